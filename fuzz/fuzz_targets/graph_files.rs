@@ -8,10 +8,10 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use workloads::graph::{Choice, Direction, Format, Loaded, ReadOptions, read_from, write};
+use workloads::graph::{DefectPolicy, Direction, Format, LoadedGraph, ReadOptions, read_from, write};
 
 fn options(byte: u8) -> ReadOptions {
-    const CHOICES: [Choice; 4] = [Choice::Repair, Choice::Keep, Choice::Refuse, Choice::Keep];
+    const CHOICES: [DefectPolicy; 4] = [DefectPolicy::Repair, DefectPolicy::Keep, DefectPolicy::Refuse, DefectPolicy::Keep];
     const DIRECTIONS: [Direction; 4] =
         [Direction::AsStated, Direction::BothWays, Direction::OneWay, Direction::AsStated];
     ReadOptions {
@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn check(loaded: &Loaded) {
+fn check(loaded: &LoadedGraph) {
     let graph = &loaded.graph;
     assert_eq!(graph.offsets.at(graph.vertices() as usize), graph.edges());
     for v in 0..graph.vertices() {
@@ -44,7 +44,7 @@ fn check(loaded: &Loaded) {
     let mut written = Vec::new();
     if graph.edges() > 0 && write(graph, Format::MatrixMarket, &mut written).is_ok() {
         let keep =
-            ReadOptions { self_loops: Choice::Keep, duplicates: Choice::Keep, ..ReadOptions::default() };
+            ReadOptions { self_loops: DefectPolicy::Keep, duplicates: DefectPolicy::Keep, ..ReadOptions::default() };
         let again = read_from(&written[..], Path::new("g.mtx"), &keep).expect("what was written");
         assert_eq!(again.graph, *graph);
     }

@@ -87,7 +87,7 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     let allowed = claim.promise(program, &mut || false).expect("it is asked").allowed.expect("no race");
     let asked = Asked { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
-    let mut explorer = Explorer::new(&subject, COMBINING.preempting(preemptions), mutation);
+    let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), mutation);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 

@@ -4,7 +4,7 @@
 
 use explore::claim::Claim;
 use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
-use litmus::generate::{Bound, Generated, Kind, Op, Skeleton, programs};
+use litmus::generate::{Bound, Generated, Kind, Op, ProgramSkeleton, programs};
 use litmus::program::{Term, Value};
 use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ fn writes(threads: &[Vec<Op>], location: u8) -> Vec<(usize, usize)> {
 }
 
 impl Renaming {
-    fn new(skeleton: &Skeleton, threads: &[usize], locations: &[u8]) -> Renaming {
+    fn new(skeleton: &ProgramSkeleton, threads: &[usize], locations: &[u8]) -> Renaming {
         let values = (0..skeleton.locations() as u8).map(|location| {
             let old = writes(&skeleton.threads, location);
             let mut new: Vec<(usize, usize)> = old.iter().map(|&(t, at)| (threads[t], at)).collect();
@@ -65,7 +65,7 @@ impl Renaming {
         Renaming { threads: threads.to_vec(), locations: locations.to_vec(), values: values.collect() }
     }
 
-    fn skeleton(&self, skeleton: &Skeleton) -> Skeleton {
+    fn skeleton(&self, skeleton: &ProgramSkeleton) -> ProgramSkeleton {
         let thread = |t: usize| self.threads[t];
         let op = |op: &Op| match op.kind.accesses() {
             true => Op {
@@ -76,7 +76,7 @@ impl Renaming {
             false => *op,
         };
         let threads: Vec<Vec<Op>> = skeleton.threads.iter().map(|ops| ops.iter().map(op).collect()).collect();
-        Skeleton {
+        ProgramSkeleton {
             threads: moved(&threads, thread),
             levels: skeleton.levels.clone(),
             tree: skeleton.tree.iter().map(|row| as_they_come(&moved(row, thread))).collect(),
@@ -109,9 +109,9 @@ impl Renaming {
 
 /// The first of all skeletons that differ from this one only in names, and the renamings that
 /// lead to it.
-fn first(skeleton: &Skeleton) -> (Skeleton, Vec<Renaming>) {
+fn first(skeleton: &ProgramSkeleton) -> (ProgramSkeleton, Vec<Renaming>) {
     let locations: &[&[u8]] = if skeleton.locations() == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
-    let mut all: Vec<(Skeleton, Renaming)> = Vec::new();
+    let mut all: Vec<(ProgramSkeleton, Renaming)> = Vec::new();
     for threads in [[0, 1], [1, 0]] {
         for locations in locations {
             let renaming = Renaming::new(skeleton, &threads, locations);
@@ -150,14 +150,14 @@ const ONE_IN: usize = 3;
 /// Explores some of the programs under all of their names. Returns the numbers of programs, of
 /// names, and of failures.
 fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> (usize, usize, usize) {
-    let chosen: Vec<Skeleton> =
+    let chosen: Vec<ProgramSkeleton> =
         programs(&bound(true)).step_by(ONE_IN).map(|generated| first(&generated.skeleton).0).collect();
-    let chosen: BTreeSet<Skeleton> = chosen.into_iter().collect();
+    let chosen: BTreeSet<ProgramSkeleton> = chosen.into_iter().collect();
     let claim = Claim::of(model).expect("a known model");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorers =
         [bounds.evicting(), bounds.tight()].map(|b| Explorer::new(&Subject::of::<P>(), b, mutation));
-    let mut seen: BTreeMap<Skeleton, Vec<Seen>> = BTreeMap::new();
+    let mut seen: BTreeMap<ProgramSkeleton, Vec<Seen>> = BTreeMap::new();
     let mut names = 0;
     for generated in programs(&bound(false)) {
         let (first, renamings) = first(&generated.skeleton);
@@ -226,9 +226,9 @@ fn names_do_not_matter_on_hlrc_which_is_refuted() {
 
 #[test]
 fn one_program_is_made_of_all_that_differ_only_in_names() {
-    let reduced: Vec<Skeleton> =
+    let reduced: Vec<ProgramSkeleton> =
         programs(&bound(true)).map(|generated| first(&generated.skeleton).0).collect();
-    let all: BTreeSet<Skeleton> =
+    let all: BTreeSet<ProgramSkeleton> =
         programs(&bound(false)).map(|generated| first(&generated.skeleton).0).collect();
     assert_eq!(reduced.len(), all.len());
     assert_eq!(reduced.into_iter().collect::<BTreeSet<_>>(), all);

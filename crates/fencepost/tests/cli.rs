@@ -313,7 +313,7 @@ fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
         assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
     }
     let nodes = ["--set", "depth=10000", "--set", "nodes-max=4294967296"];
-    assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than 4093"));
+    assert!(refused(&run("hlrc-8cu", "vi", "uts", &nodes)).contains("deeper than the limit of 4093"));
     let broad = refused(&run("hlrc-8cu", "vi", "uts", &["--set", "branching=100", "--set", "depth=6"]));
     let sentence = "about 1.1e11 nodes, expected at most 16777216: lower `branching` or `depth`";
     assert!(broad.contains(sentence), "{broad}");
@@ -333,7 +333,7 @@ fn one_thing_is_no_plural() {
         let mut words: Vec<&str> = command.split(' ').collect();
         words.push(graph.to_str().unwrap());
         let shown = succeed(&words);
-        assert!(shown.contains(" 1 self loop left out\n"), "{shown}");
+        assert!(shown.contains(" 1 self loop removed\n"), "{shown}");
     }
     let race = succeed(&["race", "-s", "hlrc-8cu", "-w", "vec-add", "--set", "n=1"]);
     assert!(race.contains("No race in 1 run with "), "{race}");

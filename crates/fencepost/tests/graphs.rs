@@ -59,7 +59,7 @@ fn a_graph_file_is_run_and_what_was_repaired_is_printed() {
     args.extend(["--workload", "sssp", "--input", &path, "--set", "sweeps=0"]);
     let (code, text, _) = fencepost(&args);
     assert_eq!(code, 0);
-    assert!(text.contains("4 vertices, 6 arcs") && text.contains("1 self loop left out"), "{text}");
+    assert!(text.contains("4 vertices, 6 arcs") && text.contains("1 self loop removed"), "{text}");
 }
 
 #[test]

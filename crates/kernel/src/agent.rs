@@ -1,4 +1,4 @@
-//! How a wavefront or the host posts operations, and the futures it gets back.
+//! Posting of operations by wavefronts and the host, and the futures they get.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -10,19 +10,19 @@ use std::rc::Rc;
 use proto::{ArrayId, Width};
 
 use crate::array::{ArrayInfo, Target};
-use crate::fault::{Fault, FaultKind, Who};
+use crate::fault::{Fault, FaultKind, Issuer};
 use crate::launch::Launch;
-use crate::op::{Action, OpId, Ops, Placed, Posted, Semantics, Site, Space};
+use crate::op::{Action, Addressing, OpId, Ops, Posted, Semantics, Site, Space};
 use crate::place::Place;
 use crate::{Mask, Shape, Word};
 
-/// What all agents of a run share with its driver.
+/// The state that all agents of a run share with its driver.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) program: String,
     pub(crate) shape: Shape,
     pub(crate) ops: RefCell<Ops>,
-    /// What the agent that is being polled waits for.
+    /// The operation for which the polled agent waits.
     pub(crate) waiting: Cell<Option<OpId>>,
     pub(crate) faulted: Cell<bool>,
     pub(crate) fault: RefCell<Option<Fault>>,
@@ -34,28 +34,28 @@ pub(crate) struct Shared {
 impl Shared {
     /// Keeps the first fault of the run.
     #[cold]
-    pub(crate) fn set_fault(&self, who: Who, kind: FaultKind, site: Site) {
+    pub(crate) fn set_fault(&self, issuer: Issuer, kind: FaultKind, site: Site) {
         if !self.faulted.replace(true) {
-            *self.fault.borrow_mut() = Some(Fault { who, kind, site });
+            *self.fault.borrow_mut() = Some(Fault { issuer, kind, site });
         }
     }
 
     fn array_name(&self, id: ArrayId) -> String {
         match usize::from(id.0).checked_sub(1).and_then(|i| self.arrays.borrow().get(i).cloned()) {
             Some(info) => info.name,
-            None => "the local data share".to_owned(),
+            None => "the local memory".to_owned(),
         }
     }
 }
 
-/// Something that posts operations.
+/// A poster of operations: the host or a wavefront.
 pub(crate) trait Agent {
     fn shared(&self) -> &Rc<Shared>;
-    fn who(&self) -> Who;
+    fn issuer(&self) -> Issuer;
 
-    /// Posts an access of the lanes `exec`; `fill` adds the operands.
+    /// Posts an access of the lanes `exec`. `fill` adds the operands.
     #[inline]
-    #[allow(clippy::too_many_arguments, reason = "one door for every kind of access")]
+    #[allow(clippy::too_many_arguments, reason = "every access goes through this function")]
     fn post_access<T: Word, P: Place>(
         &self,
         exec: Mask,
@@ -83,7 +83,7 @@ pub(crate) trait Agent {
             drop(ops);
             let array = shared.array_name(target.id());
             let (lane, index, len) = (beyond.lane, beyond.index, target.len());
-            shared.set_fault(self.who(), FaultKind::OutOfBounds { array, lane, index, len }, site);
+            shared.set_fault(self.issuer(), FaultKind::OutOfBounds { array, lane, index, len }, site);
             return OpId::REFUSED;
         }
         op.action = action;
@@ -94,11 +94,11 @@ pub(crate) trait Agent {
         id
     }
 
-    /// Posts an operation that has no address, or one of the host's own.
+    /// Posts a fence, a barrier, a launch, or a bulk access of the host.
     fn post_other(
         &self,
         action: Action,
-        placed: Placed,
+        addressing: Addressing,
         semantics: Semantics,
         bulk: Vec<u8>,
         exec: Mask,
@@ -114,7 +114,7 @@ pub(crate) trait Agent {
         op.space = Space::Global;
         op.width = Width::W1;
         op.exec = exec;
-        op.placed = placed;
+        op.addressing = addressing;
         op.semantics = semantics;
         op.array = ArrayId(0);
         op.bulk = bulk;
@@ -122,28 +122,28 @@ pub(crate) trait Agent {
     }
 
     fn refuse(&self, kind: FaultKind, site: Site) -> OpId {
-        self.shared().set_fault(self.who(), kind, site);
+        self.shared().set_fault(self.issuer(), kind, site);
         OpId::REFUSED
     }
 
     fn accepted(&self, id: OpId) -> Accepted {
-        Accepted { ticket: Ticket { shared: self.shared().clone(), id } }
+        Accepted { pending: PendingOp { shared: self.shared().clone(), id } }
     }
 
     fn loading<P: Place, T: Word>(&self, id: OpId) -> Loading<P, T> {
-        Loading { ticket: Ticket { shared: self.shared().clone(), id }, value: PhantomData }
+        Loading { pending: PendingOp { shared: self.shared().clone(), id }, value: PhantomData }
     }
 }
 
 /// The issuer's side of an operation in flight.
 #[derive(Debug)]
-struct Ticket {
+struct PendingOp {
     shared: Rc<Shared>,
     id: OpId,
 }
 
-impl Ticket {
-    /// `take` is called once, when the operation is complete.
+impl PendingOp {
+    /// Calls `take` once, when the operation is complete.
     #[inline]
     fn poll<R>(&mut self, nothing: R, take: impl FnOnce(&mut Posted) -> R) -> Poll<R> {
         if self.id == OpId::EMPTY {
@@ -163,7 +163,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for PendingOp {
     #[inline]
     fn drop(&mut self) {
         if self.id != OpId::EMPTY && self.id != OpId::REFUSED {
@@ -172,12 +172,12 @@ impl Drop for Ticket {
     }
 }
 
-/// Values on their way. The operation was posted when this was made, so that
-/// several loads overlap; awaiting gives the values.
+/// The future of a load or a read-modify-write. The operation is posted before
+/// the future exists, so several loads overlap. Awaiting gives the values.
 #[derive(Debug)]
 #[must_use = "a load does nothing useful unless its values are awaited"]
 pub struct Loading<P, T> {
-    ticket: Ticket,
+    pending: PendingOp,
     value: PhantomData<fn() -> (P, T)>,
 }
 
@@ -186,16 +186,16 @@ impl<P: Place, T: Word> Future for Loading<P, T> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.get_mut().ticket.poll(P::nothing(), |op| P::unpack(&op.data, op.exec))
+        self.get_mut().pending.poll(P::nothing(), |op| P::unpack(&op.data, op.exec))
     }
 }
 
-/// An operation without a value. It was posted when this was made and takes
-/// place whether this is awaited or not; awaiting waits until it was accepted
-/// (a store, an update) or has happened (a fence, a barrier).
+/// The future of an operation without a value. The operation takes place even
+/// if nothing awaits it. Awaiting waits until a store or update is accepted,
+/// or until a fence or barrier is complete.
 #[derive(Debug)]
 pub struct Accepted {
-    ticket: Ticket,
+    pending: PendingOp,
 }
 
 impl Future for Accepted {
@@ -203,11 +203,11 @@ impl Future for Accepted {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
-        self.get_mut().ticket.poll((), |_| ())
+        self.get_mut().pending.poll((), |_| ())
     }
 }
 
-/// The bytes of a host read on their way.
+/// The future of a host read.
 #[derive(Debug)]
 #[must_use = "a read does nothing useful unless it is awaited"]
 pub struct Reading<T> {
@@ -219,8 +219,8 @@ impl<T: Word> Future for Reading<T> {
     type Output = Vec<T>;
 
     fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Vec<T>> {
-        let ticket = &mut self.get_mut().accepted.ticket;
-        ticket.poll(Vec::new(), |op| T::from_bytes(&core::mem::take(&mut op.bulk)))
+        let pending = &mut self.get_mut().accepted.pending;
+        pending.poll(Vec::new(), |op| T::from_bytes(&core::mem::take(&mut op.bulk)))
     }
 }
 

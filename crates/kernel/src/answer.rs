@@ -1,4 +1,4 @@
-//! What a program computed, to be held against a reference.
+//! The results of a program, for comparison with a reference.
 
 use core::fmt;
 
@@ -6,16 +6,16 @@ use proto::Width;
 
 use crate::Word;
 
-/// Named vectors of values that a program leaves as its answer.
+/// Named vectors of values: the results of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    parts: Vec<Part>,
+    parts: Vec<AnswerPart>,
     counts: Vec<(String, u64)>,
 }
 
 /// One vector of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct AnswerPart {
     /// Its name.
     pub name: String,
     /// The name of the element's type.
@@ -25,14 +25,14 @@ pub struct Part {
     bytes: Vec<u8>,
 }
 
-impl Part {
-    /// How many elements it has.
+impl AnswerPart {
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() / self.width.bytes()
     }
 
-    /// Has it no element?
+    /// Whether it has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -43,7 +43,7 @@ impl Part {
         self.bytes.chunks_exact(self.width.bytes()).map(bits_of)
     }
 
-    /// Changes the bits of an element.
+    /// Changes the bits of one element.
     ///
     /// # Panics
     /// If there is no such element.
@@ -59,7 +59,7 @@ impl Part {
     }
 }
 
-/// The number that up to eight little-endian bytes stand for.
+/// The number in up to eight little-endian bytes.
 fn bits_of(bytes: &[u8]) -> u64 {
     let mut wide = [0; 8];
     wide[..bytes.len()].copy_from_slice(bytes);
@@ -73,9 +73,9 @@ pub struct WrongAnswer {
     pub part: String,
     /// The first element that differs.
     pub index: u64,
-    /// What the reference has.
+    /// The element of the reference.
     pub expected: String,
-    /// What the program has.
+    /// The element of the program.
     pub found: String,
 }
 
@@ -89,22 +89,22 @@ impl fmt::Display for WrongAnswer {
 impl core::error::Error for WrongAnswer {}
 
 impl Answer {
-    /// An answer of nothing: for programs whose only result is that they end.
+    /// An empty answer, for programs whose only result is that they end.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more vector.
+    /// Adds a vector.
     #[must_use]
     pub fn with<T: Word>(mut self, name: impl Into<String>, values: &[T]) -> Self {
         let (width, bytes) = (T::WIDTH, T::to_bytes(values));
-        self.parts.push(Part { name: name.into(), word: T::NAME, width, bytes });
+        self.parts.push(AnswerPart { name: name.into(), word: T::NAME, width, bytes });
         self
     }
 
-    /// The same with a count of how the answer came about: nothing that is held
-    /// against a reference, for it may differ from run to run.
+    /// Adds a count of the program's own events. No reference checks it, because
+    /// it may differ from run to run.
     #[must_use]
     pub fn counting(mut self, name: impl Into<String>, count: u64) -> Self {
         self.counts.push((name.into(), count));
@@ -119,16 +119,16 @@ impl Answer {
 
     /// All vectors.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[AnswerPart] {
         &self.parts
     }
 
-    /// All vectors, to change them.
-    pub fn parts_mut(&mut self) -> &mut [Part] {
+    /// All vectors, mutable.
+    pub fn parts_mut(&mut self) -> &mut [AnswerPart] {
         &mut self.parts
     }
 
-    /// The values of one vector; none if there is no such vector of this type.
+    /// The values of one vector, or `None` if no vector of this type has the name.
     #[must_use]
     pub fn get<T: Word>(&self, name: &str) -> Option<Vec<T>> {
         Some(T::from_bytes(self.bytes_of::<T>(name)?))
@@ -142,7 +142,7 @@ impl Answer {
     /// Compares one vector with its reference, element by element.
     ///
     /// # Errors
-    /// The first element that `same` does not hold for, or a missing one.
+    /// The first element for which `same` is false, or the first missing one.
     pub fn compare<T: Word>(
         &self,
         name: &str,
@@ -170,7 +170,7 @@ impl Answer {
     /// Compares one vector with its reference, bit by bit.
     ///
     /// # Errors
-    /// The first element that differs, or is missing.
+    /// The first element that differs or is missing.
     pub fn expect<T: Word>(&self, name: &str, reference: &[T]) -> Result<(), WrongAnswer> {
         self.compare(name, reference, |a, b| a.to_bits() == b.to_bits())
     }

@@ -1,4 +1,4 @@
-//! Typed arrays: in global memory and in the local data share.
+//! Typed arrays in global memory and in local memory.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -8,8 +8,8 @@ use proto::{AccessMode, Addr, ArrayId};
 use crate::Word;
 use crate::op::Space;
 
-/// An array in global memory: its address, its length and its number. A value
-/// that kernels carry along freely; it owns nothing.
+/// An array in global memory: its address, its length and its number. Kernels
+/// copy it freely. It owns nothing.
 #[derive(Debug)]
 pub struct Array<T> {
     base: Addr,
@@ -37,13 +37,13 @@ impl<T: Word> Array<T> {
         self.base
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Has it no element?
+    /// Whether it has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -55,13 +55,13 @@ impl<T: Word> Array<T> {
         self.id
     }
 
-    /// How many bytes it covers.
+    /// Its size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.len * T::WIDTH.bytes() as u64
     }
 
-    /// A part of it, under the same number; clipped to what exists.
+    /// The elements of `range`, clipped to the array, under the same number.
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> Self {
         let first = range.start.min(self.len);
@@ -70,19 +70,19 @@ impl<T: Word> Array<T> {
         Array { base, len: end - first, id: self.id, word: PhantomData }
     }
 
-    /// Says that a kernel reads all of it.
+    /// A declaration that a kernel reads all of it.
     #[must_use]
     pub fn read(&self) -> Use {
         self.used(AccessMode::Read)
     }
 
-    /// Says that a kernel writes all of it.
+    /// A declaration that a kernel writes all of it.
     #[must_use]
     pub fn write(&self) -> Use {
         self.used(AccessMode::Write)
     }
 
-    /// Says that a kernel reads and writes it.
+    /// A declaration that a kernel reads and writes all of it.
     #[must_use]
     pub fn read_write(&self) -> Use {
         self.used(AccessMode::ReadWrite)
@@ -93,7 +93,7 @@ impl<T: Word> Array<T> {
     }
 }
 
-/// The local data share of a work-group, seen as an array of words.
+/// The local memory of a work-group as an array of words.
 #[derive(Debug)]
 pub struct Lds<T> {
     offset: u64,
@@ -114,41 +114,41 @@ impl<T: Word> Lds<T> {
         Lds { offset, len, word: PhantomData }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Has it no element?
+    /// Whether it has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// The bytes of an array as a kernel uses them.
+/// A declared use of the bytes of an array by a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The array.
     pub array: ArrayId,
     /// The first byte.
     pub base: Addr,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// How they are used.
+    /// Reads, writes or both.
     pub mode: AccessMode,
 }
 
-/// What a load, a store or an atomic can go to: an [`Array`] or an [`Lds`].
+/// The target of an access: an [`Array`] or an [`Lds`].
 pub trait Target<T: Word>: Copy {
-    /// Which memory.
+    /// The memory of the target.
     const SPACE: Space;
     /// The address of element 0.
     fn base(&self) -> u64;
-    /// How many elements.
+    /// The number of elements.
     fn len(&self) -> u64;
-    /// Has it no element?
+    /// Whether it has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -197,9 +197,9 @@ pub struct ArrayInfo {
     pub name: String,
     /// Its first byte.
     pub base: Addr,
-    /// How many bytes it covers.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// How many elements it has.
+    /// The number of elements.
     pub len: u64,
     /// The name of the element's type.
     pub word: &'static str,

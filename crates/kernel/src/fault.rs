@@ -1,4 +1,4 @@
-//! What a program did wrong, with the place.
+//! Errors of a program at run time, with their places.
 
 use core::fmt;
 
@@ -6,20 +6,20 @@ use proto::words::counted;
 
 use crate::op::Site;
 
-/// An error of the program that runs, found while it runs.
+/// An error of a program at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Who did it.
-    pub who: Who,
-    /// What it did.
+    /// The issuer of the faulty operation.
+    pub issuer: Issuer,
+    /// The error.
     pub kind: FaultKind,
-    /// Where in the source.
+    /// The place in the source.
     pub site: Site,
 }
 
-/// Who runs: the host, or a wavefront of a kernel.
+/// The issuer of an operation: the host, or a wavefront of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Issuer {
     /// The host program.
     Host {
         /// The program's name.
@@ -36,61 +36,61 @@ pub enum Who {
     },
 }
 
-/// What went wrong.
+/// The kind of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// An index beyond the end of an array.
+    /// An index is beyond the end of an array.
     OutOfBounds {
         /// The array's name.
         array: String,
-        /// The lowest lane that did it.
+        /// The lowest faulty lane.
         lane: usize,
         /// Its index.
         index: u64,
-        /// How many elements there are.
+        /// The number of elements in the array.
         len: u64,
     },
-    /// A part of an array, or of the LDS, that is not within it.
+    /// A slice is not within its array or its local memory.
     BadSlice {
         /// The array's name.
         array: String,
-        /// The first element asked for.
+        /// The first element of the slice.
         first: u64,
-        /// How many were asked for.
+        /// The number of elements of the slice.
         count: u64,
-        /// How many there are.
+        /// The number of elements in the array.
         len: u64,
     },
-    /// A grid that the machine can never hold.
+    /// A work-group of a grid exceeds a compute unit.
     DoesNotFit {
         /// The kernel's name.
         kernel: String,
-        /// What is exceeded, for example "wavefronts".
+        /// The exceeded resource, for example "wavefronts".
         what: &'static str,
-        /// How many a work-group needs.
+        /// The amount that a work-group needs.
         needs: u64,
-        /// How many a compute unit has.
+        /// The amount that a compute unit has.
         has: u64,
     },
-    /// More of something than can be numbered.
+    /// The program exceeds a limit of the executor.
     TooMany {
-        /// What, for example "arrays".
+        /// The limited thing, for example "arrays".
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         max: u64,
     },
-    /// The program itself found that it cannot go on.
+    /// The program reports an error of its own.
     Program {
-        /// Its words.
+        /// The message of the program.
         message: String,
     },
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for Issuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Who::Host { program } => write!(f, "host program `{program}`"),
-            Who::Wave { kernel, work_group, wave } => {
+            Issuer::Host { program } => write!(f, "host program `{program}`"),
+            Issuer::Wave { kernel, work_group, wave } => {
                 write!(f, "kernel `{kernel}`, work-group {work_group}, wavefront {wave}")
             }
         }
@@ -106,16 +106,13 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::BadSlice { array, first, count, len } => {
                 let (count, len) = (counted(*count, "element"), counted(*len, "element"));
-                write!(
-                    f,
-                    "a slice of {count} from element {first} on is not within `{array}`, which has {len}"
-                )
+                write!(f, "a slice of {count} from element {first} is not within `{array}`, which has {len}")
             }
             FaultKind::DoesNotFit { kernel, what, needs, has } => write!(
                 f,
                 "a work-group of kernel `{kernel}` needs {needs} {what}, but a compute unit has {has}"
             ),
-            FaultKind::TooMany { what, max } => write!(f, "more than {max} {what}"),
+            FaultKind::TooMany { what, max } => write!(f, "the program has more than {max} {what}"),
             FaultKind::Program { message } => f.write_str(message),
         }
     }
@@ -123,7 +120,7 @@ impl fmt::Display for FaultKind {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.site, self.who, self.kind)
+        write!(f, "{}: {}: {}", self.site, self.issuer, self.kind)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The host's side of a program.
+//! The host code of a program.
 
 use core::fmt;
 use core::future::Future;
@@ -12,24 +12,24 @@ use proto::{Addr, ArrayId, KernelId, Level, Order, RmwKind};
 use crate::agent::{Accepted, Agent, Loading, Reading, Shared};
 use crate::answer::Answer;
 use crate::array::{Array, ArrayInfo};
-use crate::fault::{FaultKind, Who};
+use crate::fault::{FaultKind, Issuer};
 use crate::launch::{Grid, Kernel, Shape};
-use crate::op::{Action, OpId, Placed, Semantics, Site};
+use crate::op::{Action, Addressing, OpId, Semantics, Site};
 use crate::{Mask, Word};
 
-/// Arrays start at multiples of this many bytes, so that no two share a line, but
-/// for those of [`Host::alloc_behind`].
+/// The alignment of arrays in bytes, so that no two share a line. Arrays of
+/// [`Host::alloc_behind`] are the exception.
 pub const ARRAY_ALIGN_BYTES: u64 = 256;
 
-/// The address of the first array: address 0 belongs to nobody.
+/// The address of the first array. No array contains address 0.
 pub const FIRST_ADDR: u64 = 4096;
 
-/// The most arrays and the most launches of a program: both have 16-bit numbers.
+/// The limit of arrays and of launches in a program: both have 16-bit numbers.
 const NUMBERED_MAX: usize = u16::MAX as usize;
 
 type Main = dyn FnOnce(Host) -> Pin<Box<dyn Future<Output = Answer>>>;
 
-/// A whole program: what the host does, launches included.
+/// A program: host code, which launches kernels.
 pub struct Program {
     pub(crate) name: String,
     pub(crate) main: Box<Main>,
@@ -42,7 +42,7 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program whose host runs `main`, which returns the program's answer.
+    /// A program with the host code `main`, which returns the program's answer.
     pub fn new<F>(name: impl Into<String>, main: impl FnOnce(Host) -> F + 'static) -> Self
     where
         F: Future<Output = Answer> + 'static,
@@ -57,7 +57,7 @@ impl Program {
     }
 }
 
-/// The handle through which host code sees the machine.
+/// The handle of host code to the machine.
 #[derive(Clone, Debug)]
 pub struct Host {
     core: Rc<HostCore>,
@@ -73,8 +73,8 @@ impl Agent for HostCore {
         &self.shared
     }
 
-    fn who(&self) -> Who {
-        Who::Host { program: self.shared.program.clone() }
+    fn issuer(&self) -> Issuer {
+        Issuer::Host { program: self.shared.program.clone() }
     }
 }
 
@@ -83,21 +83,21 @@ impl Host {
         Host { core: Rc::new(HostCore { shared }) }
     }
 
-    /// What the host may know of the machine.
+    /// The shape of the machine.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.core.shared.shape
     }
 
-    /// Makes an array of `len` zeros. The name appears in reports.
+    /// Allocates an array of `len` zeros. The name appears in reports.
     #[track_caller]
     #[must_use]
     pub fn alloc<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
         self.place(name.into(), len, ARRAY_ALIGN_BYTES, Location::caller())
     }
 
-    /// Allocates an array right behind the last one, for programs that divide the
-    /// lines of memory themselves.
+    /// Allocates an array right after the last one, for programs that place words
+    /// in lines themselves.
     #[track_caller]
     #[must_use]
     pub fn alloc_behind<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
@@ -122,7 +122,7 @@ impl Host {
         Array::new(Addr(base), len, id)
     }
 
-    /// Writes an array from its first element on, outside of the timed part.
+    /// Writes `values` to the start of an array, untimed.
     #[track_caller]
     pub fn write<T: Word>(&self, to: Array<T>, values: &[T]) -> Accepted {
         let site = Location::caller();
@@ -133,27 +133,27 @@ impl Host {
         } else if values.is_empty() {
             OpId::EMPTY
         } else {
-            let (placed, bytes) = (Placed::Single(to.base()), T::to_bytes(values));
-            self.core.post_other(Action::HostWrite, placed, Semantics::PLAIN, bytes, Mask::lane(0), site)
+            let (addressing, bytes) = (Addressing::Single(to.base()), T::to_bytes(values));
+            self.core.post_other(Action::HostWrite, addressing, Semantics::PLAIN, bytes, Mask::lane(0), site)
         };
         self.core.accepted(id)
     }
 
-    /// Reads a whole array, outside of the timed part.
+    /// Reads a whole array, untimed.
     #[track_caller]
     pub fn read<T: Word>(&self, from: Array<T>) -> Reading<T> {
         let id = if from.is_empty() {
             OpId::EMPTY
         } else {
-            let (placed, bytes) = (Placed::Single(from.base()), vec![0; from.bytes() as usize]);
+            let (addressing, bytes) = (Addressing::Single(from.base()), vec![0; from.bytes() as usize]);
             let (action, site) = (Action::HostRead, Location::caller());
-            self.core.post_other(action, placed, Semantics::PLAIN, bytes, Mask::lane(0), site)
+            self.core.post_other(action, addressing, Semantics::PLAIN, bytes, Mask::lane(0), site)
         };
         Reading { accepted: self.core.accepted(id), word: PhantomData }
     }
 
-    /// Launches a kernel. It is posted at once; awaiting waits until it has
-    /// ended, so that host code and further launches may run beside it.
+    /// Launches a kernel. The launch is posted at once. Awaiting waits for the
+    /// end of the kernel, so host code and further launches may run meanwhile.
     #[track_caller]
     pub fn launch(&self, kernel: Kernel, grid: Grid) -> Accepted {
         let site = Location::caller();
@@ -168,14 +168,14 @@ impl Host {
         if let Some(kind) = launch.too_large(&shared.shape) {
             return self.core.accepted(self.core.refuse(kind, site));
         }
-        let (action, placed) = (Action::Launch(id), Placed::Nowhere);
-        let op = self.core.post_other(action, placed, Semantics::PLAIN, Vec::new(), Mask::lane(0), site);
+        let (action, addressing) = (Action::Launch(id), Addressing::None);
+        let op = self.core.post_other(action, addressing, Semantics::PLAIN, Vec::new(), Mask::lane(0), site);
         launch.op = op;
         shared.launches.borrow_mut().push(Rc::new(launch));
         self.core.accepted(op)
     }
 
-    /// Ends the run with an error of the program's own words; never returns.
+    /// Ends the run with an error of the program. The future never completes.
     #[track_caller]
     pub fn fail(&self, message: impl Into<String>) -> Accepted {
         let message = message.into();
@@ -222,7 +222,7 @@ impl Host {
         self.core.accepted(id)
     }
 
-    /// Reads, modifies and writes one element; gives the old value.
+    /// Performs a read-modify-write of one element. Gives the old value.
     #[track_caller]
     pub fn rmw<T: Word>(
         &self,
@@ -245,12 +245,12 @@ impl Host {
         self.core.loading(id)
     }
 
-    /// Orders what comes before against what comes after, at system scope.
+    /// Orders earlier accesses before later ones, at system scope.
     #[track_caller]
     pub fn fence(&self, order: Order) -> Accepted {
         let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
-        let placed = Placed::Nowhere;
-        let id = self.core.post_other(Action::Fence, placed, semantics, Vec::new(), Self::LANE, site);
+        let addressing = Addressing::None;
+        let id = self.core.post_other(Action::Fence, addressing, semantics, Vec::new(), Self::LANE, site);
         self.core.accepted(id)
     }
 }

@@ -1,12 +1,12 @@
-//! A value per lane, and the arithmetic on it.
+//! Vector values, one scalar per lane, and their arithmetic.
 //!
-//! Arithmetic works on all lanes at once and has no side effect, so it needs no
-//! mask; what an inactive lane holds is of no meaning, and a comparison may
-//! select it: [`crate::Wave::when`] leaves only active lanes. What a mask guards
-//! is memory and [`Lanes::assign`].
+//! Arithmetic works on all lanes and has no side effect, so it needs no mask.
+//! The value of an inactive lane has no meaning. A comparison may select an
+//! inactive lane; [`crate::Wave::when`] keeps active lanes only. Masks guard
+//! memory accesses and [`Lanes::assign`].
 //!
-//! Nothing here panics: integers wrap, a quotient by zero has all bits set, a
-//! remainder by zero is the dividend, shift counts wrap at the width.
+//! No operation panics: integers wrap, a quotient by zero has all bits set, a
+//! remainder by zero is the dividend, and shift counts wrap at the width.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub, SubAssign};
@@ -23,7 +23,7 @@ pub struct Lanes<T>([T; LANES_MAX]);
 /// The right-hand side of a vector operation: another vector, or one scalar
 /// for all lanes.
 pub trait Operand<T: Word>: Copy {
-    /// The value that `lane` sees.
+    /// The value for `lane`.
     fn at(&self, lane: usize) -> T;
 }
 
@@ -41,8 +41,8 @@ impl<T: Word> Operand<T> for Lanes<T> {
     }
 }
 
-/// Charges one operation on lanes of `T`: eight-byte lanes take two passes,
-/// unless the class is for them alone.
+/// Charges one operation on lanes of `T`. Eight-byte lanes take two passes,
+/// except in [`Class::Double`].
 #[inline]
 fn charge_on<T: Word>(class: Class) {
     let twice = matches!(T::WIDTH, Width::W8) && class != Class::Double;
@@ -69,7 +69,7 @@ impl<T: Word> Lanes<T> {
         Lanes([value; LANES_MAX])
     }
 
-    /// A constant vector; charges nothing.
+    /// A constant vector. Charges nothing.
     #[inline]
     #[must_use]
     pub fn from_fn(value: impl FnMut(usize) -> T) -> Self {
@@ -95,8 +95,8 @@ impl<T: Word> Lanes<T> {
         self.0[lane]
     }
 
-    /// Takes `new` in the lanes of `mask`, keeps the others: a write under a
-    /// mask, which costs nothing beyond the operation that made `new`.
+    /// Replaces the lanes of `mask` by those of `new` and keeps the others. A
+    /// write under a mask charges nothing.
     #[inline]
     pub fn assign(&mut self, mask: Mask, new: impl Operand<T>) {
         for (lane, value) in self.0.iter_mut().enumerate() {
@@ -106,7 +106,7 @@ impl<T: Word> Lanes<T> {
         }
     }
 
-    /// `yes` in the lanes of `mask`, `no` in the others.
+    /// A vector with `yes` in the lanes of `mask` and `no` in the others.
     #[inline]
     #[must_use]
     pub fn select(mask: Mask, yes: impl Operand<T>, no: impl Operand<T>) -> Self {
@@ -114,7 +114,7 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| if mask.has(lane) { yes.at(lane) } else { no.at(lane) }))
     }
 
-    /// Any function of one value, charged as one operation of `class`.
+    /// Applies a function to each lane. Charges one operation of `class`.
     #[inline]
     #[must_use]
     pub fn map<U: Word>(self, class: Class, mut function: impl FnMut(T) -> U) -> Lanes<U> {
@@ -122,7 +122,7 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| function(self.0[lane])))
     }
 
-    /// Any function of two values, charged as one operation of `class`.
+    /// Applies a function to each pair of lanes. Charges one operation of `class`.
     #[inline]
     #[must_use]
     pub fn zip<U: Word, R: Word>(
@@ -145,42 +145,42 @@ impl<T: Word> Lanes<T> {
         Mask(mask)
     }
 
-    /// The lanes that equal `other`.
+    /// The lanes equal to `other`.
     #[inline]
     #[must_use]
     pub fn eq(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a == b)
     }
 
-    /// The lanes that differ from `other`.
+    /// The lanes not equal to `other`.
     #[inline]
     #[must_use]
     pub fn ne(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a != b)
     }
 
-    /// The lanes below `other`.
+    /// The lanes less than `other`.
     #[inline]
     #[must_use]
     pub fn lt(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a < b)
     }
 
-    /// The lanes not above `other`.
+    /// The lanes less than or equal to `other`.
     #[inline]
     #[must_use]
     pub fn le(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a <= b)
     }
 
-    /// The lanes above `other`.
+    /// The lanes greater than `other`.
     #[inline]
     #[must_use]
     pub fn gt(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a > b)
     }
 
-    /// The lanes not below `other`.
+    /// The lanes greater than or equal to `other`.
     #[inline]
     #[must_use]
     pub fn ge(&self, other: impl Operand<T>) -> Mask {

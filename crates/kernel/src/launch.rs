@@ -12,21 +12,21 @@ use crate::fault::FaultKind;
 use crate::op::{OpId, Site};
 use crate::{LANES_MAX, Mask, Wave};
 
-/// What a program may know of the machine it runs on, and what a driver must
-/// hold to: no compute unit ever holds more than this.
+/// The machine as a program sees it. A driver keeps to these limits: no
+/// compute unit ever holds more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Lanes of a wavefront: at most [`LANES_MAX`].
+    /// Lanes of a wavefront, at most [`LANES_MAX`].
     pub lanes: u32,
     /// Bytes of a cache line.
     pub line_bytes: u32,
-    /// How many compute units.
+    /// The number of compute units.
     pub compute_units: u32,
-    /// How many wavefronts a compute unit holds.
+    /// The most wavefronts in a compute unit.
     pub waves_per_cu: u32,
-    /// How many work-groups a compute unit holds.
+    /// The most work-groups in a compute unit.
     pub work_groups_per_cu: u32,
-    /// Bytes of local data share of a compute unit.
+    /// Bytes of local memory in a compute unit.
     pub lds_bytes_per_cu: u32,
 }
 
@@ -51,7 +51,7 @@ impl Shape {
         Mask::below(u64::from(self.lanes))
     }
 
-    /// How many work-groups of this grid one compute unit holds at a time.
+    /// The most work-groups of this grid in one compute unit at a time.
     #[must_use]
     pub fn resident_per_cu(&self, grid: &Grid) -> u32 {
         let by_lds = self.lds_bytes_per_cu.checked_div(grid.lds_bytes).unwrap_or(u32::MAX);
@@ -60,44 +60,44 @@ impl Shape {
     }
 }
 
-/// Where the work-groups of a grid are placed.
+/// The placement of work-groups on compute units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Each on the next compute unit that has room, in turn.
+    /// Each work-group on the next compute unit with room, in turn.
     #[default]
     Spread,
-    /// Each on the lowest-numbered compute unit that has room.
+    /// Each work-group on the lowest-numbered compute unit with room.
     Pack,
 }
 
-/// How much of a kernel runs: work-groups of wavefronts.
+/// The size of a launch: work-groups of wavefronts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
-    /// How many work-groups.
+    /// The number of work-groups.
     pub work_groups: u32,
-    /// How many wavefronts in each.
+    /// The number of wavefronts in a work-group.
     pub waves: u32,
-    /// How many bytes of local data share each uses.
+    /// Bytes of local memory for a work-group.
     pub lds_bytes: u32,
-    /// Where they are placed.
+    /// The placement of the work-groups.
     pub placement: Placement,
 }
 
 impl Grid {
-    /// Work-groups of so many wavefronts, spread, without local data share.
+    /// A grid without local memory, with spread placement.
     #[must_use]
     pub const fn new(work_groups: u32, waves: u32) -> Self {
         Grid { work_groups, waves, lds_bytes: 0, placement: Placement::Spread }
     }
 
-    /// The same with bytes of local data share for each work-group.
+    /// Sets the bytes of local memory for a work-group.
     #[must_use]
     pub const fn lds_bytes(mut self, bytes: u32) -> Self {
         self.lds_bytes = bytes;
         self
     }
 
-    /// The same with another placement.
+    /// Sets the placement.
     #[must_use]
     pub const fn placed(mut self, placement: Placement) -> Self {
         self.placement = placement;
@@ -107,7 +107,7 @@ impl Grid {
 
 type Body = dyn Fn(Wave) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// A kernel: a name, what each wavefront runs, and the arrays it uses.
+/// A kernel: a name, the code of a wavefront, and the declared arrays.
 #[derive(Clone)]
 pub struct Kernel {
     name: String,
@@ -122,7 +122,7 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// A kernel whose every wavefront runs `body`.
+    /// A kernel in which every wavefront runs `body`.
     pub fn new<F>(name: impl Into<String>, body: impl Fn(Wave) -> F + 'static) -> Self
     where
         F: Future<Output = ()> + 'static,
@@ -130,7 +130,7 @@ impl Kernel {
         Kernel { name: name.into(), body: Rc::new(move |wave| Box::pin(body(wave))), uses: Vec::new() }
     }
 
-    /// The same kernel, said to use these arrays as well.
+    /// Declares uses of arrays.
     #[must_use]
     pub fn uses(mut self, uses: impl IntoIterator<Item = Use>) -> Self {
         self.uses.extend(uses);
@@ -156,19 +156,19 @@ impl Kernel {
     }
 }
 
-/// A kernel that was launched.
+/// A launched kernel.
 pub struct Launch {
     /// Its number, in the order of launches.
     pub kernel: KernelId,
     /// The kernel's name.
     pub name: String,
-    /// How much of it runs.
+    /// The size of the launch.
     pub grid: Grid,
-    /// The arrays it says that it uses, in lines.
+    /// The declared arrays, in lines.
     pub uses: Vec<ArrayUse>,
-    /// The operation to complete when all of its wavefronts have retired.
+    /// The operation that completes when all wavefronts have retired.
     pub op: OpId,
-    /// Where it was launched.
+    /// The place of the launch in the source.
     pub site: Site,
     pub(crate) body: Rc<Body>,
 }
@@ -184,7 +184,7 @@ impl fmt::Debug for Launch {
 }
 
 impl Launch {
-    /// What no compute unit of this shape has enough of for one work-group.
+    /// The first resource of a compute unit that one work-group exceeds.
     pub(crate) fn too_large(&self, shape: &Shape) -> Option<FaultKind> {
         let grid = &self.grid;
         let kernel = || self.name.clone();
@@ -193,7 +193,7 @@ impl Launch {
             (needs > has).then(|| FaultKind::DoesNotFit { kernel: kernel(), what, needs, has })
         };
         exceeds("wavefronts", grid.waves, shape.waves_per_cu)
-            .or_else(|| exceeds("bytes of local data share", grid.lds_bytes, shape.lds_bytes_per_cu))
+            .or_else(|| exceeds("bytes of local memory", grid.lds_bytes, shape.lds_bytes_per_cu))
             .or_else(|| exceeds("work-group slots", 1, shape.work_groups_per_cu))
     }
 }

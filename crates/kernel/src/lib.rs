@@ -1,18 +1,18 @@
 //! Kernels as plain async Rust, and the programs around them.
 //!
-//! A kernel is an `async fn` over a [`Wave`]: vector values of the lane width
-//! ([`Lanes`]) under an execution mask, loads, stores, atomics, fences,
-//! barriers and the local data share. It runs together with the timing of
-//! the machine that drives it, so that spin locks and work queues react to the machine;
-//! a recorded trace could not. Host code is an `async fn` over a [`Host`].
+//! A kernel is an `async fn` over a [`Wave`]. It uses vector values of the lane
+//! width ([`Lanes`]) under an execution mask, loads, stores, atomics, fences,
+//! barriers and local memory. It runs in step with the machine that drives
+//! it, so spin locks and work queues react to the timing; a recorded trace
+//! could not. Host code is an `async fn` over a [`Host`].
 //!
-//! * Write kernels and programs with what [`prelude`] exports.
+//! * Write kernels and programs with the items of [`prelude`].
 //! * Drive them through [`Session`]: poll, take the posted operations, perform
 //!   them, complete them.
-//! * Run them without any machine through [`reference::run`]: no time, one flat
-//!   sequentially consistent memory.
+//! * Run them without a machine through [`reference::run`], on one flat,
+//!   sequentially consistent memory without time.
 //!
-//! There is no time in this crate, and no protocol.
+//! This crate knows no time and no protocol.
 
 pub mod reference;
 pub mod rng;
@@ -33,16 +33,16 @@ mod word;
 mod work;
 
 pub use agent::{Accepted, Loading, Reading};
-pub use answer::{Answer, Part, WrongAnswer};
+pub use answer::{Answer, AnswerPart, WrongAnswer};
 pub use array::{Array, ArrayInfo, Lds, Target, Use};
-pub use fault::{Fault, FaultKind, Who};
+pub use fault::{Fault, FaultKind, Issuer};
 pub use host::{ARRAY_ALIGN_BYTES, FIRST_ADDR, Host, Program};
 pub use lanes::{Lanes, Operand};
 pub use launch::{Grid, Kernel, Launch, Placement, Shape};
 pub use mask::Mask;
 pub use op::{
-    Action, OPS_PER_POLL_MAX, OpId, Ops, Placed, Posted, Semantics, Site, Space, acq_rel, acquire, relaxed,
-    release, seq_cst,
+    Action, Addressing, OPS_PER_POLL_MAX, OpId, Ops, Posted, Semantics, Site, Space, acq_rel, acquire,
+    relaxed, release, seq_cst,
 };
 pub use place::{Place, Unit};
 pub use session::{Polled, Session, WaveTask};
@@ -50,7 +50,7 @@ pub use wave::{Coords, Wave};
 pub use word::{Integer, LANES_MAX, Packed, Word};
 pub use work::{CLASSES, Class, Work, charge};
 
-/// All that kernels and programs are written with.
+/// The items for kernels and programs.
 pub mod prelude {
     pub use crate::{
         Answer, Array, Class, Grid, Host, Kernel, Lanes, Lds, Mask, Placement, Program, Semantics, Shape,

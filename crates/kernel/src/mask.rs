@@ -1,12 +1,12 @@
-//! Which lanes take part.
+//! Masks of lanes.
 
 use core::fmt;
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::LANES_MAX;
 
-/// A set of lanes: bit `i` stands for lane `i`. Operations on masks run on the
-/// scalar unit and charge nothing.
+/// A set of lanes: bit `i` is lane `i`. Operations on masks run on the scalar
+/// unit and charge nothing.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mask(pub u64);
 
@@ -28,56 +28,56 @@ impl Mask {
         Mask(1 << lane)
     }
 
-    /// Is any lane in it?
+    /// Whether it has any lane.
     #[inline]
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Is no lane in it?
+    /// Whether it has no lane.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many lanes are in it.
+    /// The number of lanes.
     #[inline]
     #[must_use]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Is this lane in it?
+    /// Whether it has this lane.
     #[inline]
     #[must_use]
     pub const fn has(self, lane: usize) -> bool {
         self.0 >> lane & 1 == 1
     }
 
-    /// The lowest lane in it.
+    /// The lowest lane.
     #[inline]
     #[must_use]
     pub fn first(self) -> Option<usize> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
     }
 
-    /// The highest lane in it.
+    /// The highest lane.
     #[inline]
     #[must_use]
     pub fn last(self) -> Option<usize> {
         (self.0 != 0).then(|| 63 - self.0.leading_zeros() as usize)
     }
 
-    /// The lanes of this mask that are not in `other`.
+    /// The lanes of this mask without those of `other`.
     #[inline]
     #[must_use]
     pub const fn minus(self, other: Mask) -> Mask {
         Mask(self.0 & !other.0)
     }
 
-    /// The lanes in it, lowest first.
+    /// The lanes, lowest first.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;

@@ -1,9 +1,9 @@
-//! The operations that wavefronts and the host post, as a driver sees them.
+//! The posted operations of wavefronts and the host, for a driver.
 //!
-//! All operations of a run stand in one table. A slot holds its lanes' values
-//! in place: a driver reads the operands from [`Posted::data`] and writes the
-//! values of a load into the same buffer, then calls [`Ops::complete`]. Slots
-//! are recycled, so that a run allocates nothing per operation once it is warm.
+//! One table holds all operations of a run. A slot holds the values of its
+//! lanes: a driver reads the operands from [`Posted::data`], writes the values
+//! of a load into the same buffer, and calls [`Ops::complete`]. Slots are
+//! recycled, so a warm run allocates nothing per operation.
 
 use core::panic::Location;
 
@@ -13,38 +13,38 @@ use crate::word::Packed;
 use crate::work::Work;
 use crate::{LANES_MAX, Mask};
 
-/// Where in the source an operation stands.
+/// The place of an operation in the source.
 pub type Site = &'static Location<'static>;
 
-/// The most operations that one wavefront may post between two awaits.
+/// The most operations of one wavefront between two awaits.
 pub const OPS_PER_POLL_MAX: usize = 4096;
 
-/// The number of an operation in flight. Numbers are recycled: one is valid
-/// from the poll that posts it until [`Ops::complete`].
+/// The number of an operation in flight. It is valid from the poll that posts
+/// the operation until [`Ops::complete`], then recycled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
 
 impl OpId {
-    /// An operation with no active lane: complete before it is posted.
+    /// An operation without active lanes, complete from the start.
     pub(crate) const EMPTY: OpId = OpId(u32::MAX);
-    /// An operation that was refused by a fault: never complete.
+    /// An operation refused because of a fault. It never completes.
     pub(crate) const REFUSED: OpId = OpId(u32::MAX - 1);
 }
 
 /// The order, scope and hints of a synchronizing operation.
 ///
-/// The scope is a level; which instance of that level is meant follows from
-/// the issuer (its own work-group, its own chiplet) and is filled in by the
-/// driver. Only a named scope says itself which one it is.
+/// The scope is a level. The driver derives the instance of that level from
+/// the issuer: its own work-group, its own chiplet. Only a named scope names
+/// its instance here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Semantics {
     /// The memory order.
     pub order: Order,
     /// The level of the scope.
     pub level: Level,
-    /// Which named scope, when the level is [`Level::Named`].
+    /// The number of the named scope, if the level is [`Level::Named`].
     pub named: u32,
-    /// What the program knows and the hardware may use.
+    /// Facts known to the program that the hardware may use.
     pub hints: Hints,
 }
 
@@ -52,27 +52,29 @@ impl Semantics {
     /// An ordinary data access.
     pub const PLAIN: Semantics = Semantics::new(Order::Plain, Level::WorkItem);
 
-    /// An order at a level.
+    /// An order at a level, without hints.
     #[must_use]
     pub const fn new(order: Order, level: Level) -> Self {
         Semantics { order, level, named: 0, hints: Hints { remote: false, commutative: false } }
     }
 
-    /// The same, synchronizing with narrower scopes elsewhere.
+    /// Adds the hint of a remote operation: it synchronizes with narrower scopes
+    /// elsewhere.
     #[must_use]
     pub const fn remote(mut self) -> Self {
         self.hints.remote = true;
         self
     }
 
-    /// The same, and free to be reordered with other commutative updates.
+    /// Adds the hint that the hardware may reorder this update with other
+    /// commutative updates.
     #[must_use]
     pub const fn commutative(mut self) -> Self {
         self.hints.commutative = true;
         self
     }
 
-    /// The same at the named scope `named`.
+    /// Sets the scope to the named scope `named`.
     #[must_use]
     pub const fn at_named(mut self, named: u32) -> Self {
         self.level = Level::Named;
@@ -111,103 +113,104 @@ pub const fn seq_cst(level: Level) -> Semantics {
     Semantics::new(Order::SeqCst, level)
 }
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Read the active lanes' words into [`Posted::data`].
+    /// Read the words of the active lanes into [`Posted::data`].
     Load,
-    /// Write the active lanes' words from [`Posted::data`].
+    /// Write the words of the active lanes from [`Posted::data`].
     Store,
-    /// Read-modify-write, lowest lane first. [`Posted::rmw`] gives what a lane
-    /// does; the old values replace the operands in [`Posted::data`].
+    /// Read-modify-write, lowest lane first. [`Posted::rmw`] gives the function
+    /// of a lane. The old values replace the operands in [`Posted::data`].
     Rmw {
-        /// The function; for a compare-exchange ask [`Posted::rmw`] per lane.
+        /// The function. For a compare-exchange, [`Posted::rmw`] gives the
+        /// expected value of each lane.
         kind: RmwKind,
-        /// Does the issuer look at the old values?
+        /// Whether the issuer uses the old values.
         uses_value: bool,
     },
     /// Order without an access.
     Fence,
-    /// Wait until all wavefronts of the work-group are here; one that has
-    /// ended never comes. Releases before, acquires after, as its semantics say.
+    /// Wait for all wavefronts of the work-group. A wavefront that has ended
+    /// never arrives. The barrier releases before and acquires after the wait,
+    /// according to its semantics.
     Barrier,
-    /// The host writes [`Posted::bulk`] from [`Posted::base`] on, outside of
-    /// the timed part: every later access of anyone sees the bytes.
+    /// The host writes [`Posted::bulk`] at [`Posted::base`], untimed. Every
+    /// later access by any agent sees the bytes.
     HostWrite,
-    /// The host reads [`Posted::bulk`] from [`Posted::base`] on, outside of
-    /// the timed part: it sees all that was written and made visible to the
-    /// device, dirty cached bytes included.
+    /// The host reads [`Posted::bulk`] at [`Posted::base`], untimed. It sees
+    /// all writes that are visible to the device, dirty cached bytes included.
     HostRead,
-    /// The host launches a kernel; complete when the kernel has ended.
+    /// The host launches a kernel. Completes when the kernel has ended.
     Launch(KernelId),
 }
 
-/// Which memory an operation goes to.
+/// The memory of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The global address space.
     Global,
-    /// The work-group's local data share; addresses are offsets in it.
+    /// The local memory of the work-group. Addresses are offsets in it.
     Lds,
 }
 
-/// How the lanes' addresses are given.
+/// The form of the lanes' addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
+pub enum Addressing {
     /// Lane `i` accesses the word at `base + i * width`.
     Unit(Addr),
-    /// Each lane has an address of its own; see [`Posted::addr`].
+    /// Each lane has an address of its own: see [`Posted::addr`].
     Gather,
-    /// One lane, one address.
+    /// One lane accesses one address.
     Single(Addr),
     /// No address: a fence, a barrier, a launch.
-    Nowhere,
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Free,
     Outstanding,
-    /// Complete; the issuer has not yet looked.
+    /// Complete, but not yet seen by the issuer.
     Done,
-    /// Outstanding, and the issuer will not look.
+    /// Outstanding, but no longer awaited by the issuer.
     Abandoned,
 }
 
 /// A posted operation.
 #[derive(Debug)]
 pub struct Posted {
-    /// What it does.
+    /// Its effect.
     pub action: Action,
-    /// The memory it goes to.
+    /// Its memory.
     pub space: Space,
     /// The width of a word.
     pub width: Width,
-    /// The lanes that take part; never empty for an access.
+    /// The active lanes, never empty for an access.
     pub exec: Mask,
-    /// Where its lanes go.
-    pub placed: Placed,
+    /// The addresses of its lanes.
+    pub addressing: Addressing,
     /// Its order, scope level and hints.
     pub semantics: Semantics,
-    /// The array it belongs to; `ArrayId(0)` for the LDS and for no access.
+    /// Its array, or `ArrayId(0)` for local memory and for no access.
     pub array: ArrayId,
-    /// Where it stands in the source.
+    /// Its place in the source.
     pub site: Site,
-    /// The arithmetic since the previous operation of this wavefront was
-    /// posted, or since it was last polled.
+    /// The arithmetic of this wavefront since its previous operation, or since
+    /// the start of this poll.
     pub work: Work,
     /// The packed operands of a store or read-modify-write, and the packed
-    /// values that a load or read-modify-write returns. Only the words of the
-    /// lanes in `exec` mean anything, and those of a load are the driver's to write.
+    /// results of a load or read-modify-write. Only the words of the lanes in
+    /// `exec` have a meaning. The driver writes the results of a load.
     pub data: Packed,
     /// The bytes of a host write or read.
     pub bulk: Vec<u8>,
-    /// Made by the first operation of this slot that needs it.
+    /// Allocated by the first operation of this slot that needs it.
     per_lane: Option<Box<PerLane>>,
     slot: Slot,
 }
 
-/// What only gathers and compare-exchanges have for each lane.
+/// The values per lane of gathers and compare-exchanges.
 #[derive(Debug)]
 struct PerLane {
     addrs: [u64; LANES_MAX],
@@ -225,7 +228,7 @@ impl Posted {
             space: Space::Global,
             width: Width::W4,
             exec: Mask::NONE,
-            placed: Placed::Nowhere,
+            addressing: Addressing::None,
             semantics: Semantics::PLAIN,
             array: ArrayId(0),
             site: Location::caller(),
@@ -241,15 +244,15 @@ impl Posted {
     #[inline]
     #[must_use]
     pub fn addr(&self, lane: usize) -> Addr {
-        match self.placed {
-            Placed::Unit(base) => Addr(base.0 + (lane * self.width.bytes()) as u64),
-            Placed::Gather => Addr(self.addrs()[lane]),
-            Placed::Single(at) => at,
-            Placed::Nowhere => Addr(0),
+        match self.addressing {
+            Addressing::Unit(base) => Addr(base.0 + (lane * self.width.bytes()) as u64),
+            Addressing::Gather => Addr(self.addrs()[lane]),
+            Addressing::Single(at) => at,
+            Addressing::None => Addr(0),
         }
     }
 
-    /// The addresses of all lanes of a gather, meaningful where active.
+    /// The addresses of a gather. Those of inactive lanes have no meaning.
     #[inline]
     #[must_use]
     pub fn addrs(&self) -> &[u64; LANES_MAX] {
@@ -263,20 +266,20 @@ impl Posted {
         self.addr(0)
     }
 
-    /// The operand or value of `lane`.
+    /// The operand or result of `lane`.
     #[inline]
     #[must_use]
     pub fn value(&self, lane: usize) -> u64 {
         self.data.get(lane, self.width)
     }
 
-    /// Sets the value that `lane` gets back.
+    /// Sets the result of `lane`.
     #[inline]
     pub fn set_value(&mut self, lane: usize, bits: u64) {
         self.data.set(lane, self.width, bits);
     }
 
-    /// What `lane` does to its word, if this is a read-modify-write.
+    /// The read-modify-write of `lane`, if this is one.
     #[inline]
     #[must_use]
     pub fn rmw(&self, lane: usize) -> Option<Rmw> {
@@ -290,7 +293,7 @@ impl Posted {
         Some(Rmw { kind, width: self.width, uses_value })
     }
 
-    /// Does the issuer get values back?
+    /// Whether the issuer gets results.
     #[inline]
     #[must_use]
     pub fn reads(&self) -> bool {
@@ -301,7 +304,7 @@ impl Posted {
         }
     }
 
-    /// Is it a load, a store or a read-modify-write?
+    /// Whether it is a load, a store or a read-modify-write.
     #[inline]
     #[must_use]
     pub fn is_access(&self) -> bool {
@@ -329,13 +332,13 @@ impl Posted {
     }
 }
 
-/// How many slots the table of operations grows by.
+/// The slots by which the table of operations grows.
 const CHUNK: usize = 32;
 
-/// All operations of a run that are in flight.
+/// The operations of a run in flight.
 #[derive(Debug, Default)]
 pub struct Ops {
-    /// Chunks of so many slots: the table grows without copying them.
+    /// The slots in chunks, so that the table grows without copying.
     chunks: Vec<Box<[Posted; CHUNK]>>,
     free: Vec<u32>,
     posted: Vec<OpId>,
@@ -349,7 +352,7 @@ impl Ops {
         &self.posted
     }
 
-    /// Forgets the list of [`Ops::posted`]; the operations stay in flight.
+    /// Clears the list of [`Ops::posted`]. The operations stay in flight.
     #[inline]
     pub fn clear_posted(&mut self) {
         self.posted.clear();
@@ -365,7 +368,7 @@ impl Ops {
         &self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// An operation in flight, to write the values it returns.
+    /// An operation in flight, mutable for its results.
     ///
     /// # Panics
     /// If no such operation is in flight.
@@ -374,9 +377,9 @@ impl Ops {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// Says that the operation is complete: its values stand in its data (a
-    /// load, a read-modify-write), it was accepted (a store, an update), or
-    /// what it waits for has happened. Its number may be used anew after this.
+    /// Completes an operation. The results of a load or read-modify-write are
+    /// in its data; a store or update is accepted; the wait of any other
+    /// operation is over. Its number may be reused from now on.
     ///
     /// # Panics
     /// If the operation is not outstanding.
@@ -386,11 +389,11 @@ impl Ops {
         match op.slot {
             Slot::Outstanding => op.slot = Slot::Done,
             Slot::Abandoned => self.release(id),
-            Slot::Free | Slot::Done => panic!("operation {id:?} was completed twice"),
+            Slot::Free | Slot::Done => panic!("operation {id:?} is completed twice"),
         }
     }
 
-    /// How many operations are in flight, or complete and not yet looked at.
+    /// The number of operations in flight, or complete but not yet seen.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.chunks.len() * CHUNK - self.free.len()
@@ -400,7 +403,7 @@ impl Ops {
     pub(crate) fn post(&mut self, site: Site) -> (OpId, &mut Posted) {
         assert!(
             self.posted.len() < OPS_PER_POLL_MAX,
-            "more than {OPS_PER_POLL_MAX} operations without an await at {site}"
+            "{site} posts more than {OPS_PER_POLL_MAX} operations without an await"
         );
         let id = OpId(self.free.pop().unwrap_or_else(|| self.grow()));
         self.posted.push(id);
@@ -411,7 +414,7 @@ impl Ops {
         (id, op)
     }
 
-    /// Adds a chunk of slots and gives out the first of them.
+    /// Adds a chunk of slots and returns the first one.
     #[cold]
     fn grow(&mut self) -> u32 {
         let first = (self.chunks.len() * CHUNK) as u32;
@@ -420,7 +423,7 @@ impl Ops {
         first
     }
 
-    /// Takes back the operation that was posted last.
+    /// Removes the last posted operation.
     #[cold]
     pub(crate) fn retract(&mut self) {
         if let Some(id) = self.posted.pop() {
@@ -439,7 +442,7 @@ impl Ops {
         self.free.push(id.0);
     }
 
-    /// The issuer no longer looks at it.
+    /// Marks an operation as no longer awaited.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);

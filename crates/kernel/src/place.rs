@@ -1,29 +1,29 @@
-//! Where the lanes of an access go: three forms behind one trait.
+//! The elements of an access: three forms of addressing behind one trait.
 
 use proto::{Addr, Width};
 
-use crate::op::{Placed, Posted};
+use crate::op::{Addressing, Posted};
 use crate::word::Packed;
 use crate::{Lanes, Mask, Word};
 
-/// The elements that the lanes of one access touch.
+/// The elements of one access.
 ///
-/// | form | lane `i` touches | values |
+/// | form | lane `i` accesses | values |
 /// |---|---|---|
 /// | `Unit(base)` | element `base + i` | `Lanes<T>` |
 /// | `Lanes<u32>` | element `indices[i]` | `Lanes<T>` |
-/// | `u64` | the lowest active lane touches that element | one `T` |
+/// | `u64` | that element, in the lowest active lane only | one `T` |
 pub trait Place: Copy {
-    /// The values that go along with this form.
+    /// The values of this form.
     type Of<T: Word>: Copy;
 
-    /// The lanes that take part, out of the active ones.
+    /// The participating lanes out of the active ones.
     #[doc(hidden)]
     fn lanes(exec: Mask) -> Mask;
 
-    /// Writes the addresses into `op`, whose active lanes are set already.
+    /// Writes the addresses into `op`. Its active lanes are already set.
     #[doc(hidden)]
-    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond>;
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds>;
 
     #[doc(hidden)]
     fn pack<T: Word>(values: Self::Of<T>, lanes: Mask, to: &mut Packed);
@@ -31,7 +31,7 @@ pub trait Place: Copy {
     #[doc(hidden)]
     fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Self::Of<T>;
 
-    /// What an access without active lanes returns.
+    /// The result of an access without active lanes.
     #[doc(hidden)]
     fn nothing<T: Word>() -> Self::Of<T>;
 }
@@ -39,16 +39,16 @@ pub trait Place: Copy {
 /// An index beyond the end.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Beyond {
+pub struct OutOfBounds {
     pub(crate) lane: usize,
     pub(crate) index: u64,
 }
 
-/// The values of the lanes that took part, and zero in the others.
+/// The values of the participating lanes, and zero in the others.
 #[inline]
 fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
     let mut values = T::unpack(from, width_of(lanes));
-    // The lowest lanes without a gap are by far the most common.
+    // A mask of the lowest lanes without a gap is by far the most common.
     if lanes.0 & lanes.0.wrapping_add(1) != 0 {
         for (lane, value) in values.iter_mut().enumerate() {
             if !lanes.has(lane) {
@@ -59,13 +59,13 @@ fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
     Lanes::from_array(values)
 }
 
-/// The number of the lane behind the last active one.
+/// One more than the number of the last active lane.
 #[inline]
 fn width_of(lanes: Mask) -> usize {
     (u64::BITS - lanes.0.leading_zeros()) as usize
 }
 
-/// Consecutive elements from this index on, one a lane.
+/// Consecutive elements from this index, one per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(pub u64);
 
@@ -78,14 +78,14 @@ impl Place for Unit {
     }
 
     #[inline]
-    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds> {
         let last = op.exec.last().unwrap_or(0) as u64;
         if self.0.checked_add(last).is_none_or(|index| index >= len) {
             let within = len.saturating_sub(self.0);
             let lane = op.exec.minus(Mask::below(within)).first().unwrap_or(0);
-            return Err(Beyond { lane, index: self.0.saturating_add(lane as u64) });
+            return Err(OutOfBounds { lane, index: self.0.saturating_add(lane as u64) });
         }
-        op.placed = Placed::Unit(Addr(base + self.0 * width.bytes() as u64));
+        op.addressing = Addressing::Unit(Addr(base + self.0 * width.bytes() as u64));
         Ok(())
     }
 
@@ -114,8 +114,8 @@ impl Place for Lanes<u32> {
     }
 
     #[inline]
-    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
-        op.placed = Placed::Gather;
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds> {
+        op.addressing = Addressing::Gather;
         let exec = op.exec;
         let addrs = op.addrs_mut();
         let mut beyond = 0;
@@ -126,7 +126,7 @@ impl Place for Lanes<u32> {
         }
         match (Mask(beyond) & exec).first() {
             None => Ok(()),
-            Some(lane) => Err(Beyond { lane, index: u64::from(self.get(lane)) }),
+            Some(lane) => Err(OutOfBounds { lane, index: u64::from(self.get(lane)) }),
         }
     }
 
@@ -155,11 +155,11 @@ impl Place for u64 {
     }
 
     #[inline]
-    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), Beyond> {
+    fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds> {
         if self >= len {
-            return Err(Beyond { lane: op.exec.first().unwrap_or(0), index: self });
+            return Err(OutOfBounds { lane: op.exec.first().unwrap_or(0), index: self });
         }
-        op.placed = Placed::Single(Addr(base + self * width.bytes() as u64));
+        op.addressing = Addressing::Single(Addr(base + self * width.bytes() as u64));
         Ok(())
     }
 

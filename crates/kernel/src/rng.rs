@@ -1,4 +1,4 @@
-//! A small seeded generator (SplitMix64): the same numbers on every machine.
+//! A small seeded generator (SplitMix64) with the same numbers on every machine.
 
 /// The generator's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 if `end` is 0.
+    /// A number below `end`, or 0 if `end` is 0.
     #[inline]
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(end)) >> 64) as u64

@@ -1,12 +1,12 @@
-//! A program that runs, as its driver sees it.
+//! A running program, for its driver.
 //!
-//! A driver starts a [`Session`], polls the host, and takes what was posted
-//! from [`Session::ops`]. For each [`Action::Launch`](crate::Action::Launch) it creates the waves of
-//! the work-groups as it dispatches them, polls each, and completes operations
-//! when its machine has performed them. After a poll says [`Polled::Waiting`],
-//! the task is polled again once that operation is complete.
+//! A driver starts a [`Session`], polls the host, and takes posted operations
+//! from [`Session::ops`]. For each [`Action::Launch`](crate::Action::Launch) it
+//! dispatches work-groups, spawns and polls their wavefronts, and completes
+//! operations after its machine has performed them. After
+//! [`Polled::Waiting`] it polls the task again when that operation is complete.
 //!
-//! The smallest driver: one wavefront, and a memory in which all is zero.
+//! This is the smallest driver. It runs one wavefront, and its memory is zero.
 //!
 //! ```
 //! use kernel::prelude::*;
@@ -42,7 +42,7 @@
 //!     }
 //!     ops.clear_posted();
 //! }
-//! // The load, then the store of ones, after one vector addition.
+//! // A load, then a store of ones after one vector addition.
 //! assert_eq!(performed, [(Action::Load, 0, 0), (Action::Store, 1, 1)]);
 //! session.ops().complete(launch);
 //! assert_eq!(session.poll_host(), Polled::Ended);
@@ -67,18 +67,18 @@ use crate::op::{OpId, Ops};
 use crate::wave::{Coords, Wave, WaveCore};
 use crate::work::{self, Work};
 
-/// What came of a poll.
+/// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// Waits for this operation; poll again when it is complete.
+    /// The task waits for this operation. Poll it again when that is complete.
     Waiting(OpId),
-    /// Has ended. Operations it posted may still be in flight.
+    /// The task has ended. Its operations may still be in flight.
     Ended,
-    /// The program did something wrong: the run is over.
+    /// The program has an error. The run is over.
     Faulted(Box<Fault>),
 }
 
-/// A program that runs.
+/// A running program.
 pub struct Session {
     shared: Rc<Shared>,
     host: Option<Pin<Box<dyn Future<Output = Answer>>>>,
@@ -117,7 +117,7 @@ impl Session {
         &self.shared.program
     }
 
-    /// Lets the host run until it waits.
+    /// Runs the host until it waits.
     pub fn poll_host(&mut self) -> Polled {
         let Some(host) = &mut self.host else { return Polled::Ended };
         let (polled, answer, _) = poll(&self.shared, host.as_mut(), || "the host program".to_owned());
@@ -128,31 +128,31 @@ impl Session {
         polled
     }
 
-    /// All operations in flight. Give the borrow back before the next poll.
+    /// The operations in flight. Drop the borrow before the next poll.
     #[inline]
     pub fn ops(&self) -> RefMut<'_, Ops> {
         self.shared.ops.borrow_mut()
     }
 
-    /// All arrays made so far: array `n` at position `n - 1`.
+    /// All allocated arrays: array `n` at index `n - 1`.
     #[must_use]
     pub fn arrays(&self) -> Ref<'_, [ArrayInfo]> {
         Ref::map(self.shared.arrays.borrow(), Vec::as_slice)
     }
 
-    /// A kernel that was launched.
+    /// A launched kernel.
     ///
     /// # Panics
-    /// If no kernel of this number was launched.
+    /// If no launched kernel has this number.
     #[must_use]
     pub fn launch(&self, kernel: KernelId) -> Rc<Launch> {
         self.shared.launches.borrow()[usize::from(kernel.0)].clone()
     }
 
-    /// Makes one wavefront of a kernel that was launched.
+    /// Creates one wavefront of a launched kernel.
     ///
     /// # Panics
-    /// If no kernel of this number was launched.
+    /// If no launched kernel has this number.
     #[must_use]
     pub fn spawn(&self, kernel: KernelId, at: Coords) -> WaveTask {
         let launch = self.launch(kernel);
@@ -161,14 +161,14 @@ impl Session {
         WaveTask { future, shared: self.shared.clone(), kernel, at, tail: Work::default() }
     }
 
-    /// The program's answer, once the host has ended.
+    /// The program's answer, after the host has ended.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
     }
 }
 
-/// One wavefront that runs.
+/// A running wavefront.
 pub struct WaveTask {
     future: Pin<Box<dyn Future<Output = ()>>>,
     shared: Rc<Shared>,
@@ -184,10 +184,10 @@ impl fmt::Debug for WaveTask {
 }
 
 impl WaveTask {
-    /// Lets the wavefront run until it waits.
+    /// Runs the wavefront until it waits.
     ///
     /// # Panics
-    /// If the kernel awaits something that is not an operation of this crate.
+    /// If the kernel awaits a future that is not an operation of this crate.
     pub fn poll(&mut self) -> Polled {
         let (kernel, at) = (self.kernel, self.at);
         let name = || format!("wavefront {} of work-group {} of {kernel:?}", at.wave, at.work_group);
@@ -196,28 +196,28 @@ impl WaveTask {
         polled
     }
 
-    /// The arithmetic of the last poll after the last operation it posted:
-    /// all of it, if that poll posted none.
+    /// The arithmetic of the last poll after its last posted operation, or all
+    /// of it if that poll posted none.
     #[must_use]
     pub fn tail_work(&self) -> &Work {
         &self.tail
     }
 
-    /// The kernel it belongs to.
+    /// Its kernel.
     #[must_use]
     pub fn kernel(&self) -> KernelId {
         self.kernel
     }
 
-    /// Where it stands.
+    /// Its coordinates.
     #[must_use]
     pub fn at(&self) -> Coords {
         self.at
     }
 }
 
-/// The whole executor: one poll with a waker that does nothing, because it is
-/// the driver who knows when to poll again.
+/// The whole executor: one poll. The waker does nothing, because the driver
+/// knows when to poll again.
 #[inline]
 fn poll<R>(
     shared: &Shared,
@@ -238,7 +238,7 @@ fn poll<R>(
         Poll::Ready(value) => (Polled::Ended, Some(value), tail),
         Poll::Pending => match shared.waiting.take() {
             Some(id) => (Polled::Waiting(id), None, tail),
-            None => panic!("{} awaits something that is not an operation of its handle", name()),
+            None => panic!("{} awaits a future that is not an operation of its handle", name()),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! The handle through which a kernel sees its wavefront.
+//! The handle of a kernel to its wavefront.
 
 use core::panic::Location;
 use std::rc::Rc;
@@ -7,22 +7,22 @@ use proto::{KernelId, Level, RmwKind};
 
 use crate::agent::{Accepted, Agent, Loading, Shared};
 use crate::array::{Lds, Target};
-use crate::fault::{FaultKind, Who};
+use crate::fault::{FaultKind, Issuer};
 use crate::launch::Grid;
-use crate::op::{Action, Placed, Semantics, Site, acq_rel};
+use crate::op::{Action, Addressing, Semantics, Site, acq_rel};
 use crate::place::Place;
 use crate::word::Integer;
 use crate::work::{Class, charge};
 use crate::{Lanes, Mask, Word};
 
-/// Where a wavefront stands.
+/// The coordinates of a wavefront.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coords {
     /// Its work-group in the grid.
     pub work_group: u32,
     /// The wavefront in its work-group.
     pub wave: u32,
-    /// The compute unit it runs on.
+    /// Its compute unit.
     pub compute_unit: u32,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct WaveCore {
     pub(crate) at: Coords,
 }
 
-/// A wavefront with the lanes that are active: cheap to clone, and a narrower
-/// view ([`Wave::when`]) is just another handle.
+/// A wavefront with its active lanes. It is cheap to clone. [`Wave::when`]
+/// gives a handle with fewer active lanes.
 ///
 /// ```
 /// # use kernel::prelude::*;
@@ -61,9 +61,9 @@ impl Agent for WaveCore {
         &self.shared
     }
 
-    fn who(&self) -> Who {
+    fn issuer(&self) -> Issuer {
         let kernel = self.shared.launches.borrow()[usize::from(self.kernel.0)].name.clone();
-        Who::Wave { kernel, work_group: self.at.work_group, wave: self.at.wave }
+        Issuer::Wave { kernel, work_group: self.at.work_group, wave: self.at.wave }
     }
 }
 
@@ -74,7 +74,7 @@ impl Wave {
         Wave { core: Rc::new(core), exec }
     }
 
-    /// How many lanes a wavefront has.
+    /// The number of lanes of a wavefront.
     #[inline]
     #[must_use]
     pub fn lanes(&self) -> u32 {
@@ -88,7 +88,7 @@ impl Wave {
         self.core.at.work_group
     }
 
-    /// How many work-groups the grid has.
+    /// The number of work-groups in the grid.
     #[inline]
     #[must_use]
     pub fn work_groups(&self) -> u32 {
@@ -102,7 +102,7 @@ impl Wave {
         self.core.at.wave
     }
 
-    /// How many wavefronts a work-group has.
+    /// The number of wavefronts in a work-group.
     #[inline]
     #[must_use]
     pub fn waves(&self) -> u32 {
@@ -116,7 +116,7 @@ impl Wave {
         u64::from(self.work_group()) * u64::from(self.waves()) + u64::from(self.index())
     }
 
-    /// The compute unit it runs on.
+    /// Its compute unit.
     #[inline]
     #[must_use]
     pub fn compute_unit(&self) -> u32 {
@@ -130,7 +130,7 @@ impl Wave {
         self.global_index() * u64::from(self.lanes())
     }
 
-    /// How many work-items the grid has.
+    /// The number of work-items in the grid.
     #[inline]
     #[must_use]
     pub fn items(&self) -> u64 {
@@ -159,14 +159,14 @@ impl Wave {
         self.exec
     }
 
-    /// Is any lane active?
+    /// Whether any lane is active.
     #[inline]
     #[must_use]
     pub fn any(&self) -> bool {
         self.exec.any()
     }
 
-    /// The same wavefront with only those of its active lanes that are in `mask`.
+    /// The same wavefront with its active lanes in `mask` only.
     #[inline]
     #[must_use]
     pub fn when(&self, mask: Mask) -> Wave {
@@ -174,42 +174,42 @@ impl Wave {
         Wave { core: self.core.clone(), exec: self.exec & mask }
     }
 
-    /// The same wavefront with only those active lanes that are not in `mask`.
+    /// The same wavefront with its active lanes outside `mask` only.
     #[inline]
     #[must_use]
     pub fn unless(&self, mask: Mask) -> Wave {
         self.when(!mask)
     }
 
-    /// The same wavefront with only its lowest active lane.
+    /// The same wavefront with its lowest active lane only.
     #[inline]
     #[must_use]
     pub fn leader(&self) -> Wave {
         self.when(self.exec.first().map_or(Mask::NONE, Mask::lane))
     }
 
-    /// The same wavefront with only the lanes `i` for which `base + i < end`.
+    /// The same wavefront with the active lanes `i` where `base + i < end` only.
     #[inline]
     #[must_use]
     pub fn below(&self, base: u64, end: u64) -> Wave {
         self.when(Mask::below(end.saturating_sub(base)))
     }
 
-    /// The local data share of the work-group from byte `offset` on, as an
-    /// array of `len` words. More than the grid asked for is a fault.
+    /// The local memory of the work-group from byte `offset`, as an array of
+    /// `len` words. A range beyond the size in the grid is a fault.
     #[track_caller]
     #[must_use]
     pub fn lds<T: Word>(&self, offset: u32, len: u32) -> Lds<T> {
         let bytes = u64::from(len) * T::WIDTH.bytes() as u64;
         if u64::from(offset) + bytes > u64::from(self.core.grid.lds_bytes) {
-            let array = "the local data share".to_owned();
+            let array = "the local memory".to_owned();
             let (first, len) = (u64::from(offset), u64::from(self.core.grid.lds_bytes));
             self.core.refuse(FaultKind::BadSlice { array, first, count: bytes, len }, Location::caller());
         }
         Lds::new(u64::from(offset), u64::from(len))
     }
 
-    /// Ends the run with an error of the program's own words; never returns.
+    /// Ends the run with an error of the program. The future never completes.
     #[track_caller]
     pub fn fail(&self, message: impl Into<String>) -> Accepted {
         let message = message.into();
@@ -218,12 +218,12 @@ impl Wave {
     }
 }
 
-/// Memory. Each takes an [`crate::Array`] or an [`Lds`], and a [`Place`]: `Unit(base)`
-/// for consecutive elements, `Lanes<u32>` for an index a lane, or one `u64`
-/// for a single element touched by the lowest active lane. What comes back is
-/// zero in the lanes that took no part.
+/// Memory accesses. Each takes an [`crate::Array`] or an [`Lds`], and a
+/// [`Place`]: `Unit(base)` for consecutive elements, `Lanes<u32>` for one index
+/// per lane, or `u64` for one element accessed by the lowest active lane. The
+/// results of other lanes are zero.
 impl Wave {
-    /// Loads.
+    /// Loads plainly.
     #[inline]
     #[track_caller]
     pub fn load<T: Word, P: Place>(&self, from: impl Target<T>, place: P) -> Loading<P, T> {
@@ -254,7 +254,8 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Stores. If two lanes name the same element the higher lane's value stays.
+    /// Stores plainly. If two lanes name one element, the value of the higher
+    /// lane remains.
     #[inline]
     #[track_caller]
     pub fn store<T: Word, P: Place>(&self, to: impl Target<T>, place: P, values: P::Of<T>) -> Accepted {
@@ -290,7 +291,7 @@ impl Wave {
     }
 
     #[inline]
-    #[allow(clippy::too_many_arguments, reason = "the one door of all read-modify-writes")]
+    #[allow(clippy::too_many_arguments, reason = "all read-modify-writes go through this function")]
     fn post_rmw<T: Word, P: Place>(
         &self,
         at: impl Target<T>,
@@ -307,7 +308,7 @@ impl Wave {
         })
     }
 
-    /// Reads, modifies and writes atomically, lowest lane first; gives the old values.
+    /// Performs a read-modify-write per lane, lowest lane first. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn rmw<T: Word, P: Place>(
@@ -322,7 +323,7 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Reads, modifies and writes atomically; nobody looks at the old values.
+    /// Performs a read-modify-write per lane without results.
     #[inline]
     #[track_caller]
     pub fn update<T: Word, P: Place>(
@@ -337,7 +338,7 @@ impl Wave {
         self.core.accepted(id)
     }
 
-    /// Adds atomically; gives the old values.
+    /// Adds atomically. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_add<T: Word, P: Place>(
@@ -350,7 +351,7 @@ impl Wave {
         self.rmw(at, place, T::ADD, operands, semantics)
     }
 
-    /// Keeps the smaller atomically; gives the old values.
+    /// Keeps the smaller value atomically. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_min<T: Integer, P: Place>(
@@ -363,7 +364,7 @@ impl Wave {
         self.rmw(at, place, T::MIN, operands, semantics)
     }
 
-    /// Keeps the larger atomically; gives the old values.
+    /// Keeps the larger value atomically. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_max<T: Integer, P: Place>(
@@ -376,7 +377,7 @@ impl Wave {
         self.rmw(at, place, T::MAX, operands, semantics)
     }
 
-    /// Replaces atomically; gives the old values.
+    /// Replaces atomically. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn exchange<T: Word, P: Place>(
@@ -389,8 +390,8 @@ impl Wave {
         self.rmw(at, place, RmwKind::Exchange, values, semantics)
     }
 
-    /// Replaces atomically where the old value is the expected one; gives the
-    /// old values. A lane succeeded if its old value equals what it expected.
+    /// Replaces atomically where the old value equals the expected one. Gives
+    /// the old values. A lane succeeded if its old value is the expected one.
     #[inline]
     #[track_caller]
     pub fn compare_exchange<T: Word, P: Place>(
@@ -411,35 +412,36 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Orders what comes before against what comes after.
+    /// Orders earlier accesses before later ones.
     #[track_caller]
     pub fn fence(&self, semantics: Semantics) -> Accepted {
         let site = Location::caller();
-        let id = self.core.post_other(Action::Fence, Placed::Nowhere, semantics, Vec::new(), self.exec, site);
+        let id =
+            self.core.post_other(Action::Fence, Addressing::None, semantics, Vec::new(), self.exec, site);
         self.core.accepted(id)
     }
 
-    /// Waits for all wavefronts of the work-group, releasing before and
-    /// acquiring after at work-group scope.
+    /// Waits for all wavefronts of the work-group. Releases before and acquires
+    /// after the wait, at work-group scope.
     #[track_caller]
     pub fn barrier(&self) -> Accepted {
         self.barrier_with(acq_rel(Level::WorkGroup))
     }
 
-    /// A barrier with other semantics. Local memory it always orders; of global
-    /// memory, relaxed orders nothing.
+    /// A barrier with other semantics. It always orders local memory. A relaxed
+    /// barrier does not order global memory.
     #[track_caller]
     pub fn barrier_with(&self, semantics: Semantics) -> Accepted {
         let site = Location::caller();
         let id =
-            self.core.post_other(Action::Barrier, Placed::Nowhere, semantics, Vec::new(), self.exec, site);
+            self.core.post_other(Action::Barrier, Addressing::None, semantics, Vec::new(), self.exec, site);
         self.core.accepted(id)
     }
 }
 
-/// Between lanes.
+/// Exchange of values between lanes.
 impl Wave {
-    /// The value of the lowest active lane, for all.
+    /// The value of the lowest active lane.
     #[inline]
     #[must_use]
     pub fn first<T: Word>(&self, values: &Lanes<T>) -> T {
@@ -447,7 +449,7 @@ impl Wave {
         self.exec.first().map_or(T::default(), |lane| values.get(lane))
     }
 
-    /// Each lane takes the value of the lane it names (modulo the lane count).
+    /// Gives each lane the value of the lane `from` (modulo the lane count).
     #[inline]
     #[must_use]
     pub fn shuffle<T: Word>(&self, values: &Lanes<T>, from: &Lanes<u32>) -> Lanes<T> {
@@ -456,8 +458,8 @@ impl Wave {
         Lanes::from_fn(|lane| values.get((from.get(lane) % lanes) as usize))
     }
 
-    /// Combines the active lanes' values pairwise, as a tree: as many steps
-    /// as the lane count has bits, each a shuffle and one operation of `class`.
+    /// Combines the values of the active lanes pairwise, as a tree. It takes a
+    /// step per bit of the lane count: a shuffle and one operation of `class`.
     #[must_use]
     pub fn reduce<T: Word>(
         &self,
@@ -480,8 +482,8 @@ impl Wave {
         tree[0]
     }
 
-    /// How many lower lanes are active, in each lane: the position of a lane
-    /// among the active ones.
+    /// For each lane the number of active lower lanes: its position among the
+    /// active lanes.
     #[inline]
     #[must_use]
     pub fn rank(&self) -> Lanes<u32> {

@@ -1,15 +1,15 @@
-//! The scalar types that lanes hold and arrays store.
+//! The scalar types of lanes and arrays.
 
 use core::fmt::Debug;
 
 use proto::{RmwKind, Width};
 
-/// The most lanes a wavefront may have.
+/// The most lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
-/// The values of all lanes, packed as they would stand in memory one after the
-/// other: lane `i` at byte `i * width`. A unit-stride access therefore moves
-/// whole runs of bytes between a line and this buffer.
+/// The values of all lanes, packed as in memory: lane `i` at byte `i * width`.
+/// A unit-stride access therefore copies runs of bytes between a line and this
+/// buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Packed(pub [u8; 8 * LANES_MAX]);
@@ -45,17 +45,17 @@ pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
     const WIDTH: Width;
     /// Its name in Rust.
     const NAME: &'static str;
-    /// The read-modify-write that adds two of them.
+    /// The read-modify-write of an addition.
     const ADD: RmwKind;
     /// Its bits, zero-extended.
     fn to_bits(self) -> u64;
-    /// The value of the low bits.
+    /// The value of the low bits of `bits`.
     fn from_bits(bits: u64) -> Self;
-    /// Packs the lanes one after the other.
+    /// Packs the lanes in order.
     fn pack(lanes: &[Self], to: &mut Packed);
-    /// Unpacks that many of the lanes that [`Word::pack`] packed; the others are zero.
+    /// Unpacks the first `count` lanes of [`Word::pack`]. The others are zero.
     fn unpack(from: &Packed, count: usize) -> [Self; LANES_MAX];
-    /// The values whose little-endian bytes stand in `bytes`.
+    /// The values of little-endian bytes.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
     /// The little-endian bytes of `values`.
     fn to_bytes(values: &[Self]) -> Vec<u8>;
@@ -63,9 +63,9 @@ pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
 
 /// A [`Word`] with integer arithmetic.
 pub trait Integer: Word {
-    /// The read-modify-write that keeps the smaller.
+    /// The read-modify-write of a minimum.
     const MIN: RmwKind;
-    /// The read-modify-write that keeps the larger.
+    /// The read-modify-write of a maximum.
     const MAX: RmwKind;
 }
 

@@ -1,10 +1,10 @@
-//! What arithmetic a wavefront did since it was last asked.
+//! Counts of the arithmetic of a wavefront.
 //!
-//! A vector operation charges itself to a counter of its class. The executor
-//! collects the counters; the machine's table says what a class costs. So a
-//! kernel contains no tuned delay. Scalar bookkeeping in plain Rust (loop
-//! counters, base addresses) charges nothing: it stands for the scalar unit
-//! that runs beside the vector lanes.
+//! A vector operation increments the counter of its class. The executor
+//! collects the counters, and a table of the machine gives the cost of a
+//! class, so a kernel contains no tuned delay. Scalar code in plain Rust (loop
+//! counters, base addresses) charges nothing: it models the scalar unit, which
+//! runs beside the vector lanes.
 
 use core::cell::Cell;
 
@@ -44,11 +44,11 @@ proto::symbols! {
     }
 }
 
-/// How many classes there are.
+/// The number of classes.
 pub const CLASSES: usize = Class::Branch as usize + 1;
 
-/// How many vector operations of each class. An operation on eight-byte lanes
-/// counts twice, but for those of [`Class::Double`], which stands for itself.
+/// The vector operations of each class. An operation on eight-byte lanes
+/// counts twice, except in [`Class::Double`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work(pub [u32; CLASSES]);
 
@@ -60,14 +60,14 @@ impl Work {
         self.0[class as usize]
     }
 
-    /// Was nothing done?
+    /// Whether all counts are zero.
     #[inline]
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|&n| n == 0)
     }
 
-    /// The classes that were used, with their counts.
+    /// The used classes with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Class, u32)> + '_ {
         Class::ALL.iter().map(|&class| (class, self.of(class))).filter(|&(_, n)| n > 0)
     }
@@ -82,7 +82,7 @@ thread_local! {
     static METER: Meter = const { Meter { counts: [const { Cell::new(0) }; CLASSES], used: Cell::new(false) } };
 }
 
-/// Charges `count` vector operations of `class` to the wavefront that runs.
+/// Charges `count` vector operations of `class` to the running wavefront.
 #[inline]
 pub fn charge(class: Class, count: u32) {
     METER.with(|meter| {
@@ -92,7 +92,7 @@ pub fn charge(class: Class, count: u32) {
     });
 }
 
-/// Takes what was charged since the last call, or nothing if nothing was.
+/// The charges since the last call, or `None` if there are none.
 #[inline]
 pub(crate) fn take() -> Option<Work> {
     METER.with(|meter| {

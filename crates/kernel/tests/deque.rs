@@ -1,14 +1,14 @@
-//! A work-stealing deque, to show that scopes, divergence and compare-exchange
-//! loops read well: the owner pushes and pops at the tail, thieves take at the
-//! head, and the last task is decided by compare-exchange.
+//! A work-stealing deque with scopes, divergence and compare-exchange loops. The
+//! owner pushes and pops at the tail, thieves take at the head, and a
+//! compare-exchange decides issuer gets the last task.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
 
 const CAPACITY: u64 = 64;
 
-/// Deques of all work-groups in three arrays. `own` is the scope at which an
-/// owner synchronizes with itself; thieves always use the device.
+/// The deques of all work-groups in three arrays. `own` is the scope of an
+/// owner's accesses. Thieves always use device scope.
 #[derive(Clone, Copy)]
 struct Deques {
     tasks: Array<u32>,
@@ -62,8 +62,8 @@ impl Deques {
     }
 }
 
-/// A task `n > 1` splits into `n / 2` and `n - n / 2`; a task 1 is done. Ends
-/// when all work is done.
+/// Runs tasks until none is left. A task `n > 1` splits into `n / 2` and
+/// `n - n / 2`; a task 1 is a leaf.
 async fn worker(w: Wave, deques: Deques, seeds: Array<u32>, done: Array<u32>) {
     let own = u64::from(w.work_group());
     let queues = u64::from(w.work_groups());
@@ -129,5 +129,5 @@ fn each_task_of_a_work_stealing_deque_is_done_once() {
         assert_eq!(done[..QUEUES as usize].iter().sum::<u32>(), TASKS, "seed {seed}");
         stolen += done[1..QUEUES as usize].iter().sum::<u32>();
     }
-    assert!(stolen > 0, "nothing was ever stolen");
+    assert!(stolen > 0, "no task was stolen");
 }

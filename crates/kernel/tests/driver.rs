@@ -1,12 +1,12 @@
-//! What a driver sees of a program.
+//! The interface of a program to its driver.
 
 use core::future::Future;
 
 use kernel::prelude::*;
-use kernel::{Action, Coords, OpId, Placed, Polled, Session, Space, WaveTask};
+use kernel::{Action, Addressing, Coords, OpId, Polled, Session, Space, WaveTask};
 use proto::{AccessMode, ArrayId, KernelId, LineAddr, Rmw, Width};
 
-/// Starts one wavefront of a kernel over two arrays, its launch still posted.
+/// Starts one wavefront of a kernel over two arrays. Its launch is still posted.
 fn start<F>(body: impl Fn(Wave, Array<u32>, Array<f64>) -> F + 'static) -> (Session, WaveTask)
 where
     F: Future<Output = ()> + 'static,
@@ -36,7 +36,7 @@ fn posted(session: &Session) -> Vec<OpId> {
 }
 
 #[test]
-fn a_launch_tells_its_arrays_in_lines() {
+fn a_launch_lists_its_arrays_in_lines() {
     let (session, _) = start(|_, _, _| async {});
     let launch = session.launch(KernelId(0));
     let (a, b) = (session.arrays()[0].clone(), session.arrays()[1].clone());
@@ -52,7 +52,7 @@ fn a_launch_tells_its_arrays_in_lines() {
 }
 
 #[test]
-fn an_array_may_lie_right_behind_another_one() {
+fn an_array_may_start_right_after_another_one() {
     let program = Program::new("behind", |host| async move {
         let _ = host.alloc::<u32>("a", 3);
         let _ = host.alloc_behind::<u32>("b", 2);
@@ -83,11 +83,11 @@ fn operations_posted_before_an_await_are_all_in_flight_in_program_order() {
         let (x, y) = (ops.get(ids[0]), ops.get(ids[1]));
         assert_eq!((x.action, x.space, x.width, x.exec), (Action::Load, Space::Global, Width::W4, Mask(!0)));
         assert_eq!((x.array, x.semantics, x.site.line()), (ArrayId(1), Semantics::PLAIN, line));
-        assert!(matches!(x.placed, Placed::Unit(at) if at.0 == base + 20), "{:?}", x.placed);
+        assert!(matches!(x.addressing, Addressing::Unit(at) if at.0 == base + 20), "{:?}", x.addressing);
         assert_eq!(x.addr(63).0, base + 20 + 63 * 4);
         assert_eq!(
-            (y.placed, y.width, y.exec, y.site.line()),
-            (Placed::Gather, Width::W8, Mask(6), line + 1)
+            (y.addressing, y.width, y.exec, y.site.line()),
+            (Addressing::Gather, Width::W8, Mask(6), line + 1)
         );
         assert_eq!((y.semantics.order, y.semantics.level), (Order::Acquire, Level::Device));
         assert!(y.semantics.hints.remote && !y.semantics.hints.commutative);
@@ -128,13 +128,13 @@ fn arithmetic_is_charged_to_the_operation_it_precedes() {
     assert_eq!(task.poll(), Polled::Ended);
     let store = posted(&session)[0];
     assert_eq!((of(store, Class::FloatSqrt), of(store, Class::FloatDiv)), (1, 1));
-    // To float, to eight bytes, to integer; eight bytes count twice.
+    // To float, to eight bytes and to integer. Eight bytes count twice.
     assert_eq!((of(store, Class::Convert), of(store, Class::Int)), (3, 2));
     assert_eq!(task.tail_work().iter().collect::<Vec<_>>(), [(Class::Compare, 2)]);
 }
 
 #[test]
-fn a_compare_exchange_carries_what_each_lane_expects() {
+fn a_compare_exchange_has_an_expected_value_per_lane() {
     let (session, mut task) = start(|w, a, _| async move {
         let lanes = w.when(Mask(0b101));
         let id = w.lane_id();
@@ -162,7 +162,7 @@ fn a_compare_exchange_carries_what_each_lane_expects() {
 }
 
 #[test]
-fn a_long_run_uses_no_more_operations_than_are_in_flight() {
+fn operation_numbers_are_recycled() {
     let (session, mut task) = start(|w, a, _| async move {
         for i in 0..1000 {
             let x = w.load(a, i);
@@ -184,7 +184,7 @@ fn a_long_run_uses_no_more_operations_than_are_in_flight() {
 }
 
 #[test]
-fn what_comes_back_is_zero_in_lanes_that_took_no_part() {
+fn results_are_zero_in_inactive_lanes() {
     for exec in [Mask(0b11_1111), Mask(0b1011_0000), Mask(!0), Mask(1 << 63)] {
         let (session, mut task) = start(move |w, a, _| async move {
             let loaded = w.when(exec).load(a, Unit(0)).await;
@@ -212,7 +212,7 @@ fn what_comes_back_is_zero_in_lanes_that_took_no_part() {
 }
 
 #[test]
-fn the_answer_is_there_when_the_host_has_ended() {
+fn the_answer_exists_after_the_host_has_ended() {
     let (mut session, _) = start(|_, _, _| async {});
     assert_eq!(session.answer(), None);
     let op = session.launch(KernelId(0)).op;
@@ -223,15 +223,15 @@ fn the_answer_is_there_when_the_host_has_ended() {
 }
 
 #[test]
-#[should_panic(expected = "awaits something that is not an operation of its handle")]
-fn awaiting_anything_else_is_a_broken_invariant() {
+#[should_panic(expected = "awaits a future that is not an operation of its handle")]
+fn awaiting_another_future_panics() {
     let (_session, mut task) = start(|_, _, _| core::future::pending());
     task.poll();
 }
 
 #[test]
-#[should_panic(expected = "was completed twice")]
-fn completing_an_operation_twice_is_a_broken_invariant() {
+#[should_panic(expected = "is completed twice")]
+fn completing_an_operation_twice_panics() {
     let (session, mut task) = start(|w, a, _| async move {
         w.load(a, 0).await;
     });

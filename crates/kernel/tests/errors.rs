@@ -1,10 +1,10 @@
-//! What goes wrong in a program is an error of the run, with the place.
+//! An error of a program is an error of its run, with the place.
 
 use core::future::Future;
 
 use kernel::prelude::*;
-use kernel::reference::{self, Awaited, Cause, Options, RunError, Stuck};
-use kernel::{FaultKind, Who};
+use kernel::reference::{self, Awaited, Options, RunError, Stuck, StuckCause};
+use kernel::{FaultKind, Issuer};
 
 /// The error of a program whose host launches one kernel over arrays `a` (of
 /// 100 elements) and `b` (of 8).
@@ -28,9 +28,9 @@ fn error(program: Program) -> RunError {
     }
 }
 
-fn fault(error: RunError) -> (Who, FaultKind, u32) {
+fn fault(error: RunError) -> (Issuer, FaultKind, u32) {
     match error {
-        RunError::Fault(fault) => (fault.who, fault.kind, fault.site.line()),
+        RunError::Fault(fault) => (fault.issuer, fault.kind, fault.site.line()),
         RunError::Stuck(stuck) => panic!("expected a fault, found {stuck:?}"),
     }
 }
@@ -53,8 +53,8 @@ fn an_index_beyond_the_end_names_array_kernel_lane_and_place() {
         w.load(a, Unit(w.first_item())).await;
     });
     let text = error.to_string();
-    let (who, kind, at) = fault(error);
-    assert_eq!(who, Who::Wave { kernel: "faulty".to_owned(), work_group: 0, wave: 1 });
+    let (issuer, kind, at) = fault(error);
+    assert_eq!(issuer, Issuer::Wave { kernel: "faulty".to_owned(), work_group: 0, wave: 1 });
     assert_eq!(kind, beyond("a", 36, 100, 100));
     assert_eq!(at, line);
     assert!(text.contains("lane 36 accesses element 100 of `a`, which has 100 elements"), "{text}");
@@ -89,13 +89,13 @@ fn only_active_lanes_are_checked_and_the_lowest_is_named() {
         beyond("b", 0, u64::MAX - 1, 8),
         beyond("b", 3, 8, 8),
         beyond("a", 0, 10, 10),
-        beyond("the local data share", 0, 4, 4),
+        beyond("the local memory", 0, 4, 4),
     ];
     assert_eq!(found, want);
 }
 
 #[test]
-fn a_fault_ends_the_run_even_if_nobody_awaits_the_access() {
+fn a_fault_ends_the_run_even_if_the_access_is_not_awaited() {
     let (_, kind, _) = fault(error_of(Grid::new(1, 1), |w, _, b| async move {
         w.store(b, 8, 1);
         w.store(b, 9, 1);
@@ -104,7 +104,7 @@ fn a_fault_ends_the_run_even_if_nobody_awaits_the_access() {
 }
 
 #[test]
-fn a_kernel_can_end_the_run_in_its_own_words() {
+fn a_kernel_can_end_the_run_with_a_message() {
     let error = error_of(Grid::new(1, 1), |w, _, _| async move {
         w.fail("queue 3 is full: 64 tasks").await;
     });
@@ -112,11 +112,11 @@ fn a_kernel_can_end_the_run_in_its_own_words() {
 }
 
 #[test]
-fn more_lds_than_the_grid_asked_for_is_refused() {
+fn local_memory_beyond_the_size_in_the_grid_is_refused() {
     let (_, kind, _) = fault(error_of(Grid::new(1, 1).lds_bytes(16), |w, _, _| async move {
         w.store(w.lds::<u32>(4, 4), 0, 1).await;
     }));
-    let array = "the local data share".to_owned();
+    let array = "the local memory".to_owned();
     assert_eq!(kind, FaultKind::BadSlice { array, first: 4, count: 16, len: 16 });
 }
 
@@ -124,16 +124,16 @@ fn more_lds_than_the_grid_asked_for_is_refused() {
 fn a_work_group_larger_than_a_compute_unit_is_refused() {
     for (grid, what, needs, has) in [
         (Grid::new(1, 9), "wavefronts", 9, 8),
-        (Grid::new(1, 1).lds_bytes(40_000), "bytes of local data share", 40_000, 32_768),
+        (Grid::new(1, 1).lds_bytes(40_000), "bytes of local memory", 40_000, 32_768),
     ] {
-        let (who, kind, _) = fault(error_of(grid, |_, _, _| async {}));
-        assert_eq!(who, Who::Host { program: "under-test".to_owned() });
+        let (issuer, kind, _) = fault(error_of(grid, |_, _, _| async {}));
+        assert_eq!(issuer, Issuer::Host { program: "under-test".to_owned() });
         assert_eq!(kind, FaultKind::DoesNotFit { kernel: "faulty".to_owned(), what, needs, has });
     }
 }
 
 #[test]
-fn what_the_host_gets_wrong_is_a_fault_too() {
+fn errors_of_the_host_are_faults() {
     let too_long = Program::new("under-test", |host| async move {
         let a = host.alloc::<u32>("a", 2);
         host.write(a, &[1, 2, 3]).await;
@@ -156,14 +156,14 @@ fn what_the_host_gets_wrong_is_a_fault_too() {
 }
 
 #[test]
-fn a_flag_that_is_never_set_ends_with_the_place_of_the_spin() {
+fn an_endless_spin_is_reported_with_its_place() {
     let line = line!() + 2;
     let error = error_of(Grid::new(1, 1), |w, a, _| async move {
         while w.atomic_load(a, 0, acquire(Level::Device)).await == 0 {}
     });
     let text = error.to_string();
     let stuck = stuck(error);
-    assert_eq!(stuck.cause, Cause::NoProgress { steps: 1001 });
+    assert_eq!(stuck.cause, StuckCause::NoProgress { steps: 1001 });
     let waits: Vec<_> = stuck.waits.iter().map(|w| w.what.clone()).collect();
     assert_eq!(waits, [Awaited::Kernel("faulty".to_owned()), Awaited::Spins]);
     assert_eq!(stuck.waits[1].site.line(), line);
@@ -171,20 +171,20 @@ fn a_flag_that_is_never_set_ends_with_the_place_of_the_spin() {
 }
 
 #[test]
-fn a_barrier_that_one_wavefront_skips_is_found() {
+fn a_barrier_skipped_by_one_wavefront_is_reported() {
     let stuck = stuck(error_of(Grid::new(1, 3), |w, _, _| async move {
         if w.index() != 1 {
             w.barrier().await;
         }
     }));
-    assert_eq!(stuck.cause, Cause::NothingMoves);
+    assert_eq!(stuck.cause, StuckCause::Deadlock);
     let barrier = Awaited::Barrier { arrived: 2, ended: 1, waves: 3 };
     let waits: Vec<_> = stuck.waits.into_iter().map(|w| w.what).collect();
     assert_eq!(waits, [Awaited::Kernel("faulty".to_owned()), barrier.clone(), barrier]);
 }
 
 #[test]
-fn a_spin_on_a_work_group_that_has_no_room_is_found() {
+fn a_spin_on_an_undispatched_work_group_is_reported() {
     let stuck = stuck(error_of(Grid::new(17, 1), |w, a, _| async move {
         if w.work_group() == w.work_groups() - 1 {
             w.atomic_store(a, 0, 1, release(Level::Device)).await;
@@ -196,7 +196,7 @@ fn a_spin_on_a_work_group_that_has_no_room_is_found() {
 }
 
 #[test]
-fn a_run_that_only_makes_bytes_flicker_is_given_up() {
+fn a_run_that_exceeds_its_operations_ends() {
     let program = Program::new("flicker", |host| async move {
         let a = host.alloc::<u32>("a", 1);
         loop {
@@ -205,5 +205,5 @@ fn a_run_that_only_makes_bytes_flicker_is_given_up() {
     });
     let options = Options { idle_steps_max: 100, steps_max: 5000, ..Options::default() };
     let cause = reference::run(program, &options).err().map(|e| stuck(e).cause);
-    assert_eq!(cause, Some(Cause::TooLong { steps: 5001 }));
+    assert_eq!(cause, Some(StuckCause::TooLong { steps: 5001 }));
 }

@@ -1,4 +1,4 @@
-//! What a program may rely on, shown under the functional executor.
+//! The guarantees to a program, under the functional executor.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
@@ -8,7 +8,7 @@ fn options(lanes: u32, schedule: Schedule) -> Options {
     Options { shape, schedule, idle_steps_max: 10_000, ..Options::default() }
 }
 
-/// Runs under both lane counts and several schedules; returns the last answer.
+/// Checks the answer under both lane counts and several schedules.
 fn everywhere(program: impl Fn() -> Program, check: impl Fn(&Answer, u32)) {
     for lanes in [32, 64] {
         for schedule in [Schedule::RoundRobin, Schedule::Seeded(1), Schedule::Seeded(2)] {
@@ -50,7 +50,7 @@ fn a_grid_larger_than_the_machine_runs_to_its_end() {
     );
 }
 
-/// Collatz steps of each item: lanes leave the loop one by one.
+/// Counts the Collatz steps of each item. Lanes leave the loop one by one.
 async fn collatz(w: Wave, out: Array<u32>) {
     let at = Unit(w.first_item());
     let (mut n, mut steps) = (w.item() + 1, Lanes::splat(0u32));
@@ -87,7 +87,7 @@ fn lanes_leave_a_loop_one_by_one() {
 }
 
 #[test]
-fn the_three_forms_of_a_place_reach_the_same_elements() {
+fn the_three_forms_of_a_place_access_the_same_elements() {
     async fn body(w: Wave, a: Array<u16>, out: Array<u16>) {
         let unit = w.load(a, Unit(3)).await;
         let gather = w.load(a, w.lane_id() + 3).await;
@@ -116,8 +116,8 @@ fn the_three_forms_of_a_place_reach_the_same_elements() {
     });
 }
 
-/// Every lane takes the same lock-free path: a slot of its own by
-/// compare-exchange, with a different expected value in each lane.
+/// Every lane pushes onto one lock-free stack by compare-exchange, with an
+/// expected value of its own.
 async fn push_all(w: Wave, top: Array<u32>, next: Array<u32>) {
     let node = w.item() + 1;
     let mut todo = w.clone();
@@ -181,7 +181,7 @@ fn read_modify_writes_follow_the_type_of_the_array() {
     });
 }
 
-/// Each wavefront leaves its number in the LDS; after the barrier all read all.
+/// Each wavefront stores its number in local memory. After the barrier all read all.
 async fn exchange_in_lds(w: Wave, out: Array<u32>) {
     let lds = w.lds::<u32>(64, w.waves());
     for round in 1..=3u32 {
@@ -198,7 +198,7 @@ async fn exchange_in_lds(w: Wave, out: Array<u32>) {
 }
 
 #[test]
-fn a_barrier_separates_what_is_before_from_what_is_after() {
+fn a_barrier_orders_earlier_stores_before_later_loads() {
     let program = || {
         Program::new("lds", |host| async move {
             let out = host.alloc::<u32>("out", 5 * 4 * 3);
@@ -238,7 +238,7 @@ fn the_host_runs_beside_a_kernel_and_launches_more() {
 }
 
 #[test]
-fn one_seed_gives_one_run_and_another_seed_another() {
+fn a_seed_determines_the_run() {
     async fn race(w: Wave, order: Array<u32>, next: Array<u32>) {
         let place = w.fetch_add(next, 0, 1, relaxed(Level::Device)).await;
         w.store(order, u64::from(place), w.global_index() as u32).await;

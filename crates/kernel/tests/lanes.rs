@@ -1,10 +1,10 @@
-//! What vector values compute.
+//! The arithmetic of vector values.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options};
 use kernel::{LANES_MAX, Packed};
 
-/// Applies to every pair of these edge cases and compares with scalar code.
+/// Compares vector code with scalar code on every pair of these cases.
 fn pairs<T: Word>(cases: &[T], vector: impl Fn(Lanes<T>, Lanes<T>) -> Lanes<T>, scalar: impl Fn(T, T) -> T) {
     for chunk in cases.iter().flat_map(|a| cases.iter().map(move |b| (*a, *b))).collect::<Vec<_>>().chunks(64)
     {
@@ -65,7 +65,7 @@ fn a_comparison_selects_the_lanes_for_which_it_holds() {
 }
 
 #[test]
-fn masks_count_name_and_walk_their_lanes() {
+fn masks_count_find_and_iterate_their_lanes() {
     let mask = Mask(0b1011_0000);
     assert_eq!(mask.iter().collect::<Vec<_>>(), [4, 5, 7]);
     assert_eq!((mask.first(), mask.last(), mask.count()), (Some(4), Some(7), 3));
@@ -76,7 +76,7 @@ fn masks_count_name_and_walk_their_lanes() {
 }
 
 #[test]
-fn packed_lanes_lie_one_after_the_other() {
+fn packed_lanes_are_contiguous() {
     fn check<T: Word>(value: impl Fn(usize) -> T) {
         let values: [T; LANES_MAX] = core::array::from_fn(value);
         let mut packed = Packed::default();
@@ -133,7 +133,7 @@ fn lanes_exchange_values_among_the_active_ones() {
 }
 
 #[test]
-fn an_answer_tells_the_first_element_that_differs() {
+fn an_answer_reports_the_first_element_that_differs() {
     let answer = Answer::new().with("a", &[1u32, 2, 3]).with("b", &[1.0f32]);
     assert_eq!(answer.expect("a", &[1u32, 2, 3]), Ok(()));
     let message = |r: Result<(), WrongAnswer>| r.map_err(|wrong| wrong.to_string());

@@ -2,7 +2,7 @@
 
 use proto::{Info, Protocol};
 use serde::{Deserialize, Serialize};
-use workloads::{Kind, Purpose, Setting, stealing};
+use workloads::{Purpose, Setting, SettingKind, stealing};
 use zoo::Visit;
 
 use crate::error::Error;
@@ -204,9 +204,9 @@ pub fn workloads() -> Vec<WorkloadEntry> {
 
 fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
     let (choices, range) = match setting.kind {
-        Kind::Count { min, max, .. } => (&[][..], Some([min, max])),
-        Kind::Decimal { min, max, .. } => (&[][..], Some([min, max].map(u64::from))),
-        Kind::Policy(choices) => (choices, None),
+        SettingKind::Count { min, max, .. } => (&[][..], Some([min, max])),
+        SettingKind::Decimal { min, max, .. } => (&[][..], Some([min, max].map(u64::from))),
+        SettingKind::Policy(choices) => (choices, None),
     };
     let (choices, choice_meanings) = choices.iter().copied().unzip();
     let (name, meaning, unit) = (setting.name, setting.meaning, None);

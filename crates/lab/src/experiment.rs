@@ -4,7 +4,7 @@ use proto::Info;
 use sim::OtherScope;
 use sim::config::System;
 use workloads::stealing::App;
-use workloads::{Instance, Kind, NamedInput, Settings, Workload};
+use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
 
 use crate::catalog;
 use crate::error::{Error, printable};
@@ -188,7 +188,8 @@ impl Experiment {
     /// it has none.
     #[must_use]
     pub fn policy(&self) -> String {
-        let choices = self.settings.iter().filter(|(setting, _)| matches!(setting.kind, Kind::Policy(_)));
+        let choices =
+            self.settings.iter().filter(|(setting, _)| matches!(setting.kind, SettingKind::Policy(_)));
         choices.map(|(_, value)| value).collect::<Vec<_>>().join(",")
     }
 }

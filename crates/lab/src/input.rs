@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use workloads::graph::stand_in::Scale;
-use workloads::graph::{Opened, ReadOptions, Repairs, Source};
+use workloads::graph::{GraphSource, OpenedGraph, ReadOptions, Repairs};
 
 use crate::error::{Error, printable};
 
@@ -18,7 +18,7 @@ pub struct GraphInput {
     /// As it was asked for.
     pub name: String,
     /// The graph, where it is from and what was done to it.
-    pub opened: Arc<Opened>,
+    pub opened: Arc<OpenedGraph>,
 }
 
 /// What a record says about a graph.
@@ -41,7 +41,7 @@ impl GraphInput {
     /// An unknown name, a file without a graph, a bad scale.
     pub fn open(name: &str, scale: Option<&str>) -> Result<GraphInput, Error> {
         let scale = scale.map_or(Ok(Scale::FULL), parse_scale)?;
-        let opened = Source::of(name).open(scale, INPUT_SEED, &ReadOptions::default())?;
+        let opened = GraphSource::of(name).open(scale, INPUT_SEED, &ReadOptions::default())?;
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 

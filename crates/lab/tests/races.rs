@@ -131,7 +131,7 @@ fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
     for (workload, settings) in SMALL {
         let entry = workloads::find(workload).expect("a workload");
         for setting in entry.settings {
-            let workloads::Kind::Policy(choices) = setting.kind else { continue };
+            let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
                 // Those who meet here are of different work-groups; thieves are, too.
                 let meets_others =

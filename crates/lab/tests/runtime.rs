@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel::prelude::{Answer, Grid, Kernel, Level, Program, Wave};
 use kernel::{Action, Coords, Polled, Semantics, Session, Shape};
 use proto::{KernelId, RmwKind, Width};
-use workloads::stealing::{Policy, Queues, Stealing, Theft};
+use workloads::stealing::{Policy, Queues, StealOutcome, Stealing};
 
 /// An operation of a thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -250,7 +250,7 @@ const SLOTS: u32 = 2;
 /// Does what its work-group is to do with the first queue, and leaves what it
 /// got, or 0.
 async fn work(w: &Wave, queues: Queues, does: Does) -> [u32; 2] {
-    let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
+    let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
     if matches!(does, Does::Push | Does::PushPop) {
         queues.push(w, 0, NEW).await;
     }

@@ -1,5 +1,5 @@
-//! Looks through made programs for counterexamples to what the HRF paper
-//! claims, and for the smallest programs that separate the models.
+//! Searches generated programs for counterexamples to claims of the HRF paper, and for
+//! the smallest programs that separate the models.
 //!
 //! `cargo run --release -p litmus --example hrf_search THREADS OPERATIONS LOCATIONS [KIND,...]`
 
@@ -8,9 +8,9 @@ use std::io::Write;
 use litmus::generate::{Bound, Generated, Kind, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 
-fn race_free(made: &Generated, reading: Reading) -> bool {
+fn race_free(generated: &Generated, reading: Reading) -> bool {
     let options = Options { first_race_only: true, ..Options::new(reading) };
-    hrf::check(&made.program, &options).is_ok_and(|verdict| verdict.is_race_free())
+    hrf::check(&generated.program, &options).is_ok_and(|verdict| verdict.is_race_free())
 }
 
 fn main() -> std::io::Result<()> {
@@ -19,7 +19,7 @@ fn main() -> std::io::Result<()> {
         return Err(std::io::Error::other("expected the numbers of threads, operations and locations"));
     };
     let mut bound = Bound::new(threads, operations, locations);
-    bound.lonely_scopes = true;
+    bound.single_thread_scopes = true;
     if let Some(names) = std::env::args().nth(4) {
         let all = [
             Kind::Load,
@@ -50,28 +50,30 @@ fn main() -> std::io::Result<()> {
     ];
     let mut found = vec![0u64; separated.len()];
     let mut found_data = vec![0u64; separated.len()];
-    let mut telling = 0u64;
+    let mut synchronized = 0u64;
     let mut count = 0u64;
     let mut out = std::io::stdout();
-    for made in programs(&bound) {
+    for generated in programs(&bound) {
         count += 1;
-        let drf = race_free(&made, of(Model::Drf));
+        let drf = race_free(&generated, of(Model::Drf));
         if !drf {
             continue;
         }
-        if litmus::generate::telling(&made, &Options::new(of(Model::Drf))).is_ok_and(|v| v.is_some()) {
-            telling += 1;
+        if litmus::generate::verdict_if_synchronized(&generated, &Options::new(of(Model::Drf)))
+            .is_ok_and(|v| v.is_some())
+        {
+            synchronized += 1;
         }
         for (n, (name, free, racy)) in separated.iter().enumerate() {
-            if !race_free(&made, *free) || race_free(&made, *racy) {
+            if !race_free(&generated, *free) || race_free(&generated, *racy) {
                 continue;
             }
             found[n] += 1;
-            let text = made.to_text();
+            let text = generated.to_text();
             if found[n] == 1 {
                 writeln!(out, "(* {name}: race-free under {free}, not under {racy} *)\n{text}")?;
             }
-            let orders_data = litmus::generate::telling(&made, &Options::new(*free));
+            let orders_data = litmus::generate::verdict_if_synchronized(&generated, &Options::new(*free));
             if orders_data.is_ok_and(|verdict| verdict.is_some()) {
                 found_data[n] += 1;
                 if found_data[n] == 1 {
@@ -83,7 +85,7 @@ fn main() -> std::io::Result<()> {
             }
         }
     }
-    writeln!(out, "{count} programs, {telling} race-free under drf with data ordered")?;
+    writeln!(out, "{count} programs, {synchronized} race-free under drf with data ordered")?;
     for (n, (name, ..)) in separated.iter().enumerate() {
         writeln!(out, "{name}: {}, of these {} order data", found[n], found_data[n])?;
     }

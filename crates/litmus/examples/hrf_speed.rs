@@ -1,5 +1,5 @@
-//! How much work the exploration of programs with many threads is: states,
-//! steps and outcomes of the hardest small programs. Time it from outside.
+//! Measures the exploration of programs with many threads: states, steps and outcomes
+//! of hard small programs. Time it with an external tool.
 //!
 //! `cargo run --release -p litmus --example hrf_speed [NAME]`
 
@@ -21,7 +21,7 @@ fn scopes() -> Scopes {
     scopes
 }
 
-/// Four threads of `ops` operations each; which is up to `op`.
+/// Four threads of `ops` operations each. `op` selects the operations.
 fn program(name: &str, ops: usize, op: impl Fn(usize, usize) -> (char, usize, Level)) -> Program {
     let scopes = scopes();
     let mut b = Builder::new(name, Dialect::OpenCl, scopes.clone(), THREADS);

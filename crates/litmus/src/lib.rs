@@ -1,16 +1,17 @@
-//! Litmus tests and memory models: which outcomes does a model allow, and
-//! which programs race?
+//! Litmus tests and memory models: the outcomes that a model allows, and the programs
+//! that race.
 //!
-//! Use this crate to read a litmus test, to enumerate its executions and to
-//! judge them under a model written in the `.cat` language. It knows nothing of
-//! protocols and caches: what a *machine* does is another crate's matter.
+//! Use this crate to read a litmus test, to enumerate its executions and to judge them
+//! under a model written in the `.cat` language. It knows nothing of protocols and
+//! caches: another crate finds what a *machine* does.
 //!
-//! * [`program`] is the one representation of a test, whatever format it came
-//!   from; [`parse`] reads the formats.
-//! * [`cat`] reads models, [`check`] finds what they allow, with [`exec`] below.
+//! * [`program`] is the one representation of a test in any format; [`parse`] reads the
+//!   formats.
+//! * [`cat`] reads models. [`check`] finds what they allow. [`exec`] holds the events
+//!   and relations that both use.
 //! * [`suite`] compares verdicts with a table of expected ones.
-//! * [`generate`] makes programs by the thousand.
-//! * [`progress`] looks for executions that go on for ever.
+//! * [`generate`] enumerates and samples programs.
+//! * [`progress`] looks for executions that do not terminate.
 //! * [`hrf`] explores executions under the models of the HRF family.
 
 pub mod cat;

@@ -1,8 +1,9 @@
-//! Tests by the dozen: a [`Judge`] answers for any of them under one model, and
-//! tables say what is expected.
+//! Suites of tests: a [`Judge`] judges any test under one model, and a table lists the
+//! expected answers.
 //!
-//! A line of a table is `file,1` or `file,0`: a test, relative to the table, and
-//! whether its condition is met, or whether it is free of races.
+//! A line of a table is `file,1` or `file,0`. `file` is the path of a test, relative to
+//! the table. The answer says whether the test's condition is met, or whether the test
+//! is race-free.
 
 mod answer;
 mod judge;
@@ -12,7 +13,7 @@ pub use judge::{Judge, Method};
 
 use crate::parse::{Place, TextError};
 
-/// A line of a table.
+/// A line of a table of expected answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// The test's file, relative to the table's.
@@ -23,28 +24,28 @@ pub struct Expectation {
     pub line: u32,
 }
 
-/// What a table is about.
+/// The property that a table lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Is the test's condition met?
+pub enum Question {
+    /// Whether the test's condition is met.
     Verdict,
-    /// Is the test free of races?
+    /// Whether the test is race-free.
     RaceFree,
 }
 
-/// How a report compares with what was expected.
+/// How an answer compares with the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// As expected.
+    /// The answer is the expected one.
     Match,
-    /// Otherwise.
+    /// The answer is not the expected one.
     Mismatch,
-    /// Nothing was found against it, but not everything was covered.
+    /// The search was incomplete, so the answer is not certain.
     Undecided,
 }
 
-/// Reads a table. Empty lines and lines that begin with `#` say nothing, and so
-/// does a first line of titles.
+/// Reads a table. Skips empty lines, lines that begin with `#`, and a first line of
+/// titles.
 ///
 /// # Errors
 /// The first line that is not a file and an answer.
@@ -78,11 +79,11 @@ pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
 
 /// Compares an answer with the expected one.
 #[must_use]
-pub fn compare(answer: &Answer<'_>, asked: Asked, expected: bool) -> Comparison {
-    let (found, decided) = match asked {
-        Asked::Verdict => (answer.verdict(), answer.is_decided()),
-        // A race that was found stays, whatever else there is.
-        Asked::RaceFree => (!answer.has_race(), answer.is_complete() || answer.has_race()),
+pub fn compare(answer: &Answer<'_>, question: Question, expected: bool) -> Comparison {
+    let (found, decided) = match question {
+        Question::Verdict => (answer.verdict(), answer.is_decided()),
+        // A race that was found remains a race in a complete search.
+        Question::RaceFree => (!answer.has_race(), answer.is_complete() || answer.has_race()),
     };
     match (decided, found == expected) {
         (true, true) => Comparison::Match,
@@ -91,7 +92,7 @@ pub fn compare(answer: &Answer<'_>, asked: Asked, expected: bool) -> Comparison 
     }
 }
 
-/// Does the name look like that of a test?
+/// Whether `name` ends in `.litmus`.
 #[must_use]
 pub fn is_test_file(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.eq_ignore_ascii_case("litmus"))

@@ -1,6 +1,6 @@
-//! Barriers with a count: which arrivals complete one together, and what
-//! remains. Small programs are run step by step, in every interleaving, on a
-//! machine that is written for this test alone.
+//! Barriers with a count: the arrivals that complete one together, and the remaining
+//! ones. Small programs are compared with every interleaving on a machine written for
+//! this test.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn ptx(threads: &str, condition: &str) -> Report {
 
 #[test]
 fn two_of_three_complete_a_barrier_and_the_third_waits() {
-    // P0 may be left: the others meet, P1 writes and P0 reads that before it waits.
+    // P0 may remain: the others meet, and P0 reads P1's write before it waits.
     let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n\
                    ld.weak r0, x | bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 ;\n\
                    bar.cta.sync 1, 1, 2 | st.weak x, 1 | ;";
@@ -38,25 +38,25 @@ fn two_of_three_complete_a_barrier_and_the_third_waits() {
 
 #[test]
 fn the_third_does_not_synchronize_with_the_two() {
-    // P0 and P2 meet without P1, whose writes neither sees for certain.
+    // P0 and P2 meet without P1. Neither certainly sees P1's writes.
     let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n\
                    bar.cta.sync 1, 1, 2 | st.weak x, 1 | bar.cta.sync 1, 1, 2 ;\n\
                    ld.weak r0, x | st.weak y, 1 | ld.weak r0, y ;\n\
                    | bar.cta.sync 1, 1, 2 | ;";
     assert!(ptx(threads, "exists (P0:r0 == 0 /\\ P2:r0 == 0)").verdict);
-    // With a count of three all meet.
+    // With a count of three, all three threads meet.
     assert!(!ptx(&threads.replace("1, 1, 2", "1, 1, 3"), "exists (P0:r0 == 0)").verdict);
 }
 
 #[test]
 fn a_barrier_completes_again() {
-    // Four threads, two by two: P0 meets P1, P2 or P3, and all end.
+    // Four threads meet in pairs: P0 meets P1, P2 or P3, and all threads end.
     let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 | P3@cta 0,gpu 0 ;\n\
                    bar.cta.sync 1, 1, 2 | st.weak x, 1 | bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 ;\n\
                    ld.weak r0, x | bar.cta.sync 1, 1, 2 | | ;";
     let report = ptx(threads, "exists (P0:r0 == 0)");
     assert!(report.verdict && report.notes.is_empty(), "{:?}", report.notes);
-    // One thread twice, two others once: it meets the one and then the other.
+    // One thread arrives twice, two others once: it meets each of them.
     let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n\
                    bar.cta.sync 1, 1, 2 | st.weak x, 1 | st.weak y, 1 ;\n\
                    bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 ;\n\
@@ -140,7 +140,7 @@ impl Machine {
         let at = barrier.id.as_const().expect("a number") as usize;
         self.pending[at][thread] += 1;
         self.waits[thread] = !barrier.arrive;
-        // Completed arrivals are the oldest, so who waits goes on last.
+        // Completed arrivals are the oldest ones, so a waiting thread continues last.
         while self.pending[at].iter().filter(|&&count| count > 0).count() >= 2 {
             for other in 0..3 {
                 if self.pending[at][other] > 0 {
@@ -150,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// May the thread go on?
+    /// Whether the thread can take a step.
     fn is_free(&self, program: &Program, thread: usize) -> bool {
         if !self.waits[thread] {
             return true;
@@ -220,8 +220,8 @@ fn counted_barriers_end_as_every_interleaving_does() {
         };
         let mut run = BTreeSet::new();
         interleave(&program, &start, &mut run);
-        // On the machine what is announced to an earlier generation is known to
-        // a later one; the model orders within one generation alone.
+        // On the machine, an arrival without waiting at an earlier generation is
+        // visible in a later one. The model orders only within one generation.
         let mut code = program.threads.iter().flat_map(|t| &t.code);
         if code.any(|instr| matches!(instr, Instr::Barrier(barrier) if barrier.arrive)) {
             assert!(run.is_subset(&states), "seed {seed}: {program:?}");
@@ -234,7 +234,7 @@ fn counted_barriers_end_as_every_interleaving_does() {
 }
 
 #[test]
-fn counts_that_differ_complete_nothing() {
+fn different_counts_complete_no_barrier() {
     let threads = "P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nbar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 3 ;\n\
                    st.weak x, 1 | st.weak y, 1 ;";
     let report = ptx(threads, "exists (x == 1)");

@@ -1,5 +1,5 @@
-//! Models as herd's users write them: every construct of the language on small
-//! models, and herd's own models against those that come with the tool.
+//! Models in herd's style: every construct of the language on small models, and herd's
+//! own models compared with those of the tool.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use litmus::cat::{Model, Prelude, shipped_file};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{TextError, parse};
 
-/// Two threads write a word each and read the other's: SC forbids that both
-/// read zero, and allows the three other outcomes.
+/// Each of two threads writes one word and reads the other's. SC forbids that both read
+/// zero, and allows the three other outcomes.
 const SB: &str = "C SB
 {}
 P0(atomic_int* x, atomic_int* y) {
@@ -31,7 +31,7 @@ P1(atomic_int* x) { int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxe
 exists ([x]=1)
 ";
 
-/// Three writes that are not atomic, and one read.
+/// Three non-atomic writes, and one read.
 const PLAIN: &str = "C plain
 {}
 P0(int* x) { *x = 1; *x = 2; *x = 3; }
@@ -48,7 +48,7 @@ fn run(test: &str, model: &Model) -> Result<Report, TextError> {
     check(&parse(test).expect("a test"), model, &mut Options::default())
 }
 
-/// How many executions have the property, and how many have not.
+/// The numbers of executions with and without the property.
 #[track_caller]
 fn counts(test: &str, text: &str) -> (u64, u64) {
     let model = model(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -106,7 +106,7 @@ fn a_variant_chooses_among_steps_and_expressions() {
 }
 
 #[test]
-fn definitions_take_herds_forms() {
+fn definitions_may_have_herds_forms() {
     for text in [
         "let order = po | rf | co | fr in acyclic order",
         "let order, others = po, rf | co | fr acyclic order | others",
@@ -135,12 +135,12 @@ fn sets_are_taken_apart_event_by_event() {
         // The union of `{e} * R` for each write, one by one.
         "let rec pick set = match set with || {} -> 0 || e ++ rest -> (({e} * R) & po) | pick rest end
          acyclic pick(W) | rf | co | fr",
-        // The same from the middle.
+        // The same with the middle element.
         "let rec pick set = match set with
            || {} -> 0
            || before | e ++ after -> pick before | (({e} * R) & po) | pick after end
          acyclic pick(W) | rf | co | fr",
-        // A relation pair by pair, and built up again.
+        // A relation taken apart pair by pair, and rebuilt.
         "let rec copy r = match r with || {} -> 0 || p ++ rest -> p ++ copy rest end
          acyclic copy(po) | rf | co | fr",
         "forall e in W & ~I do let after = ({e} * R) & po acyclic after | (po \\ after) | rf | co | fr end",
@@ -157,18 +157,19 @@ fn sets_are_taken_apart_event_by_event() {
 }
 
 #[test]
-fn coherence_orders_can_be_asked_for() {
-    // All orders of the writes, as `co` itself has them.
+fn models_can_request_coherence_orders() {
+    // All orders of the writes, equal to those of `co`.
     let asked = "include \"cross.cat\"\nwith ws from generate_cos(co0)
                  let read = rf^-1; ws acyclic po | rf | ws | (read \\ id)";
     assert_eq!(counts(SB, asked), (0, 3));
-    // Those that go against program order are left out, and with them what the
-    // order of the model is asked to extend.
+    // Orders against program order, and those that do not extend the given order, are
+    // left out.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W, po) empty 0"), (1, 0));
-    // Only the last write of those that the model does not order matters.
+    // Of the writes that the model does not order, only the choice of the last one
+    // matters.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W & A, co0) empty 0"), (1, 2));
     assert_eq!(counts(PLAIN, "let order = co empty 0"), (2, 4));
-    // Written out, as herd's library has it.
+    // The definition of herd's library.
     let by_hand =
         "let rec each s = match s with || {} -> {} || w ++ ws -> linearisations(w, po) ++ each ws end
                    with mo from cross (each (classes-loc W)) acyclic po | mo";
@@ -177,7 +178,7 @@ fn coherence_orders_can_be_asked_for() {
 
 #[test]
 fn cross_tries_every_combination() {
-    // One relation of one family, and one of each of two.
+    // Each relation of one family, and each pair of relations of two families.
     for wanted in ["po", "ext"] {
         let text = format!("with r from cross ((ext ++ (po ++ {{}})) ++ {{}}) empty {wanted} \\ r");
         assert_eq!(counts(SB, &text), (1, 3), "{text}");
@@ -187,19 +188,20 @@ fn cross_tries_every_combination() {
     assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
 }
 
-/// Orders of other events than writes, and orders of writes that extend different relations.
+/// Orders of other events than writes, and orders of writes that extend different
+/// relations.
 #[test]
 fn cross_combines_orders_of_any_events() {
     let test =
         "LISA two\n{ x = 0; y = 0; }\nP0 | P1 ;\nr[] r0 x | w[] x 1 ;\nr[] r1 x | w[] y 1 ;\nexists (0:r0=0)";
-    // Two reads have two orders, one of which goes against program order.
+    // Two reads have two orders, one of them against program order.
     let reads = "with order from cross (linearisations(R, 0) ++ {})";
     let some = counts(test, &format!("{reads} empty (po & R * R) \\ order"));
     assert_eq!(some, counts(test, "empty 0"));
     assert_eq!(some, counts(test, &format!("{reads} empty order \\ (po^-1 & R * R)")));
     let extends = "with order from cross (linearisations(R, po) ++ {}) empty order \\ (po^-1 & R * R)";
     assert_eq!(counts(test, extends), (0, 0));
-    // x and y are ordered on their own, one of them by program order, one against it.
+    // x and y are ordered independently, one by program order, one against it.
     let three =
         "LISA words\n{ x = 0; y = 0; }\nP0 ;\nw[] x 1 ;\nw[] x 2 ;\nw[] y 1 ;\nw[] y 2 ;\nexists (x=1)";
     let both = |x: &str, y: &str| {
@@ -227,7 +229,7 @@ fn generated_orders_lie_among_their_writes() {
 fn a_swap_depends_on_what_it_compares() {
     let test = "C swap\n{}\nP0(atomic_int* x, int* e) { *e = 0; atomic_compare_exchange_strong_explicit(x, e, 1, memory_order_relaxed, memory_order_relaxed); }\nexists ([x]=1)";
     assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw \\ ctrl"), (1, 0));
-    // An exchange writes what it is given.
+    // An exchange writes its operand.
     let test = "C swap\n{}\nP0(atomic_int* x) { int r0 = atomic_exchange_explicit(x, 1, memory_order_relaxed); }\nexists ([x]=1)";
     assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw & data"), (1, 0));
     assert_eq!(
@@ -244,22 +246,22 @@ fn a_set_is_split_around_its_middle() {
     assert_eq!(counts(SB, deep), (0, 3));
 }
 
-/// Models titled PTX, and those with the option, leave writes unordered.
+/// Models with the title PTX, and those with the option, leave writes unordered.
 #[test]
 fn a_title_makes_the_coherence_order_partial() {
     let coherence = "acyclic po-loc | rf | co | fr empty 0";
     let two = "C two\n{}\nP0(atomic_int* x) { *x = 1; }\nP1(atomic_int* x) { *x = 2; }\nexists ([x]=1)";
     assert_eq!(counts(two, coherence), (1, 1));
     for title in ["PTX", "\"PTX\"", "OWN partialco", "PTX \"own\""] {
-        // Ordered either way, or apart with either last.
+        // The writes are ordered either way, or unordered with either one last.
         assert_eq!(counts(two, &format!("{title}\n{coherence}")), (2, 2), "{title}");
     }
 }
 
 #[test]
 fn a_definition_may_mix_sets_and_relations() {
-    // As the kernel's model pairs its critical sections: what is paired is left
-    // out of what may be paired next.
+    // As in the kernel's model, which pairs critical sections: paired events are
+    // excluded from later pairs.
     let text = "let opens = W and closes = R
         let rec open = opens \\ domain(pairs)
         and shut = closes \\ range(pairs)
@@ -270,7 +272,7 @@ fn a_definition_may_mix_sets_and_relations() {
         empty (po & (W * R)) \\ pairs as all-paired
         acyclic pairs | rf | co | fr as sc";
     assert_eq!(counts(SB, text), (0, 3));
-    // One that depends on who reads from whom.
+    // This definition depends on reads-from.
     let text = "let rec seen = W | range([seen]; rf) and reach = po | ([seen]; rf) | (reach; reach)
         irreflexive reach; (co | fr)? acyclic reach | co | fr";
     assert_eq!(counts(SB, text), (0, 3));
@@ -278,18 +280,18 @@ fn a_definition_may_mix_sets_and_relations() {
 
 #[test]
 fn an_update_is_one_event_for_models_without_halves() {
-    // Coherence alone keeps updates apart if they are single events.
+    // Coherence alone keeps read-modify-writes apart if they are single events.
     assert_eq!(counts(ADDS, "acyclic po | rf | co | fr"), (0, 2));
     assert_eq!(counts(ADDS, "irreflexive rf | (co; co; rf^-1) | (co; rf)"), (0, 2));
     assert_eq!(counts(ADDS, "empty (rf; [RMW]) \\ (co \\ (co; co))"), (0, 2));
-    // A model that names the halves must say so itself.
+    // A model that uses both events must require atomicity itself.
     let halves = "empty rmw & 0 acyclic po | rf | co | fr";
     assert!(counts(ADDS, halves).0 > 0);
     assert_eq!(counts(ADDS, "empty rmw & (fre; coe) acyclic po | rf | co | fr"), (0, 2));
 }
 
 #[test]
-fn undefined_behaviour_is_told_as_herd_tells_it() {
+fn undefined_behaviour_is_reported_as_in_herd() {
     let race = "C race
 {}
 P0(int* x) { *x = 1; }
@@ -299,7 +301,7 @@ P1(int* x) { int r0 = *x; }
     let text = "let dr = ((W * M) | (M * W)) & loc & ext & ~(I * _) & ~(_ * I)
         undefined_unless empty dr as Dr flag ~empty R as zz flag ~empty W as aa";
     let model = model(text).expect("a model");
-    assert!(model.tells_races());
+    assert!(model.defines_races());
     let report = run(race, &model).expect("a report");
     assert!(report.has_race());
     let expected = "Test race Forbidden
@@ -402,16 +404,16 @@ exists (0:r0=0 /\\ 1:r0=0 /\\ 1:r1=0 /\\ 1:r2=2 /\\ 1:r3=4 /\\ a=5)
 }
 
 #[test]
-fn files_that_include_themselves_end() {
+fn files_that_include_themselves_are_refused() {
     let again = "include \"again.cat\" include \"again.cat\" include \"again.cat\"";
     let mut include = |_: &str| Ok(again.to_owned());
     let error = Model::parse("own", "again.cat", again, &mut include).expect_err("it never ends");
     assert!(error.to_string().contains("again.cat:1:"), "{error}");
 }
 
-/// An event beside itself, or a pair with a fence, has no write in between.
+/// An event with itself, or a pair with a fence, has no write in between.
 #[test]
-fn atomicity_may_be_asked_of_other_pairs_than_halves() {
+fn models_may_require_atomicity_of_any_pairs() {
     let thread = |number: usize| {
         format!(
             "P{number}(atomic_int* x) {{ int r = atomic_fetch_add_explicit(x, 1, memory_order_seq_cst); atomic_thread_fence(memory_order_seq_cst); }}\n"
@@ -472,7 +474,7 @@ fn herds_models_agree_with_those_of_the_tool() {
         ("rc11.cat", "rc11", "c11"),
         ("c11_simp.cat", "c11", "c11"),
         ("sc.cat", "sc", "opencl"),
-        // It has the scoped axiom.
+        // This model has the scoped axiom.
         ("opencl.cat", "opencl-scoped", "opencl"),
         ("ptx-v7.5.cat", "ptx-7.5", "ptx"),
     ] {

@@ -1,5 +1,5 @@
-//! The language of models: what its operators and steps mean, and what is said
-//! of models that mean nothing.
+//! The language of models: the meaning of its operators and statements, and the errors
+//! for models without meaning.
 
 use litmus::cat::Model;
 use litmus::check::{Options, Report, check};
@@ -34,14 +34,14 @@ fn run(model: &str) -> Report {
     try_run(model, TEST).unwrap_or_else(|e| panic!("{e}\n{model}"))
 }
 
-/// The error of a model that means nothing.
+/// The error for a model without meaning.
 fn error(model: &str) -> String {
     try_run(model, TEST).expect_err(model)
 }
 
 const COHERENT: &str = "acyclic po-loc | rf | co | fr\n";
 
-/// Are two expressions the same relation on all executions?
+/// Whether two expressions are the same relation on all executions.
 fn same(before: &str, a: &str, b: &str) -> bool {
     let flag = |name: &str, a: &str, b: &str| format!("flag ~empty ({a}) \\ ({b}) as {name}\n");
     let report = run(&format!("{COHERENT}{before}\n{}{}", flag("more", a, b), flag("less", b, a)));
@@ -102,13 +102,13 @@ fn relations_obey_their_laws() {
 }
 
 #[test]
-fn functions_tuples_and_let_in_are_carried_out() {
+fn functions_tuples_and_let_in_are_evaluated() {
     assert!(same("let f(a, b) = a; b", "f(po, rf)", "po; rf"));
     assert!(same("let f a b = a; b", "f po rf", "po; rf"));
     assert!(same("let twice = fun f -> fun x -> f(f(x))\nlet inv(r) = r^-1", "twice inv po", "po"));
     assert!(same("let (a, b) = (po, rf)", "a; b", "po; rf"));
     assert!(same("", "let a = po in let b = rf in a; b", "po; rf"));
-    // A function sees the names of its definition, not those of its use.
+    // A function uses the names at its definition, not those at its call.
     assert!(same("let a = po\nlet f(x) = a; x\nlet a = co", "f(rf)", "po; rf"));
 }
 
@@ -164,8 +164,8 @@ fn procedures_and_forall_make_checks() {
 
 #[test]
 fn a_linearisation_is_chosen_so_that_the_checks_pass() {
-    // Some order of the writes agrees with coherence on every execution, and
-    // none puts each before the other.
+    // Some order of the writes agrees with coherence on every execution. No order puts
+    // each write before the other.
     let report =
         run(&format!("{COHERENT}with t from linearisations(W, co)\nempty t \\ (t & ~id)\nempty t & t^-1"));
     assert_eq!(report.positive + report.negative, run(COHERENT).positive + run(COHERENT).negative);
@@ -186,7 +186,7 @@ fn checks_may_be_negated() {
 }
 
 #[test]
-fn a_try_takes_what_can_be_had_and_a_variant_is_off_by_default() {
+fn a_try_takes_its_first_defined_branch_and_variants_are_off_by_default() {
     assert!(same("", "try unheard with po", "po"));
     assert!(same("", "if \"special\" then rf else po", "po"));
     assert!(same("", "if not \"special\" && po = po then rf else po", "rf"));
@@ -203,12 +203,12 @@ fn includes_are_put_in_place() {
     let model = Model::parse("own", "own.cat", text, &mut files).expect("a model");
     let program = litmus::parse::parse(TEST).expect("a test");
     assert!(check(&program, &model, &mut Options::default()).expect("it fits").flags.is_empty());
-    // herd's own files say nothing new.
+    // Herd's own files add nothing.
     run("include \"stdlib.cat\"\ninclude \"cos.cat\"\nwith co from generate_cos(co0)\nacyclic po | com");
 }
 
 #[test]
-fn an_error_names_the_file_that_it_stands_in() {
+fn an_error_names_its_file() {
     let mut files = |name: &str| match name {
         "a.cat" => Ok("let f(r) = r; W\nprocedure none(r) =\n  empty [r]\nend\n".to_owned()),
         other => Err(format!("no {other}")),
@@ -219,15 +219,15 @@ fn an_error_names_the_file_that_it_stands_in() {
         let program = litmus::parse::parse(TEST).expect("a test");
         check(&program, &model, &mut Options::default()).expect_err("it means nothing").to_string()
     };
-    let sentence = "a relation is expected here, but this is a set of events";
+    let sentence = "found a set of events, expected a relation";
     assert_eq!(error("acyclic f(po)"), format!("a.cat:1:15: {sentence}"));
-    let sentence = "a set of events is expected here, but this is a relation";
+    let sentence = "found a relation, expected a set of events";
     assert_eq!(error("call none(po)"), format!("a.cat:3:10: {sentence}"));
     assert_eq!(error("let a = try f(po) with po\nempty [a]"), format!("own.cat:3:8: {sentence}"));
 }
 
 #[test]
-fn the_library_of_herd_is_there() {
+fn herds_library_is_defined() {
     assert!(same("", "toid(W)", "[W]"));
     assert!(same("", "ctrlcfence(F)", "ctrl & (_ * F); po"));
     assert!(same("", "imply(po, rf)", "~po | rf"));
@@ -237,7 +237,8 @@ fn the_library_of_herd_is_there() {
         let report = run(&format!("{COHERENT}{model}"));
         report.flags.iter().map(|f| f.name.clone()).collect::<Vec<_>>()
     };
-    // A flag is raised where its check holds, the others where it fails.
+    // A flag is raised if its check holds. `assert` and `undefined_unless` are raised
+    // if the check fails.
     assert_eq!(flags("flag empty po as a\nflag ~empty po as b"), ["b"]);
     assert_eq!(flags("undefined_unless empty po as a\nundefined_unless ~empty po as b"), ["a"]);
     assert_eq!(flags("assert acyclic po as a\nassert ~acyclic po as b"), ["b"]);
@@ -262,12 +263,12 @@ fn annotations_and_scopes_are_reached_by_their_tags() {
         assert_eq!(flags(&model), ["a", "b"], "{level}");
     }
     assert_eq!(flags(&format!("flag ~empty ({across}) \\ tag2scope('system) as b")), [""; 0]);
-    // What an enumeration declares is there, if only as the empty set.
+    // A tag declared in an enumeration is defined, at least as the empty set.
     assert_eq!(flags("enum kinds = 'mine || 'other\nflag ~empty Mine as a\nflag ~empty Other as b"), ["a"]);
     let error = |model: &str| try_run(model, test).expect_err(model);
     assert_eq!(error("empty [Other]"), "own.cat:1:8: `Other` is not defined");
     assert_eq!(error("empty tag2scope('cluster)"), "own.cat:1:7: the test has no scope `cluster`");
-    assert_eq!(error("empty tag2events(po)"), "own.cat:1:7: a tag is expected here, but this is a relation");
+    assert_eq!(error("empty tag2events(po)"), "own.cat:1:7: found a relation, expected a tag");
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn errors_name_the_place() {
     assert_eq!(error("acyclic (po"), "own.cat:1:12: found the end of the file, expected `,` or `)`");
     assert_eq!(
         error("acyclic po as a\nfoo bar"),
-        "own.cat:2:1: found `foo`, expected `let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step"
+        "own.cat:2:1: found `foo`, expected `let`, `acyclic`, `irreflexive`, `empty`, `flag` or another statement"
     );
     assert_eq!(
         error("(* never closed"),
@@ -295,22 +296,19 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn what_is_not_defined_is_said() {
+fn undefined_names_are_reported() {
     assert_eq!(error("acyclic po | hbb"), "own.cat:1:14: `hbb` is not defined");
     assert_eq!(
         error("acyclic po & sr\nempty [GEN]; po"),
         "own.cat:2:8: the model uses `GEN`, which C tests do not define"
     );
-    assert_eq!(error("empty [po]"), "own.cat:1:8: a set of events is expected here, but this is a relation");
-    assert_eq!(error("acyclic W"), "own.cat:1:9: a relation is expected here, but this is a set of events");
-    assert_eq!(
-        error("acyclic W ; po"),
-        "own.cat:1:9: a relation is expected here, but this is a set of events"
-    );
-    assert_eq!(error("acyclic po(rf)"), "own.cat:1:9: a function is expected here, but this is a relation");
+    assert_eq!(error("empty [po]"), "own.cat:1:8: found a relation, expected a set of events");
+    assert_eq!(error("acyclic W"), "own.cat:1:9: found a set of events, expected a relation");
+    assert_eq!(error("acyclic W ; po"), "own.cat:1:9: found a set of events, expected a relation");
+    assert_eq!(error("acyclic po(rf)"), "own.cat:1:9: found a relation, expected a function");
     assert_eq!(
         error("let f(a, b) = a; b\nacyclic f(po)"),
-        "own.cat:2:9: 2 values are expected here, but this is a relation"
+        "own.cat:2:9: found a relation, expected a tuple of 2 values"
     );
     assert_eq!(error("call nothing(po)"), "own.cat:1:1: `nothing` is not a procedure");
     assert_eq!(
@@ -319,41 +317,38 @@ fn what_is_not_defined_is_said() {
     );
     assert_eq!(
         error("empty classes(rf)"),
-        "own.cat:1:7: the classes of this relation depend on who reads from whom"
+        "own.cat:1:7: the classes of this relation depend on reads-from or coherence"
     );
 }
 
 #[test]
-fn a_definition_that_does_not_settle_is_said() {
-    let sentence = "does not settle: it uses itself behind `\\` or `~`";
+fn a_definition_that_does_not_converge_is_reported() {
+    let sentence = "does not converge: it uses itself after `\\` or `~`";
     assert!(error("let rec a = po \\ a\nacyclic a").contains(sentence));
     assert!(error("let rec a = rf \\ a\nacyclic a").contains(sentence));
     assert!(error("let rec a = ~(a; unv)\nacyclic a").contains(sentence));
-    // Negation of something else is no trouble.
+    // Other negations are allowed.
     run("let rec a = (po \\ rf) | (a; a)\nacyclic a");
 }
 
 #[test]
-fn a_function_that_never_ends_is_stopped() {
-    assert_eq!(
-        error("let rec f x = f x\nacyclic f po"),
-        "own.cat:1:15: functions call one another more than 100 deep"
-    );
+fn a_function_that_does_not_terminate_is_stopped() {
+    assert_eq!(error("let rec f x = f x\nacyclic f po"), "own.cat:1:15: more than 100 nested function calls");
     let wide = "let rec f x = f x | f x\nacyclic f po";
-    assert!(error(wide).contains("more than 100 deep"));
-    // Each level doubles the work, but not the depth.
+    assert!(error(wide).contains("more than 100 nested function calls"));
+    // Each level doubles the work, but does not increase the depth.
     let doubling: String =
         (0..40).map(|i| format!("let f{} x = f{i} (x; po) | f{i} (po; x)\n", i + 1)).collect();
     let doubling = format!("let f0 x = x\n{doubling}acyclic f40 po");
-    assert!(error(&doubling).contains("the model is too large, or a function of it never ends"));
+    assert!(error(&doubling).contains("the model is too large, or one of its functions does not terminate"));
 }
 
 #[test]
 fn deep_nesting_is_refused_and_long_chains_are_not() {
     let deep = format!("acyclic {}po{}", "(".repeat(5000), ")".repeat(5000));
-    assert!(error(&deep).contains("not nested so deeply"), "{}", error(&deep));
+    assert!(error(&deep).contains("at most 120 levels of nesting"), "{}", error(&deep));
     let tilde = format!("acyclic {}po", "~".repeat(5000));
-    assert!(error(&tilde).contains("not nested so deeply"));
+    assert!(error(&tilde).contains("at most 120 levels of nesting"));
     let comments = format!("{}{}acyclic po", "(*".repeat(2000), "*)".repeat(2000));
     run(&comments);
     let chain = format!("acyclic {}", vec!["po"; 5000].join(" | "));

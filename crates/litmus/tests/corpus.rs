@@ -1,17 +1,17 @@
-//! The tests that come with the project, against their tables.
+//! The project's tests, compared with their tables.
 
 use std::path::{Path, PathBuf};
 
 use litmus::hrf::{Model, Reading};
 use litmus::progress::Scheduler;
-use litmus::suite::{Asked, Comparison, Judge, Method, compare, expectations};
+use litmus::suite::{Comparison, Judge, Method, Question, compare, expectations};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
 }
 
-/// Compares every test of a table; gives how many there were.
-fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
+/// Compares every test of a table. Returns the number of tests.
+fn assert_table(table: &str, model: &str, question: Question) -> usize {
     let method = match model.parse::<Model>() {
         Ok(model) => Method::Explored(Reading::of(model)),
         Err(_) => {
@@ -19,17 +19,17 @@ fn assert_table(table: &str, model: &str, asked: Asked) -> usize {
             Method::Clauses(Box::new(model))
         }
     };
-    assert_judged(table, &Judge { method, unroll: None }, asked)
+    assert_judged(table, &Judge { method, unroll: None }, question)
 }
 
-fn assert_judged(table: &str, judge: &Judge, asked: Asked) -> usize {
+fn assert_judged(table: &str, judge: &Judge, question: Question) -> usize {
     let text = std::fs::read_to_string(corpus().join(table)).expect("the table is readable");
     let list = expectations(&text).expect("a table");
     for line in &list {
         let text = std::fs::read_to_string(corpus().join(&line.file)).expect("the test is readable");
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", line.file));
         let answer = judge.judge(&program, &text, &mut || false).expect("the model fits");
-        let comparison = compare(&answer, asked, line.expected);
+        let comparison = compare(&answer, question, line.expected);
         assert_eq!(
             comparison,
             Comparison::Match,
@@ -43,7 +43,7 @@ fn assert_judged(table: &str, judge: &Judge, asked: Asked) -> usize {
 }
 
 #[test]
-fn verdicts_are_as_the_tables_say() {
+fn verdicts_agree_with_the_tables() {
     for model in [
         "sc",
         "tso",
@@ -60,13 +60,13 @@ fn verdicts_are_as_the_tables_say() {
         "hrf-direct",
         "hrf-indirect",
     ] {
-        let count = assert_table(&format!("{model}-expected.csv"), model, Asked::Verdict);
+        let count = assert_table(&format!("{model}-expected.csv"), model, Question::Verdict);
         assert!(count >= 10, "{model} has {count} tests");
     }
 }
 
 #[test]
-fn races_are_as_the_tables_say() {
+fn races_agree_with_the_tables() {
     for model in [
         "c11",
         "rc11",
@@ -78,17 +78,17 @@ fn races_are_as_the_tables_say() {
         "hrf-direct",
         "hrf-indirect",
     ] {
-        let count = assert_table(&format!("{model}-race-free.csv"), model, Asked::RaceFree);
+        let count = assert_table(&format!("{model}-race-free.csv"), model, Question::RaceFree);
         assert!(count >= 10, "{model} has {count} tests");
     }
 }
 
 #[test]
-fn tests_end_as_the_tables_say() {
+fn termination_agrees_with_the_tables() {
     for scheduler in Scheduler::ALL {
         let model = litmus::cat::shipped("vulkan").expect("it is shipped").expect("it is a model");
         let judge = Judge { method: Method::Liveness(Box::new(model), scheduler), unroll: None };
-        let count = assert_judged(&format!("vulkan-liveness-{scheduler}.csv"), &judge, Asked::Verdict);
+        let count = assert_judged(&format!("vulkan-liveness-{scheduler}.csv"), &judge, Question::Verdict);
         assert!(count >= 4, "{scheduler} has {count} tests");
     }
 }

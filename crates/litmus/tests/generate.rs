@@ -1,9 +1,10 @@
-//! The programs that are made, and what they show about the models.
+//! Generated programs, and the differences between models that they show.
 
 use std::collections::BTreeSet;
 
 use litmus::generate::{
-    Bound, Generated, Kind, LevelBound, Ordering, Skeleton, cycles, programs, sample, telling,
+    Bound, Generated, Kind, LevelBound, Ordering, ProgramSkeleton, cycles, programs, sample,
+    verdict_if_synchronized,
 };
 use litmus::hrf::{self, Model, Options, RaceKind, Reading};
 use litmus::parse::parse;
@@ -34,14 +35,14 @@ fn everything(threads: usize, operations: usize) -> Bound {
     }
 }
 
-/// Without the scope tree and the places of locations and threads.
+/// The programs without scope tree, locations' lines and threads' placements.
 fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
     let letter = |kind: Kind| match kind {
         Kind::Load => 'r',
         Kind::Store => 'w',
         _ => '?',
     };
-    let thread = |skeleton: &Skeleton, t: usize| -> String {
+    let thread = |skeleton: &ProgramSkeleton, t: usize| -> String {
         let ops = skeleton.threads[t].iter();
         ops.map(|op| format!("{}{}", letter(op.kind), op.location)).collect()
     };
@@ -77,7 +78,7 @@ fn three_threads_have_the_chains_of_the_paper() {
     };
     let found = shapes(cycles(&bound));
     let normal = |shape: &str| shape.split('|').map(str::len).collect::<Vec<_>>();
-    // WRC and RWC have a thread of one access, ISA2 and 3.SB have none.
+    // WRC and RWC have a thread with one access, ISA2 and 3.SB have none.
     assert!(found.iter().any(|shape| normal(shape).contains(&2)), "{found:?}");
     let isa2 = found.iter().any(|shape| {
         let threads: Vec<&str> = shape.split('|').collect();
@@ -98,7 +99,7 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
         asked += 1;
     }
     assert!(asked > 100);
-    // Without any order the cycles of two threads close, one of each shape.
+    // Without ordering, a cycle of two threads of each shape closes.
     let relaxed = Bound {
         levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
         kinds: vec![Kind::SyncLoad, Kind::SyncStore],
@@ -109,16 +110,17 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
     let opens: Vec<bool> = cycles(&relaxed)
         .map(|made| litmus::check::check(&made.program, &model, &mut Default::default()).unwrap().verdict)
         .collect();
-    // All but load buffering, which RC11 forbids.
+    // All shapes except load buffering, which RC11 forbids.
     assert_eq!(opens.iter().filter(|&&open| open).count(), 5);
     assert_eq!(opens.len(), 6);
 }
 
-/// A count that changes says that programs were lost or made twice.
+/// A different number means that programs are missing or generated twice.
 #[test]
 fn the_number_of_programs_of_a_bound_is_known() {
-    // In one work-group: 3 writes and 5 reads, so 6 pairs of writes and 15 of a
-    // write and a read. In two, with the device scope alone: 3 and 6.
+    // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs
+    // of a write and a read. In two work-groups, with the device scope only, there are
+    // 3 and 6.
     assert_eq!(programs(&Bound::new(2, 2, 1)).count(), 21 + 9);
     assert_eq!(programs(&everything(2, 3)).count(), 1555);
     let texts: BTreeSet<String> =
@@ -193,7 +195,7 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
         ..Bound::new(2, 4, 2)
     };
     let reading = Reading::of(Model::HrfIndirect);
-    let tells = |made: &Generated| telling(made, &Options::new(reading)).unwrap().is_some();
+    let tells = |made: &Generated| verdict_if_synchronized(made, &Options::new(reading)).unwrap().is_some();
     assert_eq!(programs(&straight).filter(tells).count(), 0);
     let waiting = Bound { kinds: vec![Kind::Store, Kind::SyncStore, Kind::Await], ..Bound::new(2, 4, 2) };
     assert!(programs(&waiting).filter(tells).count() > 0);
@@ -202,7 +204,8 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
     assert!(programs(&guarded).filter(tells).count() > 0);
 }
 
-/// `hrf.sec4.compat`: what is race-free under HRF-direct is under HRF-indirect.
+/// `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
+/// HRF-indirect.
 #[test]
 fn nothing_that_is_race_free_under_direct_races_under_indirect() {
     let direct = Reading::of(Model::HrfDirect);
@@ -224,8 +227,8 @@ fn nothing_that_is_race_free_under_direct_races_under_indirect() {
     assert!(free > 100, "only {free} race-free");
 }
 
-/// `hrf.sec51.drf`: with system scope alone, nothing but ordinary races count, and
-/// the models agree.
+/// `hrf.sec51.drf`: with system scope only, all races are ordinary races, and the
+/// models agree.
 #[test]
 fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
     let bound =

@@ -1,5 +1,5 @@
-//! Hashes of tests, equal to those that herd 7.58 prints. A hash does not depend
-//! on the test's name.
+//! Hashes of tests, compared with those of herd 7.58. A hash does not depend on the
+//! test's name.
 
 use litmus::parse::{hash, parse};
 
@@ -39,7 +39,7 @@ fn hashes_of_c_tests_are_herds() {
     ];
     for (initial, code, condition, expected) in cases {
         expect(&format!("C t\n\n{initial}\n\n{code}\n\n{condition}\n"), expected);
-        // Nothing else counts: not the name, comments or blanks outside of bodies.
+        // The name, and comments and blanks outside of bodies, do not change the hash.
         let code = code.replace("P0", "P0\n  (* nothing *) ");
         expect(&format!("C other\n\"text\"\n(* c *)\n{initial}\n{code}\n\n\n{condition}\n"), expected);
     }
@@ -53,7 +53,7 @@ fn a_hash_of_two_threads_is_herds() {
     expect(text, "f259d8efc86e0b40c7168bf58524ab49");
 }
 
-/// Each change of what herd hashes changes the hash, and no other does.
+/// Each change of a hashed part changes the hash, and no other change does.
 #[test]
 fn a_hash_depends_on_state_code_and_observed_terms() {
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
@@ -84,21 +84,21 @@ fn a_hash_depends_on_state_code_and_observed_terms() {
     }
 }
 
-/// A hash in the header is taken as it stands.
+/// A hash in the header replaces the computed one.
 #[test]
 fn a_header_may_give_the_hash() {
     let test = |line: &str| format!("LISA t\n{line}\n{{ x = 0; }}\n P0 ;\n w[once] x 1 ;\nexists (x=1)\n");
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     assert_eq!(of(&test("Hash=abc123")), "abc123");
     assert_eq!(of(&test("\"Hash=abc123\"")), "abc123");
-    // One without a value gives none, nor does one behind the header.
+    // An empty hash, or one after the header, is ignored.
     let computed = of(&test("\"d\""));
     assert_eq!(computed.len(), 32);
     assert_eq!(of(&test("Hash=")), computed);
     assert_eq!(of(&test("\"d\"").replace("exists", "(* Hash=abc123 *) exists")), computed);
 }
 
-/// Terms count as a set: registers by thread, then memory by name, elements of arrays last.
+/// Terms are a set: registers by thread, then memory by name, then elements of arrays.
 #[test]
 fn the_order_of_observed_terms_does_not_count() {
     let of = |ask: &str| {

@@ -1,8 +1,8 @@
-//! The HRF models as written in cat against the same models as explored.
+//! The HRF models in cat, compared with their exploration.
 //!
-//! The two share nothing but the representation of programs: one enumerates
-//! candidate executions and computes relations, the other interleaves threads
-//! and keeps clocks.
+//! The two engines share only the representation of programs. One enumerates candidate
+//! executions and computes relations, the other interleaves threads and maintains
+//! clocks.
 
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -45,13 +45,13 @@ fn in_cat(reading: Reading) -> cat::Model {
     model
 }
 
-/// How many programs were compared, of these how many race, and how many order
-/// data without a race.
+/// The numbers of compared programs, of racy ones, and of race-free ones that order
+/// data.
 #[derive(Default)]
 struct Compared {
     programs: usize,
     racy: usize,
-    telling: usize,
+    synchronized: usize,
 }
 
 struct Comparison {
@@ -65,14 +65,14 @@ impl Comparison {
         Comparison { models, so_far: Compared::default() }
     }
 
-    /// Compares the two under one of the readings, each in its turn.
+    /// Compares the two engines under the next reading.
     fn compare(&mut self, program: &Program, text: &str) {
         let (reading, model) = &self.models[self.so_far.programs % self.models.len()];
         let explored = hrf::check(program, &Options::new(*reading)).unwrap();
         let report = check::check(program, model, &mut check::Options::default()).unwrap();
         assert!(report.complete, "{:?}", report.bound);
-        // Threads of a CTA may meet under different numbers in PTX. Exploration has
-        // them wait for each other, and cat does not.
+        // In PTX, threads of a CTA may arrive with different resources. The exploration
+        // lets them wait for each other, cat does not.
         let code = || program.threads.iter().flat_map(|thread| &thread.code);
         let numbered = |instr: &Instr| matches!(instr, Instr::Barrier(b) if b.id.as_const() != Some(0));
         if explored.blocked.is_some() && code().any(numbered) {
@@ -103,15 +103,16 @@ impl Comparison {
         );
         self.so_far.programs += 1;
         self.so_far.racy += usize::from(!explored.is_race_free());
-        self.so_far.telling += usize::from(explored.is_race_free() && explored.orders_data());
+        self.so_far.synchronized += usize::from(explored.is_race_free() && explored.orders_data());
     }
 
-    /// Neither all race-free nor all racy: that would compare nothing.
+    /// Checks that some programs race and some are race-free: otherwise the comparison
+    /// has no value.
     fn end(&self) {
-        let Compared { programs, racy, telling } = self.so_far;
+        let Compared { programs, racy, synchronized } = self.so_far;
         assert!(
-            racy * 20 > programs && telling * 100 > programs,
-            "{programs} programs, {racy} racy, {telling} telling"
+            racy * 20 > programs && synchronized * 100 > programs,
+            "{programs} programs, {racy} racy, {synchronized} synchronized"
         );
     }
 }
@@ -130,16 +131,16 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         Kind::Fence,
         Kind::Barrier,
     ];
-    let bound = Bound { kinds, lonely_scopes: true, ..Bound::new(2, 3, 2) };
+    let bound = Bound { kinds, single_thread_scopes: true, ..Bound::new(2, 3, 2) };
     let mut comparison = Comparison::new();
     for _ in 0..3 {
         for made in programs(&bound) {
             comparison.compare(&made.program, &made.to_text());
         }
-        // Each program meets another reading the next time.
+        // Each program gets another reading the next time.
         comparison.so_far.programs += 1;
     }
-    assert!(comparison.so_far.racy > 0 && comparison.so_far.telling > 0);
+    assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
 #[test]
@@ -181,11 +182,11 @@ fn cat_and_exploration_agree_on_random_programs() {
         let program = random::program(&mut rng, features);
         comparison.compare(&program, &common::show(&program));
     }
-    assert!(comparison.so_far.racy > 0 && comparison.so_far.telling > 0);
+    assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
-/// The public sample, if the environment says where it lies: people's programs,
-/// with loops, computed addresses and compare-and-swaps.
+/// The public sample, if an environment variable names its folder: hand-written
+/// programs with loops, computed addresses and compare-and-swaps.
 #[test]
 fn cat_and_exploration_agree_on_the_sample() {
     let Some(root) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {
@@ -207,8 +208,9 @@ fn cat_and_exploration_agree_on_the_sample() {
                         comparison.compare(&program, file);
                         compared += 1;
                     }
-                    // What the models do not define is an error, and a loop that
-                    // works is cut; both engines then see different things.
+                    // A construct that the models do not define is an error, and a loop
+                    // that makes progress is cut. Then the engines see different
+                    // executions.
                     _ => comparison.so_far.programs += 1,
                 }
             }

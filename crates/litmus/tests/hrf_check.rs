@@ -18,7 +18,7 @@ const REL_DEV: &str = "memory_order_release, memory_scope_device";
 const ACQ_DEV: &str = "memory_order_acquire, memory_scope_device";
 const REL_WG: &str = "memory_order_release, memory_scope_work_group";
 
-/// Threads of one work-group each, but for those of the same number.
+/// Threads in work-groups. Threads with the same number share a work-group.
 fn test(threads: &[(u32, &str)], ending: &str) -> Program {
     let mut text = "OPENCL test\n{ [x]=0; [y]=0; [f]=0; [g]=0; }\n".to_owned();
     for (t, (group, body)) in threads.iter().enumerate() {
@@ -45,19 +45,19 @@ fn a_relaxed_atomic_is_an_error_that_names_the_model_and_the_place() {
     let program = test(&[(0, &format!("{ST}(f, 1, {relaxed});")), (1, "")], "exists (true)");
     assert_eq!(
         error(&program, DIRECT),
-        "P0, line 3: hrf-direct does not define relaxed atomics; say how to read them with --relaxed-as data, \
+        "P0, line 3: hrf-direct does not define relaxed atomics; define them with --relaxed-as data, \
          sync or acq-rel"
     );
 }
 
 #[test]
-fn relaxed_atomics_are_read_as_asked() {
+fn relaxed_atomics_are_treated_as_configured() {
     let relaxed = "memory_order_relaxed, memory_scope_device";
     let producer = format!("*x = 1; {ST}(f, 1, {relaxed});");
     let consumer = format!("await(f == 1, {relaxed}); int r = *x;");
     let program = test(&[(0, &producer), (1, &consumer)], "exists (true)");
     let races = |relaxed_as| judge(&program, INDIRECT.relaxed_as(relaxed_as)).races.len();
-    // As data f races too; as mere synchronization only x does.
+    // As data, f also races. As pure synchronization, only x races.
     assert_eq!(races(RelaxedAs::Data), 2);
     assert_eq!(races(RelaxedAs::Sync), 1);
     assert_eq!(races(RelaxedAs::AcqRel), 0);
@@ -85,7 +85,7 @@ fn a_fence_that_leaves_out_a_memory_in_use_is_an_error() {
     let fence =
         |flags| format!("atomic_work_item_fence({flags}, memory_order_acq_rel, memory_scope_device);");
     let program = test(&[(0, &fence("CLK_LOCAL_MEM_FENCE")), (1, "")], "exists (true)");
-    assert!(error(&program, INDIRECT).contains("a fence that leaves out global memory"));
+    assert!(error(&program, INDIRECT).contains("a fence that does not order global memory"));
     let program = test(&[(0, &fence("CLK_GLOBAL_MEM_FENCE")), (1, "")], "exists (true)");
     assert!(judge(&program, INDIRECT).is_race_free());
 }
@@ -102,7 +102,7 @@ fn a_loop_that_only_waits_needs_no_bound() {
 }
 
 #[test]
-fn a_loop_that_waits_for_what_never_comes_never_ends() {
+fn a_loop_without_its_awaited_write_does_not_terminate() {
     let spin = format!("while ({LD}(f, {ACQ_DEV}) != 3) {{ }}");
     let program = test(&[(0, &format!("{ST}(f, 1, {REL_DEV});")), (1, &spin)], "exists (true)");
     let verdict = judge(&program, INDIRECT);
@@ -111,7 +111,7 @@ fn a_loop_that_waits_for_what_never_comes_never_ends() {
 }
 
 #[test]
-fn a_loop_that_works_is_cut_at_its_bound_and_says_so() {
+fn a_loop_with_effects_is_cut_at_its_bound() {
     let work = "int i = 0; while (i < 5) { *x = i; i = i + 1; }";
     let program = test(&[(0, work), (1, "")], "forall (x=4)");
     let cut = hrf::check(&program, &Options { unroll: 4, ..Options::new(INDIRECT) }).unwrap();
@@ -123,7 +123,7 @@ fn a_loop_that_works_is_cut_at_its_bound_and_says_so() {
 }
 
 #[test]
-fn a_search_that_is_stopped_or_too_large_says_so() {
+fn an_incomplete_search_is_reported() {
     let add = "int r = atomic_fetch_add_explicit(f, 1, memory_order_acq_rel, memory_scope_device);";
     let body = |n| format!("{ST}(f, {n}, {REL_DEV}); {add} {ST}(g, {n}, {REL_DEV});");
     let bodies: Vec<String> = (1..5).map(body).collect();
@@ -159,7 +159,7 @@ fn a_barrier_orders_what_its_scope_holds() {
 }
 
 #[test]
-fn a_race_for_want_of_one_scope_names_both() {
+fn a_race_between_scopes_names_both() {
     let producer = format!("*x = 1; {ST}(f, 1, {REL_WG});");
     let consumer = format!("await(f == 1, {ACQ_DEV}); int r = *x;");
     let program = test(&[(0, &producer), (0, &consumer)], "exists (true)");
@@ -175,12 +175,12 @@ fn a_race_for_want_of_one_scope_names_both() {
 }
 
 #[test]
-fn no_scope_helps_where_synchronization_is_missing() {
+fn no_scope_change_replaces_missing_synchronization() {
     let program = test(&[(0, "*x = 1;"), (1, "*x = 2;")], "exists (true)");
     let advice = hrf::advise(&program, &Options::new(DIRECT)).unwrap();
     assert!(matches!(advice, Advice::NeedsSynchronization { .. }), "{advice:?}");
     let text = advice.describe(&program, &Options::new(DIRECT));
-    assert!(text.starts_with("It races even where all scopes are one"), "{text}");
+    assert!(text.starts_with("The program races even if all scopes are treated as one"), "{text}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn all_changes(program: &Program, size: usize) -> Vec<ChangeSet> {
     for (t, thread) in program.threads.iter().enumerate() {
         for (pc, instr) in thread.code.iter().enumerate() {
             let Some(from) = instr.scope() else { continue };
-            let place = hrf::Place { thread: ThreadId(t as u8), pc: pc as u16, line: 0 };
+            let place = hrf::InstrPlace { thread: ThreadId(t as u8), pc: pc as u16, line: 0 };
             let others = program.scopes.of_thread(place.thread).into_iter().filter(|&to| to != from);
             single.extend(others.map(|to| Change { place, from, to }));
         }
@@ -274,8 +274,8 @@ fn advice_is_right_and_smallest_on_random_programs() {
     assert!(repaired > 10 && shrunk > 10, "{repaired} repaired, {shrunk} shrunk");
 }
 
-/// Four threads of three operations have 369,600 interleavings. The search enters
-/// a small part of the states on their way.
+/// Four threads of three operations have 369,600 interleavings. The search enters a
+/// small part of their states.
 #[test]
 fn the_search_enters_few_of_the_interleavings() {
     let bodies: Vec<String> = (0..4)
@@ -304,15 +304,15 @@ fn a_program_of_too_many_instructions_is_refused_with_its_size() {
 }
 
 #[test]
-fn a_thread_that_makes_too_many_accesses_is_cut_and_says_so() {
+fn a_thread_with_too_many_accesses_is_cut() {
     let program =
         test(&[(0, "int i = 0; while (i < 2000) { *x = i; i = i + 1; }"), (1, "")], "exists (true)");
     let options = Options { unroll: 5000, ..Options::new(INDIRECT) };
     assert_eq!(hrf::check(&program, &options).unwrap().incomplete, Some(Incomplete::Accesses(1000)));
 }
 
-/// Shipped tests with words exchanged: whatever can still be read has a verdict
-/// or an error.
+/// Shipped tests with words exchanged. Every text that still parses gets a verdict or
+/// an error.
 #[test]
 fn no_program_makes_the_checker_panic_or_hang() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");

@@ -1,4 +1,4 @@
-//! The checker against the definitions applied to every linearisation.
+//! The checker compared with the definitions, applied to every linearisation.
 
 mod common;
 
@@ -27,12 +27,12 @@ fn readings() -> Vec<Reading> {
     all
 }
 
-/// Compares the two on programs made from a seed, and says how many were race-free
-/// although data conflicts.
+/// Compares the two on random programs. Returns the number of race-free ones with
+/// conflicting data.
 fn compare(seed: u64, count: usize, features: Features) -> usize {
     let mut rng = Rng(seed);
     let readings = readings();
-    let (mut compared, mut telling) = (0, 0);
+    let (mut compared, mut synchronized) = (0, 0);
     for n in 0..count {
         let program = program(&mut rng, features);
         for k in 0..3 {
@@ -52,11 +52,11 @@ fn compare(seed: u64, count: usize, features: Features) -> usize {
             assert_eq!(verdict.states, truth.finals, "outcomes under {reading:?} of {}", show(&program));
             assert_eq!(races, truth.races, "races under {reading:?} of {}", show(&program));
             assert_eq!(ordered, truth.ordered, "ordered pairs under {reading:?} of {}", show(&program));
-            telling += usize::from(truth.races.is_empty() && verdict.orders_data());
+            synchronized += usize::from(truth.races.is_empty() && verdict.orders_data());
         }
     }
     assert!(compared > count, "only {compared} comparisons of {count} programs");
-    telling
+    synchronized
 }
 
 const PLAIN: Features = Features {

@@ -25,7 +25,7 @@ const DRF: Reading = Reading::of(Model::Drf);
 const DIRECT: Reading = Reading::of(Model::HrfDirect);
 const INDIRECT: Reading = Reading::of(Model::HrfIndirect);
 
-/// Race-free, and all outcomes are as the paper says.
+/// The test is race-free, and the condition has this answer.
 #[track_caller]
 fn is_race_free(name: &str, reading: Reading, condition: bool) {
     let verdict = judge(name, reading);
@@ -45,7 +45,7 @@ fn races(name: &str, reading: Reading, kind: RaceKind, pairs: &[(Side, Side)]) {
         .iter()
         .map(|race| {
             assert_eq!(race.pair.kind, kind);
-            let side = |place: hrf::Place| (place.thread.0, place.line);
+            let side = |place: hrf::InstrPlace| (place.thread.0, place.line);
             (side(race.pair.first), side(race.pair.second))
         })
         .collect();
@@ -78,7 +78,7 @@ fn figure_5_in_two_work_groups_is_all_atomic_and_races() {
 #[test]
 fn figure_6_races_under_direct_only() {
     races("fig6.litmus", DIRECT, RaceKind::Ordinary, &[((0, 12), (2, 24))]);
-    // A device holds a work-group, but the chain still changes scope in P1.
+    // The device holds the work-groups, but the chain still changes its scope in P1.
     races("fig6.litmus", DIRECT.with_inclusion(), RaceKind::Ordinary, &[((0, 12), (2, 24))]);
     is_race_free("fig6.litmus", INDIRECT, true);
     is_race_free("fig6.litmus", DRF, true);
@@ -97,7 +97,7 @@ fn figure_7_races_unless_scopes_may_include_one_another() {
 fn figure_8_goes_down_the_pipeline_under_indirect_only() {
     races("fig8.litmus", DIRECT, RaceKind::Ordinary, &[((0, 13), (2, 25))]);
     is_race_free("fig8.litmus", INDIRECT, true);
-    // No scope of the pipeline holds another: inclusion adds nothing.
+    // No scope of the pipeline holds another, so inclusion adds nothing.
     races("fig8.litmus", DIRECT.with_inclusion(), RaceKind::Ordinary, &[((0, 13), (2, 25))]);
 }
 
@@ -151,7 +151,8 @@ fn figure_2_with_two_work_items_in_a_work_group_can_shrink_as_figure_6() {
     assert_eq!(together.apply(&wide), program);
 }
 
-/// Race-free under one reading with the condition met, and racy under another.
+/// The test is race-free under one reading with the condition met, and racy under
+/// another.
 #[track_caller]
 fn separates(name: &str, free: Reading, racy: Reading) {
     is_race_free(name, free, true);
@@ -159,7 +160,8 @@ fn separates(name: &str, free: Reading, racy: Reading) {
     assert!(!verdict.is_race_free(), "{name} under {racy}");
 }
 
-/// None smaller is among the programs of the bound, and one of its size is.
+/// The bound has no smaller program that separates the readings, and has one of this
+/// size.
 #[track_caller]
 fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, data: bool) {
     let first = programs(bound).find(|made| {
@@ -174,7 +176,7 @@ fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, d
 }
 
 fn all_scopes(threads: usize, operations: usize) -> Bound {
-    Bound { lonely_scopes: true, ..Bound::new(threads, operations, 2) }
+    Bound { single_thread_scopes: true, ..Bound::new(threads, operations, 2) }
 }
 
 #[test]
@@ -199,7 +201,7 @@ fn the_least_programs_that_need_inclusion_have_two_and_three_operations() {
     is_smallest(&all_scopes(3, 3), 3, DIRECT.with_inclusion(), INDIRECT, true);
 }
 
-/// With data none of four operations is there; the shipped one has five.
+/// With data, no program of four operations separates them. The shipped one has five.
 #[test]
 fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     separates("least-indirect.litmus", INDIRECT, DIRECT);
@@ -211,25 +213,26 @@ fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     is_smallest(&bound, 4, INDIRECT, DIRECT.with_inclusion(), false);
 }
 
-/// `cargo run --release --example hrf_search 3 5 2` finds none of five operations.
+/// `cargo run --release --example hrf_search 3 5 2` finds no program of five
+/// operations.
 #[test]
 fn the_readings_of_the_synchronization_order_are_separated() {
     separates("least-so.litmus", DIRECT, DIRECT.same_location());
-    // Under HRF-indirect the chain through y and x orders it in either reading.
+    // Under HRF-indirect, the chain through y and x orders it in both readings.
     is_race_free("least-so.litmus", INDIRECT.same_location(), true);
     separates("so-indirect.litmus", INDIRECT, INDIRECT.same_location());
     separates("so-indirect.litmus", DRF, DRF.same_location());
 }
 
 #[test]
-fn a_race_for_want_of_one_location_says_so() {
+fn a_race_between_locations_is_explained() {
     let program = shipped("so-indirect.litmus");
     let reading = INDIRECT.same_location();
     let text = judge("so-indirect.litmus", reading).races[0].describe(&program, reading);
-    assert!(text.contains("reaches y and the acquire of step 4 reaches z"), "{text}");
+    assert!(text.contains("is on y and the acquire of step 4 is on z"), "{text}");
 }
 
-/// The tables beside the tests, as `fencepost litmus --expect` reads them.
+/// The tables of the shipped tests, for `fencepost litmus --expect`.
 #[test]
 fn the_tables_of_the_shipped_tests_are_right() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus");

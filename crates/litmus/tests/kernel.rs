@@ -1,5 +1,5 @@
 //! The kernel's dialect: macros, annotations, locks and read-copy-update, under small
-//! models of our own in its manner.
+//! models in the style of the kernel's model.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use litmus::cat::{Model, Prelude};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{Macros, TextError, parse, parse_with};
 
-/// Declares what tests may say.
+/// The annotations that tests may use.
 const BELL: &str = r#""small"
 enum Accesses = 'once || 'release || 'acquire || 'noreturn
 instructions R[{'once, 'acquire, 'noreturn}]
@@ -85,7 +85,7 @@ fn a_full_exchange_orders_like_two_fences() {
 
 #[test]
 fn the_read_acquires_and_the_write_releases() {
-    // Message passing over a read-modify-write of each kind, on the side of the write.
+    // Message passing with a read-modify-write of each kind as the release.
     let passes = |write: &str, read: &str| {
         let first = format!("WRITE_ONCE(*x, 1); {write}");
         let second = format!("{read} int r1 = READ_ONCE(*x);");
@@ -99,7 +99,7 @@ fn the_read_acquires_and_the_write_releases() {
     let release = "smp_store_release(y, 1);";
     assert!(passes(release, "int r0 = xchg_acquire(y, 5);"));
     assert!(!passes(release, "int r0 = xchg_release(y, 5);"));
-    // A failed compare-and-swap orders nothing, whatever its kind.
+    // A failed compare-and-swap orders nothing, regardless of its kind.
     assert!(passes(release, "int r0 = cmpxchg(y, 1, 5);"));
     assert!(!passes(release, "int r0 = cmpxchg(y, 7, 5);"));
 }
@@ -112,10 +112,11 @@ fn sections_of_a_lock_do_not_overlap() {
     assert_eq!(states(&test(&[without, without], "exists (x=1)")).len(), 2);
     let tries = "int r1 = spin_trylock(l); int r2 = spin_is_locked(l);";
     let all = states(&test(&[tries, "spin_lock(l);"], "locations [0:r1; 0:r2]"));
-    // The other thread takes it and never gives it back, or this one would wait for ever.
+    // The other thread takes the lock and never releases it; otherwise this thread
+    // would wait for ever.
     assert_eq!(all, BTreeSet::from(["0:r1=0; 0:r2=1;".to_owned()]));
     let gives = states(&test(&[tries, "spin_lock(l); spin_unlock(l);"], "locations [0:r1; 0:r2]"));
-    // Where it takes the lock it sees it taken.
+    // A thread that takes the lock reads it as taken.
     assert_eq!(gives, ["0:r1=0; 0:r2=0;", "0:r1=0; 0:r2=1;", "0:r1=1; 0:r2=1;"].map(str::to_owned).into());
 }
 
@@ -143,7 +144,7 @@ fn a_sleepable_section_is_matched_by_its_key_and_its_word() {
         test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)").replace("int *l", "struct srcu_struct *l");
     let report = run(&typed.replace("{}", "{ struct srcu_struct l; }")).expect("it fits");
     assert!(report.complete && !report.verdict, "{report:?}");
-    // Another word's grace period does not wait for it.
+    // A grace period of another word does not wait for the section.
     assert_eq!(forbidden(reader, &writer.replace("srcu(l)", "srcu(x)")), (false, 0));
     // Another key ends another section.
     assert_eq!(forbidden(&reader.replace("(l, k)", "(l, 0)"), writer), (false, 1));
@@ -174,20 +175,16 @@ fn a_file_of_macros_replaces_the_kernels_functions() {
     assert_eq!(report.states.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0:r0=5;"]);
     let error = |body: &str| parse_with(&test(&[body], "exists (x=1)"), &macros).expect_err(body).to_string();
     assert!(error("smp_mb();").contains("`smp_mb`"));
-    assert!(
-        error("PUT(x);").contains("macro `PUT` takes 2 arguments, and 1 are given"),
-        "{}",
-        error("PUT(x);")
-    );
+    assert!(error("PUT(x);").contains("macro `PUT` takes 2 arguments, found 1"), "{}", error("PUT(x);"));
 }
 
 #[test]
-fn macros_that_never_end_are_refused() {
+fn recursive_macros_are_refused() {
     for text in ["A() A()", "A() { B(); }\nB() { A(); }", "A(X) A(X + X)"] {
         let macros = Macros::parse(text).expect("they are macros");
         let call = if text.starts_with("A(X") { "A(1);" } else { "A();" };
         let error = parse_with(&test(&[call], "exists (x=1)"), &macros).expect_err(text).to_string();
-        assert!(error.contains("nested") || error.contains("tokens"), "{error}");
+        assert!(error.contains("levels of nesting") || error.contains("tokens"), "{error}");
     }
 }
 
@@ -234,7 +231,7 @@ fn declarations_of_one_kind_add_up() {
     ] {
         assert_eq!(judged(bell, load).is_ok(), allowed, "{bell}");
     }
-    // A full exchange is a plain one between two fences.
+    // A full exchange is a plain exchange between two fences.
     let exchange = "int r0 = xchg(x, 1);";
     for (bell, allowed) in [
         ("instructions RMW[{'once}] instructions F[{'mb}]", true),
@@ -253,9 +250,10 @@ fn declarations_of_one_kind_add_up() {
     );
 }
 
-/// Where a read-modify-write acquires, its write is plain, and where it releases, its read.
+/// The write of an acquire read-modify-write is plain, and so is the read of a release
+/// one.
 #[test]
-fn only_one_half_has_the_annotation() {
+fn only_one_event_of_an_update_has_the_annotation() {
     let halves = |call: &str, wanted: &str| {
         let tags = "enum Tags = 'once || 'acquire || 'release || 'mb";
         let text = format!("{tags} empty {wanted} empty rmw \\ po");
@@ -275,7 +273,7 @@ fn only_one_half_has_the_annotation() {
 }
 
 #[test]
-fn a_failed_update_only_looks() {
+fn a_failed_update_only_reads() {
     let passes = |read: &str| {
         let second = format!("{read} int r1 = READ_ONCE(*x);");
         let all = states(&test(
@@ -288,7 +286,7 @@ fn a_failed_update_only_looks() {
     assert!(!passes("int r0 = cmpxchg_acquire(y, 7, 5);"));
 }
 
-/// The tool's own file of locks stands in for another one.
+/// The tool's own file of locks replaces another one.
 #[test]
 fn a_file_of_locks_beside_the_model_is_not_read() {
     let mut include = |_: &str| Ok("this is no model (".to_owned());
@@ -299,14 +297,14 @@ fn a_file_of_locks_beside_the_model_is_not_read() {
 fn an_addition_may_be_forbidden_by_a_value() {
     let add = "int r0 = atomic_add_unless(x, 2, 4);";
     let all = states(&test(&[add, add], "locations [0:r0; 1:r0; x]"));
-    // Both add, one after the other; neither is lost.
+    // Both threads add, one after the other. No addition is lost.
     assert_eq!(all, BTreeSet::from(["0:r0=1; 1:r0=1; [x]=4;".to_owned()]));
     let all =
         states(&test(&["WRITE_ONCE(*x, 4); int r0 = atomic_add_unless(x, 2, 4);"], "locations [0:r0; x]"));
     assert_eq!(all, BTreeSet::from(["0:r0=0; [x]=4;".to_owned()]));
     let old = states(&test(&["int r0 = __atomic_add_unless(x, 2, 0 - 1);"], "locations [0:r0; x]"));
     assert_eq!(old, BTreeSet::from(["0:r0=0; [x]=2;".to_owned()]));
-    // One that adds is fully ordered; one that does not is no fence.
+    // A successful addition is fully ordered. A failed one is no fence.
     let buffered = |unless: u32| {
         let body = |own: &str, other: &str| {
             format!(
@@ -321,7 +319,7 @@ fn an_addition_may_be_forbidden_by_a_value() {
     assert!(!buffered(7) && buffered(0));
     let text = test(&["int r0 = READ_ONCE(*x);\n int r1 = atomic_add_unless(x, 1, r0);"], "exists (x=1)");
     let error = parse(&text).expect_err("it is no number").to_string();
-    assert!(error.starts_with("line 4, column") && error.contains("expected a number"), "{error}");
+    assert!(error.starts_with("line 4, column") && error.contains("expected a constant"), "{error}");
 }
 
 #[test]

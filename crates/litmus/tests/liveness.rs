@@ -1,4 +1,4 @@
-//! Executions that go on for ever, on tests of our own.
+//! Executions that do not terminate, on tests of our own.
 
 use litmus::check::Options;
 use litmus::progress::{Report, Scheduler, Witness, liveness};
@@ -9,7 +9,7 @@ fn ask(model: &str, scheduler: Scheduler, test: &str) -> Report {
     liveness(&program, &model, scheduler, &mut Options::default()).unwrap_or_else(|e| panic!("{e}\n{test}"))
 }
 
-/// Under which schedulers every execution ends.
+/// The schedulers under which every execution terminates.
 fn ends(model: &str, test: &str) -> Vec<&'static str> {
     let ends = |scheduler: &Scheduler| {
         let report = ask(model, *scheduler, test);
@@ -20,7 +20,7 @@ fn ends(model: &str, test: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_loop_without_memory_goes_on_for_ever() {
+fn a_loop_without_accesses_does_not_terminate() {
     let test = "PTX endless\n{ x=0; }\nP0@cta 0,gpu 0 ;\nL: ;\ngoto L ;\nexists (x == 0)";
     assert_eq!(ends("ptx-7.5", test), Vec::<&str>::new());
 }
@@ -31,7 +31,7 @@ fn a_failed_compare_and_swap_only_reads() {
                 L: | L: ;\n atom.acquire.gpu.cas r0, l, 0, 1 | atom.acquire.gpu.cas r0, l, 0, 1 ;\n\
                 bne r0, 0, L | bne r0, 0, L ;\n\
                 atom.release.gpu.exch r1, l, 0 | atom.release.gpu.exch r1, l, 0 ;\nexists (l == 0)";
-    // Under HSA the second thread may stay behind with the lock.
+    // Under HSA the second thread may be stopped while it holds the lock.
     assert_eq!(ends("ptx-7.5", test), ["fair", "obe", "lobe", "hsa-obe"]);
 }
 
@@ -43,8 +43,8 @@ fn a_thread_that_waits_at_a_barrier_does_not_spin() {
 }
 
 #[test]
-fn a_barrier_lets_nobody_pass_alone() {
-    // Who spins behind the barrier has been there with the other thread.
+fn a_barrier_lets_no_thread_pass_alone() {
+    // The thread that spins after the barrier has met the other thread there.
     let test = "VULKAN behind\n{ x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;\n\
                 cbar.wg 0 | st.atom.wg.sc0 x, 1 ;\n L: | cbar.wg 0 ;\n\
                 ld.atom.wg.sc0 r0, x | ;\n bne r0, 1, L | ;\nexists (x == 1)";
@@ -53,7 +53,7 @@ fn a_barrier_lets_nobody_pass_alone() {
 
 #[test]
 fn an_execution_of_the_model_alone_spins() {
-    // Only where both loads pass both stores does each thread wait for the other.
+    // Each thread waits for the other only if both loads pass both stores.
     let test = "PTX both\n{ x=0; y=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
                 st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\n\
                 ld.relaxed.gpu r0, y | ld.relaxed.gpu r0, x ;\n\
@@ -67,8 +67,8 @@ fn an_execution_of_the_model_alone_spins() {
 }
 
 #[test]
-fn what_is_read_at_the_end_is_a_last_write() {
-    // The store of 1 is overwritten or comes last: a reader that spins has seen 2.
+fn a_spinning_read_sees_a_last_write() {
+    // The store of 1 is overwritten or comes last, so a spinning reader has seen 2.
     let test = "PTX last\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
                 st.relaxed.gpu x, 1 | L: ;\n st.relaxed.gpu x, 2 | ld.relaxed.gpu r0, x ;\n\
                 | bne r0, 2, L ;\nexists (x == 2)";
@@ -76,7 +76,7 @@ fn what_is_read_at_the_end_is_a_last_write() {
 }
 
 #[test]
-fn a_run_is_drawn_with_the_steps_that_it_takes_for_ever() {
+fn a_run_is_drawn_with_its_cycle() {
     let test = "VULKAN spin\n{ flag=0; x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\n\
                 st.atom.dv.sc0 x, 1 | ;\nagain: | ;\nld.atom.dv.sc0 r0, flag | st.atom.dv.sc0 flag, 1 ;\n\
                 bne r0, 1, again | ;\nforall (P0:r0 == 1)";
@@ -95,9 +95,9 @@ fn a_run_is_drawn_with_the_steps_that_it_takes_for_ever() {
     assert_eq!(ask("vulkan", Scheduler::Fair, test).dot(&program, "t"), None);
 }
 
-/// Two threads `a` and `b` that buffer their stores, so that both may have read zero, which no
-/// interleaving shows; `observer` spins if so and if its `further` conditions hold; `writer`
-/// ends the spinning. The writer stands in front of the others or behind them.
+/// Two threads `a` and `b` buffer their stores, so that both may have read zero, which
+/// no interleaving shows. `observer` spins in that case if its `further` conditions
+/// hold. `writer` ends the spinning. The writer is the first or the last thread.
 fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer: &[&str]) -> String {
     let a = ["st.relaxed.gpu x, 1", "ld.relaxed.gpu r0, y", "beq r0, 1, A", "st.relaxed.gpu a, 1", "A:"];
     let b = ["st.relaxed.gpu y, 1", "ld.relaxed.gpu r0, x", "beq r0, 1, B", "st.relaxed.gpu b, 1", "B:"];
@@ -117,28 +117,29 @@ fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer:
     text + "exists (x == 1)"
 }
 
-/// Who is promised to go on, by the definitions of the schedulers.
+/// The progress guarantees, from the definitions of the schedulers.
 #[test]
-fn a_thread_that_has_not_begun_may_be_left_aside() {
+fn a_thread_that_has_not_begun_may_be_stopped() {
     let test = |first| spins_on_weak_memory(first, &[], "", &["st.relaxed.gpu z, 1"]);
-    // The writer is the last thread: only the fair scheduler lets it begin for certain.
+    // The writer is the last thread: only the fair scheduler guarantees that it begins.
     assert_eq!(ends("ptx-7.5", &test(false)), ["fair"]);
-    // The writer is the first thread: those that prefer lower numbers let it begin, too.
+    // The writer is the first thread: schedulers that prefer low numbers also guarantee
+    // that it begins.
     assert_eq!(ends("ptx-7.5", &test(true)), ["fair", "hsa", "lobe", "hsa-obe"]);
 }
 
-/// HSA promises steps to the lowest thread alone, so another stops wherever it stands.
+/// HSA guarantees steps only to the lowest thread, so another thread may stop anywhere.
 #[test]
-fn hsa_may_leave_a_thread_behind_any_of_its_steps() {
+fn hsa_may_stop_a_thread_after_any_step() {
     let others = ["fair", "obe", "lobe", "hsa-obe"];
-    // Behind a write that the spinning thread has seen.
+    // After a write that the spinning thread has seen.
     let seen = ["ld.relaxed.gpu r3, w", "bne r3, 1, E"];
     let writes = ["st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &seen, "", &writes)), others);
-    // Behind a barrier that both have passed.
+    // After a barrier that both threads have passed.
     let meets = ["bar.cta.sync 1, 1, 2", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &["bar.cta.sync 1, 1, 2"], "", &meets)), others);
-    // Not behind a write that it only does once the spinning thread has ended.
+    // Not after a write that it executes only after the spinning thread has ended.
     let guarded =
         ["ld.relaxed.gpu r0, q", "bne r0, 5, W", "st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1", "W:"];
     let all = ["fair", "obe", "hsa", "lobe", "hsa-obe"];
@@ -147,7 +148,7 @@ fn hsa_may_leave_a_thread_behind_any_of_its_steps() {
 }
 
 #[test]
-fn an_await_spins_on_a_last_write_that_it_does_not_want() {
+fn an_await_spins_on_an_unexpected_last_write() {
     let test = "PTX await\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
                 st.relaxed.gpu x, 1 | await.acquire.gpu r0, x, 2 ;\n st.relaxed.gpu x, 2 | ;\nexists (x == 2)";
     assert_eq!(ends("ptx-7.5", test), ["fair", "hsa", "lobe", "hsa-obe"]);
@@ -157,13 +158,14 @@ fn an_await_spins_on_a_last_write_that_it_does_not_want() {
 }
 
 #[test]
-fn a_thread_that_waits_at_a_barrier_is_owed_no_step() {
+fn a_thread_that_waits_at_a_barrier_is_guaranteed_no_step() {
     let places = "P0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;";
     let spins = format!(
         "VULKAN spins\n{{ x=0; }}\n{places}\nL: | cbar.wg 0, 0, 2 ;\nld.atom.wg.sc0 r0, x | ;\nbne r0, 1, L | ;\nexists (x == 0)"
     );
     assert_eq!(ends("vulkan", &spins), Vec::<&str>::new());
-    // Two threads do not complete a barrier for three, behind which one of them would spin.
+    // Two threads do not complete a barrier for three, after which one of them would
+    // spin.
     let waits = format!(
         "VULKAN waits\n{{ x=0; }}\n{places}\ncbar.wg 0, 0, 3 | cbar.wg 0, 0, 3 ;\nL: | ;\nld.atom.wg.sc0 r0, x | ;\nbne r0, 1, L | ;\nexists (x == 0)"
     );

@@ -1,5 +1,4 @@
-//! Each shipped model on tests of our own that separate it from its
-//! neighbours.
+//! Each shipped model on tests of our own that separate it from similar models.
 
 use litmus::check::{Options, Report, check};
 
@@ -111,15 +110,14 @@ fn an_acquire_fence_orders_earlier_reads_in_rmo() {
     for model in ["rmo", "c11", "rc11"] {
         assert!(!allows(model, &fenced), "{model}");
     }
-    // An acquire fence does not order an earlier write with a later read.
+    // An acquire fence does not order an earlier write before a later read.
     let weak = store_buffering("memory_order_relaxed", "atomic_thread_fence(memory_order_acq_rel);");
     for model in ["c11", "rc11"] {
         assert!(allows(model, &weak), "{model}");
     }
 }
 
-/// Independent reads of independent writes, the writes release and the reads
-/// acquire.
+/// Independent reads of independent writes. The writes release and the reads acquire.
 fn iriw(order: &str) -> String {
     let write = |loc: &str| {
         format!(
@@ -180,7 +178,7 @@ fn opencl(threads: &[(&str, &str)], ask: &str) -> String {
 const DEV: &str = "memory_order_seq_cst, memory_scope_device";
 const WG: &str = "memory_order_seq_cst, memory_scope_work_group";
 
-/// Figures 2 and 6: a chain through two atomics, of the given scopes.
+/// Figures 2 and 6: a chain through two atomics with the given scopes.
 fn chain(first: &str, second: &str) -> String {
     opencl(
         &[
@@ -243,8 +241,8 @@ fn figure_7_needs_scope_inclusion() {
 
 #[test]
 fn a_release_of_another_location_synchronizes_in_the_default_reading_only() {
-    // The write that is awaited acquires but does not release; what is released
-    // is another location, before it.
+    // The awaited write acquires but does not release. The release before it is of
+    // another location.
     let test = opencl(
         &[
             (
@@ -344,12 +342,12 @@ fn a_failed_compare_and_swap_has_the_order_of_a_failure() {
 
 #[test]
 fn ptx_coherence_leaves_weak_writes_of_other_threads_apart() {
-    // Both writes may be last, and a reader may see them in either order.
+    // Either write may be last, and a reader may see them in either order.
     let test = "PTX apart\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nst.weak x, 1 | st.weak x, 2 ;\nforall (x == 1 \\/ x == 2)";
     for model in ["ptx-6.0", "ptx-7.5"] {
         let report = run(model, &[], test);
         assert!(report.verdict, "{}", report.herd_block());
-        // Ordered either way, or not at all with either last.
+        // The writes are ordered either way, or unordered with either one last.
         assert_eq!(report.states.iter().map(|s| s.count).collect::<Vec<_>>(), [2, 2]);
     }
 }
@@ -363,8 +361,8 @@ fn values_out_of_thin_air_need_a_cycle_of_reads() {
 }
 
 #[test]
-fn a_race_in_a_round_that_only_waits_is_found() {
-    // What is read while the flag is still zero races; the register is dead.
+fn a_race_in_an_iteration_that_only_waits_is_found() {
+    // A read while the flag is still zero races. The register is dead.
     let test = |read: &str| {
         format!(
             "C idle\n{{}}\nP0(int* data, atomic_int* f) {{ *data = 1; {ST}(f, 1, memory_order_release); }}\n\
@@ -374,7 +372,8 @@ fn a_race_in_a_round_that_only_waits_is_found() {
     for model in ["c11", "rc11"] {
         let report = run(model, &[], &test("int dead = *data;"));
         assert!(report.has_race() && report.complete, "{model}\n{}", report.herd_block());
-        // It ends in the same states, each as often, as the program that only waits.
+        // It has the same states, each with the same count, as the program that only
+        // waits.
         let only_waits = run(model, &[], &test(""));
         assert!(!only_waits.has_race() && only_waits.complete, "{model}\n{}", only_waits.herd_block());
         let states = |report: &Report| report.states.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -386,7 +385,7 @@ fn a_race_in_a_round_that_only_waits_is_found() {
 
 #[test]
 fn a_race_in_an_execution_that_waits_for_ever_is_found() {
-    // Nobody writes 2, so no execution ends.
+    // No thread writes 2, so no execution terminates.
     let test = |order: &str| {
         format!(
             "OPENCL stuck\n{{}}\nP0@wg 0, dev 0 (global int* x, global atomic_int* f) {{ *x = 1; {ST}(f, 1, {order}, memory_scope_device); await(f == 2); }}\n\

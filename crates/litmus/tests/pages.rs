@@ -1,6 +1,6 @@
-//! The pages of the models say what the models' files say.
+//! The generated parts of the models' pages agree with the models' files.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p litmus --test pages` writes them anew.
+//! `FENCEPOST_BLESS=1 cargo test -p litmus --test pages` regenerates them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,16 +16,16 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A stretch of a model's file.
+/// A part of a model's file.
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
     /// A comment, on one line.
     Words(String),
-    /// Lines of the language.
+    /// Lines of code.
     Code(String),
 }
 
-/// Takes a file apart; a file that it includes stands in its place.
+/// Splits a file into parts. Included files replace their `include` lines.
 fn parts(text: &str, into: &mut Vec<Part>) {
     let mut rest = text;
     loop {
@@ -52,7 +52,7 @@ fn parts(text: &str, into: &mut Vec<Part>) {
     }
 }
 
-/// The number that a clause's comment begins with: `1. ...`, `Axiom 1, ...`.
+/// The number at the beginning of a clause's comment: `1. ...`, `Axiom 1, ...`.
 fn number(words: &str) -> Option<u32> {
     let words = words.strip_prefix("Axiom ").unwrap_or(words);
     let digits: String = words.chars().take_while(char::is_ascii_digit).collect();
@@ -91,7 +91,7 @@ fn checks(parts: &[Part]) -> Vec<Check> {
     found
 }
 
-/// What is expected of each test: the condition met, free of races.
+/// The expected answers of each test: condition met, race-free.
 fn tests(model: &str) -> BTreeMap<String, [Option<bool>; 2]> {
     let mut all: BTreeMap<String, [Option<bool>; 2]> = BTreeMap::new();
     for (column, table) in ["expected", "race-free"].iter().enumerate() {

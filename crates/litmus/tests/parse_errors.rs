@@ -1,4 +1,5 @@
-//! What is said of texts that are not tests: line, column, found, expected.
+//! Error messages for texts that are not tests: line, column, text found, text
+//! expected.
 
 fn error(text: &str) -> String {
     litmus::parse::parse(text).map(|program| format!("read as {program:?}")).expect_err(text).to_string()
@@ -47,7 +48,7 @@ fn the_format_and_the_initial_state_come_first() {
     assert_eq!(error("C t\n{ int x; int x; }"), "line 2, column 14: location `x` is declared twice");
     assert_eq!(
         error("C t\n{ int a[1] = {1, 2}; }"),
-        "line 2, column 7: array `a` has 1 element, but 2 values are given"
+        "line 2, column 7: array `a` has 1 element, but 2 initial values"
     );
     assert_eq!(
         error("C t\n{ x = 99999999999999999999; }"),
@@ -69,7 +70,7 @@ fn opencl_code_is_checked() {
         "line 4, column 11: `y` is neither a register nor a location of this thread"
     );
     assert_eq!(opencl("x = 1;"), "line 4, column 3: `x` is a pointer: write through it with `*x = ...`");
-    assert_eq!(opencl("int x = 1;"), "line 4, column 7: `x` is a parameter of this thread already");
+    assert_eq!(opencl("int x = 1;"), "line 4, column 7: `x` is already a parameter of this thread");
     assert_eq!(
         opencl("frobnicate(x);"),
         "line 4, column 3: found `frobnicate`, expected an atomic operation, a fence, a barrier or `await`"
@@ -84,7 +85,7 @@ fn opencl_code_is_checked() {
     );
     assert_eq!(
         opencl("atomic_store_explicit(x, 1, memory_order_release, memory_scope_sub_group);"),
-        "line 4, column 53: thread P0 stands in no `sub_group`"
+        "line 4, column 53: thread P0 is in no `sub_group`"
     );
     assert_eq!(opencl("atomic_store_explicit(x, 1);"), "line 4, column 29: found `)`, expected `,`");
     assert_eq!(
@@ -107,7 +108,7 @@ fn opencl_code_is_checked() {
 fn threads_and_placements_fit_together() {
     assert_eq!(
         error("C t\n{}\nP1(int* x) {}\nexists (x=1)"),
-        "line 3, column 1: found `P1`, expected `P0`, for threads come in order"
+        "line 3, column 1: found `P1`, expected `P0`: threads are numbered in order"
     );
     assert_eq!(
         error("OPENCL t\n{}\nP0@wg 0, dev 0 (global int* x) {}\nP1 (global int* x) {}\nexists (x=1)"),
@@ -136,18 +137,15 @@ fn ptx_code_is_checked() {
     assert_eq!(ptx("st.weak x, r0 | ;"), "line 4, column 12: thread P0 has no register `r0` here");
     assert_eq!(
         ptx("ld.fast r0, x | ;"),
-        "line 4, column 1: found `.fast`, expected an order and a scope behind `ld`"
+        "line 4, column 1: found `.fast`, expected an order and a scope after `ld`"
     );
     assert_eq!(
         ptx("ld.relaxed r0, x | ;"),
         "line 4, column 1: found `ld` without a scope, expected a scope: `.cta`, `.cluster`, `.gpu` or `.sys`"
     );
-    assert_eq!(ptx("ld.release.gpu r0, x | ;"), "line 4, column 1: `ld` cannot have that order");
-    assert_eq!(
-        ptx("st.weak.gpu x, 1 | ;"),
-        "line 4, column 1: a weak `st` takes no scope, but `.gpu` stands there"
-    );
-    assert_eq!(ptx("ld.relaxed.cluster r0, x | ;"), "line 4, column 1: thread P0 stands in no `cluster`");
+    assert_eq!(ptx("ld.release.gpu r0, x | ;"), "line 4, column 1: `ld` cannot have this memory order");
+    assert_eq!(ptx("st.weak.gpu x, 1 | ;"), "line 4, column 1: a weak `st` takes no scope, found `.gpu`");
+    assert_eq!(ptx("ld.relaxed.cluster r0, x | ;"), "line 4, column 1: thread P0 is in no `cluster`");
     assert_eq!(
         ptx("nop | ;"),
         "line 4, column 1: found `nop`, expected an instruction such as `ld`, `st`, `atom`, `red`, `fence` or `bar`"
@@ -187,7 +185,7 @@ fn vulkan_code_is_checked() {
             "column 1: found `st` without a scope, expected a scope: `.sg`, `.wg`, `.qf` or `.dv`",
         ),
         ("st.vis.wg.sc0 x, 1 | ;", "column 1: `st` takes no `.vis`"),
-        ("ld.atom.rel.wg.sc0 r0, x | ;", "column 1: `ld` cannot have that order"),
+        ("ld.atom.rel.wg.sc0 r0, x | ;", "column 1: `ld` cannot have this memory order"),
         ("| rmw.wg.sc0 r0, x, 1 ;", "column 3: found `rmw` without `.atom`, expected `rmw.atom`"),
         (
             "rmw.atom.wg.sc0.twice r0, x, 1 | ;",
@@ -253,7 +251,7 @@ fn conditions_are_checked() {
     assert_eq!(ask("exists (x=1"), "line 4, column 12: found the end of the file, expected `)`");
     assert_eq!(
         ask("exists (x=1) forall (x=1)"),
-        "line 4, column 14: found `forall`, expected the end of the file, for a test asks one thing"
+        "line 4, column 14: found `forall`, expected the end of the file: a test has one condition"
     );
     assert_eq!(
         ask("maybe (x=1)"),
@@ -278,7 +276,7 @@ fn a_barrier_is_for_one_thread_at_least() {
 }
 
 #[test]
-fn characters_that_cannot_be_seen_are_written_out() {
+fn control_characters_are_escaped() {
     assert_eq!(
         error("C t\n{}\nP0(int* x) { *x\0= 1; }\nexists (x=1)"),
         "line 3, column 16: found `\\0`, expected a word, a number or punctuation"
@@ -302,8 +300,8 @@ fn characters_count_and_not_bytes() {
 }
 
 #[test]
-fn a_label_stands_in_one_place() {
-    let twice = "line 5, column 1: label `L` stands in two places";
+fn a_label_is_defined_once() {
+    let twice = "line 5, column 1: label `L` is defined twice";
     assert_eq!(opencl("L: *x = 1;\nL: *x = 2;"), twice);
     assert_eq!(ptx("L: st.weak x, 1 | ;\nL: st.weak x, 2 | ;"), twice);
     assert_eq!(lisa("L: w[] x 1 | ;\nL: w[] x 2 | ;"), twice);

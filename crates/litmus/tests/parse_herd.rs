@@ -1,4 +1,4 @@
-//! Tests as herd's users write them.
+//! Tests in herd's style.
 
 use litmus::check::{Options, check};
 use litmus::parse::parse;
@@ -10,7 +10,7 @@ fn block(text: &str) -> String {
     check(&program, &model, &mut Options::default()).expect("the model fits").herd_block()
 }
 
-/// What the block says of a test of one thread.
+/// The herd block of a test of one thread.
 fn ends(clauses: &str) -> String {
     block(&format!(
         "C t\n{{ y = 7; }}\nP0(atomic_int* x, int* y) {{ *x = 1; int r1 = *y; int r0 = 2; }}\n{clauses}"
@@ -18,7 +18,7 @@ fn ends(clauses: &str) -> String {
 }
 
 #[test]
-fn a_test_that_asks_nothing_asks_for_what_always_holds() {
+fn the_default_condition_always_holds() {
     let expected = "Test t Required
 States 1
 
@@ -85,7 +85,7 @@ regions: x: global, y: local
 exists (x=1)",
     )
     .expect("a test");
-    // Each instance has its threads, and a number among those of its level.
+    // Each instance has its threads, and a number within its level.
     let named = |program: &Program| -> Vec<(String, u64)> {
         let outer =
             program.scopes.iter().filter(|(_, s)| s.level > Level::WorkItem && s.level < Level::System);

@@ -1,4 +1,4 @@
-//! What the formats mean: the program that comes out of a text.
+//! The meaning of the formats: the program for a text.
 
 use litmus::program::{
     BinaryOp, Expr, Instr, Level, Order, Program, Prop, Proxy, Quantifier, Region, RmwOp, Term, ThreadId,
@@ -194,7 +194,7 @@ fn lisa_annotations_are_orders_scopes_and_sets() {
 }
 
 #[test]
-fn comments_descriptions_and_blank_cells_say_nothing() {
+fn comments_descriptions_and_blank_cells_have_no_meaning() {
     let program = parse(
         "PTX  name with blanks  \n\"a { brace in a text\"\n(* { a comment *)\nKey=Value\n{ x=0; (* here *) y=1; // and here\n }\n\
          P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n | st.weak x, 1 ;\n | ;\nexists (y == 1) // done",

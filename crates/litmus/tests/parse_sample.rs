@@ -1,4 +1,4 @@
-//! The public sample, if the environment says where it lies.
+//! The public sample, if an environment variable names its folder.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::PathBuf;
@@ -33,11 +33,11 @@ fn every_test_of_the_sample_is_read() {
     assert!(read > 100, "the sample has {read} entries");
 }
 
-/// After so many looks at the clock a check is ended. Two tests of the sample have tens
-/// of thousands of final states; their verdicts are certain long before.
+/// The number of calls of `stop` after which a check ends. Two tests of the sample have
+/// tens of thousands of final states; their verdicts are certain long before.
 const LOOKS_MAX: u32 = 24;
 
-/// Checks each test of a table and gives those whose verdict is wrong.
+/// Checks each test of a table. Returns those with a wrong verdict.
 fn wrong_verdicts(
     root: &std::path::Path,
     table: &str,

@@ -1,10 +1,11 @@
-//! The public sample's tables of liveness, if the environment says where it lies.
+//! The liveness tables of the public sample, if an environment variable names its
+//! folder.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};
 
 use litmus::progress::Scheduler;
-use litmus::suite::{Asked, Comparison, Judge, Method, compare, expectations};
+use litmus::suite::{Comparison, Judge, Method, Question, compare, expectations};
 
 fn assert_table(table: &str, model: &str, scheduler: Scheduler) {
     let Some(root) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {
@@ -20,7 +21,7 @@ fn assert_table(table: &str, model: &str, scheduler: Scheduler) {
         let text = read(&root.join(&line.file));
         let program = litmus::parse::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", line.file));
         let answer = judge.judge(&program, &text, &mut || false).expect("the model fits");
-        if compare(&answer, Asked::Verdict, line.expected) != Comparison::Match {
+        if compare(&answer, Question::Verdict, line.expected) != Comparison::Match {
             wrong.push(format!("{}: expected {}\n{}", line.file, line.expected, answer.herd_block()));
         }
     }

@@ -31,7 +31,7 @@ fn run(text: &str, model: &str) -> (Program, Report) {
 }
 
 #[test]
-fn the_block_is_herds() {
+fn the_block_has_herds_format() {
     let (_, report) = run(SB, "tso");
     let expected = "Test SB Allowed
 States 4
@@ -98,7 +98,7 @@ fn an_allowed_outcome_is_shown_by_an_execution() {
 }
 
 #[test]
-fn a_drawing_has_a_box_an_event_and_an_arrow_a_pair() {
+fn a_drawing_has_one_box_per_event_and_one_arrow_per_pair() {
     let (program, report) = run(SB, "tso");
     let example = report.states[0].example.as_deref().expect("an execution");
     let text = dot(&program, example, "SB", &[("race".to_owned(), 2, 5)]);
@@ -109,7 +109,7 @@ fn a_drawing_has_a_box_an_event_and_an_arrow_a_pair() {
 }
 
 #[test]
-fn a_loop_beyond_the_bound_is_said() {
+fn a_loop_beyond_the_bound_is_reported() {
     let looping = "C loop
 {}
 P0(atomic_int* x) {
@@ -121,8 +121,8 @@ forall (0:i=0)
 ";
     let (_, report) = run(looping, "sc");
     assert!(!report.complete && report.decided, "a state with i=1 settles it");
-    assert_eq!(report.bound.as_deref(), Some("loops were followed 2 times"));
-    assert!(report.herd_block().contains("Incomplete loops were followed 2 times"));
+    assert_eq!(report.bound.as_deref(), Some("loops were unrolled 2 times"));
+    assert!(report.herd_block().contains("Incomplete loops were unrolled 2 times"));
 }
 
 #[test]
@@ -141,13 +141,13 @@ forall (0:r=1)
 }
 
 #[test]
-fn a_check_ends_when_it_is_told_to() {
+fn a_check_can_be_stopped() {
     let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
     let program = litmus::parse::parse(SB).expect("a test");
     let mut options = Options { stop: Box::new(|| true), ..Options::default() };
     let report = check(&program, &model, &mut options).expect("the model fits");
     assert!(!report.complete && !report.decided);
-    assert_eq!(report.bound.as_deref(), Some("it was stopped before the end"));
+    assert_eq!(report.bound.as_deref(), Some("the search was stopped"));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn judged(text: &str) -> Report {
 }
 
 #[test]
-fn what_has_no_value_is_told_with_its_line() {
+fn undefined_values_are_reported_with_their_lines() {
     let of = |expr: &str| {
         judged(&format!(
             "C none\n{{}}\nP0(atomic_int* x) {{\n int r0 = atomic_load(x);\n int r1 = {expr};\n}}\nexists (0:r1=0)"
@@ -209,7 +209,7 @@ fn what_has_no_value_is_told_with_its_line() {
         let report = of(expr);
         assert!(report.states.len() == 1 && report.notes.is_empty(), "{expr}: {report:?}");
     }
-    // Where the divisor may be zero or not, the other executions count.
+    // If the divisor may be zero, the executions with another divisor count.
     let text = "C some\n{}\nP0(atomic_int* x) {\n int r0 = atomic_load(x);\n int r1 = 6 / r0;\n}\n\
                 P1(atomic_int* x) { atomic_store(x, 2); }\nexists (0:r1=3)";
     let report = judged(text);
@@ -217,11 +217,11 @@ fn what_has_no_value_is_told_with_its_line() {
 }
 
 #[test]
-fn a_thread_that_never_ends_is_told() {
+fn a_thread_that_never_terminates_is_reported() {
     let text = "PTX ever\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\nL: | st.weak x, 1 ;\ngoto L | ;\nexists (x=1)";
     let report = judged(text);
     assert!(report.states.is_empty() && report.complete, "{report:?}");
-    assert!(report.notes.iter().any(|note| note.starts_with("P0 never ends")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.starts_with("P0 never terminates")), "{:?}", report.notes);
     let text =
         "PTX end\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\ngoto L | st.weak x, 1 ;\nL: | ;\nexists (x=1)";
     assert!(judged(text).notes.is_empty());
@@ -241,7 +241,7 @@ fn a_verdict_that_may_change_is_undecided() {
 }
 
 #[test]
-fn of_a_forbidden_condition_the_witnesses_are_those_without_it() {
+fn witnesses_of_a_forbidden_condition_lack_its_property() {
     let block = |model: &str| run(&SB.replace("exists", "~exists"), model).1.herd_block();
     let tso = block("tso");
     assert!(tso.starts_with("Test SB Forbidden\n"), "{tso}");
@@ -299,7 +299,7 @@ fn a_flag_of_several_checks_is_printed_once() {
 }
 
 #[test]
-fn names_of_one_word_hold_one_value() {
+fn aliases_of_a_word_have_one_value() {
     let test = "PTX alias\n{ x=0; y @ generic aliases x; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n\
                 st.weak x, 1 | st.weak x, 2 ;\nlocations [x; y;]\nforall (x == y)";
     let (_, report) = run(test, "ptx-7.5");
@@ -308,8 +308,9 @@ fn names_of_one_word_hold_one_value() {
 }
 
 #[test]
-fn ways_of_too_many_events_leave_the_answer_open() {
-    // One of two ways has too many events; the other neither meets the condition nor refutes it.
+fn paths_with_too_many_events_leave_the_answer_undecided() {
+    // One of two paths has too many events. The other one neither meets nor refutes the
+    // condition.
     let many = "atomic_store_explicit(y, 1, memory_order_relaxed); ".repeat(130);
     let test = |ask: &str| {
         format!(

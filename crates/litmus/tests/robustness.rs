@@ -1,14 +1,14 @@
-//! No text whatever makes a reader, the interpreter or the search panic, hang
-//! or run out of stack.
+//! No text makes a parser, the interpreter or the search panic, hang or overflow the
+//! stack.
 
 use litmus::cat::Model;
 use litmus::check::{Options, check};
 
-/// A small deterministic source of choices.
-struct Dice(u64);
+/// A deterministic pseudo-random generator.
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides.max(1)
     }
@@ -41,8 +41,8 @@ const MODEL: &str = "\"own\"\ninclude \"stdlib.cat\"\nenum t = 'a || 'b\nlet rec
      forall c in classes(loc) do flag ~empty c as class end\nacyclic po-loc | rf | co | fr as coherence\n\
      irreflexive hb; if \"v\" then po else rf^-1 as odd\nempty rmw & (fre; coe) as atomicity";
 
-/// Changes a text here and there.
-fn mutate(dice: &mut Dice, text: &str) -> String {
+/// Applies random changes to a text.
+fn mutate(random: &mut Random, text: &str) -> String {
     const PIECES: [&str; 34] = [
         "(",
         ")",
@@ -91,20 +91,20 @@ fn mutate(dice: &mut Dice, text: &str) -> String {
     }
     words.push(word);
     words.retain(|w| !w.is_empty());
-    for _ in 0..1 + dice.roll(4) {
-        let at = dice.roll(words.len());
-        match dice.roll(6) {
-            0 => words[at] = PIECES[dice.roll(PIECES.len())].to_owned(),
-            1 => words.insert(at, PIECES[dice.roll(PIECES.len())].to_owned()),
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(words.len());
+        match random.below(6) {
+            0 => words[at] = PIECES[random.below(PIECES.len())].to_owned(),
+            1 => words.insert(at, PIECES[random.below(PIECES.len())].to_owned()),
             2 => {
                 words.remove(at);
             }
             3 => {
-                let other = dice.roll(words.len());
+                let other = random.below(words.len());
                 words.swap(at, other);
             }
             4 => {
-                let copy = words[dice.roll(words.len())].clone();
+                let copy = words[random.below(words.len())].clone();
                 words.insert(at, copy);
             }
             _ => words.truncate(at.max(1)),
@@ -145,15 +145,15 @@ fn mutated_tests_are_read_or_refused() {
         .iter()
         .map(|name| litmus::cat::shipped(name).expect("it is shipped").expect("it is a model"))
         .collect();
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let (mut read, mut refused) = (0, 0);
     for round in 0..3000 {
-        let text = mutate(&mut dice, TESTS[round % TESTS.len()]);
+        let text = mutate(&mut random, TESTS[round % TESTS.len()]);
         match litmus::parse::parse(&text) {
             Ok(program) => {
                 read += 1;
                 if round % 7 == 0 {
-                    check_shortly(&program, &models[dice.roll(models.len())]);
+                    check_shortly(&program, &models[random.below(models.len())]);
                 }
             }
             Err(error) => {
@@ -168,15 +168,15 @@ fn mutated_tests_are_read_or_refused() {
 #[test]
 fn mutated_models_are_applied_or_refused() {
     let program = litmus::parse::parse(TESTS[2]).expect("a test");
-    let mut dice = Dice(11);
+    let mut random = Random(11);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..2000 {
-        let text = mutate(&mut dice, MODEL);
+        let text = mutate(&mut random, MODEL);
         let mut files = |_: &str| Err("none".to_owned());
         match Model::parse("own", "own.cat", &text, &mut files) {
             Ok(model) => {
                 read += 1;
-                if dice.roll(6) == 0 {
+                if random.below(6) == 0 {
                     check_shortly(&program, &model);
                 }
             }
@@ -189,7 +189,7 @@ fn mutated_models_are_applied_or_refused() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
-/// A model with what herd's language has beside that.
+/// A model with the further constructs of herd's language.
 const HERDS: &str = "C \"a title\"
 # comment
 include \"cross.cat\" /* and another */
@@ -207,15 +207,15 @@ with S from linearisations(W, ws) show back, forth debug S acyclic S | fromto(M)
 #[test]
 fn mutated_models_in_herds_manner_are_applied_or_refused() {
     let program = litmus::parse::parse(TESTS[2]).expect("a test");
-    let mut dice = Dice(23);
+    let mut random = Random(23);
     let (mut read, mut refused) = (0, 0);
     for round in 0..1500 {
-        let text = if round == 0 { HERDS.to_owned() } else { mutate(&mut dice, HERDS) };
+        let text = if round == 0 { HERDS.to_owned() } else { mutate(&mut random, HERDS) };
         let mut files = |_: &str| Err("none".to_owned());
         match Model::parse("own", "own.cat", &text, &mut files) {
             Ok(model) => {
                 read += 1;
-                if dice.roll(4) == 0 {
+                if random.below(4) == 0 {
                     check_shortly(&program, &model);
                 }
             }
@@ -249,7 +249,7 @@ fn deep_and_long_tests_are_refused_or_read() {
     assert!(litmus::parse::parse(&deep_tree).is_err());
     let sum = format!("C sum\n{{}}\nP0(int* x) {{ int r = {}1; }}\nexists (0:r=1)", "1 + ".repeat(9000));
     assert!(litmus::parse::parse(&sum).is_err(), "an expression of that depth is refused");
-    // A long thread is read, and its size said.
+    // A long thread is parsed, and its size reported.
     let long = format!("C long\n{{}}\nP0(int* x) {{ {} }}\nexists (x=1)", "*x = 1; ".repeat(3000));
     let program = litmus::parse::parse(&long).expect("a test");
     let model = litmus::cat::shipped("sc").expect("it is shipped").expect("it is a model");
@@ -268,7 +268,7 @@ fn endless_and_wide_programs_end() {
     let program = litmus::parse::parse(spin).expect("a test");
     let report = check(&program, &model, &mut Options::default()).expect("it fits");
     assert!(!report.complete);
-    // Twenty decisions make a million ways.
+    // Twenty decisions give a million paths.
     let wide = format!(
         "C wide\n{{}}\nP0(atomic_int* x, int* y) {{ int r = atomic_load(x); {} }}\nP1(atomic_int* x) {{ atomic_store(x, 1); }}\nexists (y=1)",
         "if (atomic_load(x)) { r = r + 1; } ".repeat(20)
@@ -285,13 +285,13 @@ fn endless_and_wide_programs_end() {
 }
 
 #[test]
-fn the_time_limit_holds_where_no_way_through_the_code_is_possible() {
-    // Nobody writes 7: of the combinations of ways next to none is possible.
+fn the_time_limit_holds_where_no_path_is_possible() {
+    // No thread writes 7, so almost no combination of paths is possible.
     let thread = |number: usize| {
         let code = "if (atomic_load(x) == 7) { atomic_store(y, 1); } ".repeat(10);
         format!("P{number}(atomic_int* x, atomic_int* y) {{ {code} }}\n")
     };
-    // A write whose place is open keeps the values of x open while a thread is
+    // A write to an unknown location keeps the values of x unknown while a thread is
     // unfolded.
     let open = "P3(atomic_int* x, int* a) { int r = atomic_load(x); a[r] = 1; }\n";
     let text = format!(

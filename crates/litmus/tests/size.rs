@@ -1,10 +1,10 @@
-//! Tests of many events: decided up to the bound, and beyond it not.
+//! Tests with many events: decided up to the bound, undecided beyond it.
 
 use std::fmt::Write as _;
 
 use litmus::check::{Options, Report, check};
 
-/// The most events of an execution, as the documentation says it.
+/// The most events of an execution, as in the documentation.
 const BOUND: usize = 128;
 
 fn report(text: &str, model: &str) -> Report {
@@ -13,8 +13,8 @@ fn report(text: &str, model: &str) -> Report {
     check(&program, &model, &mut Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// One thread writes 1 to `stores` to a word, another reads it twice. It has
-/// `stores + 3` events: the initial write, and these.
+/// One thread writes 1 to `stores` to a word, another thread reads it twice. The test
+/// has `stores + 3` events, including the initial write.
 fn coherence(stores: usize, how: &str) -> String {
     let mut text = String::from("PTX CoRR\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n");
     for value in 1..=stores {
@@ -28,8 +28,8 @@ fn coherence(stores: usize, how: &str) -> String {
     text
 }
 
-/// One thread writes `words` words in order, another reads them in `order`.
-/// It has `3 * words` events.
+/// One thread writes `words` words in order, another thread reads them in `order`. The
+/// test has `3 * words` events.
 fn message_passing(words: usize, order: &[usize], condition: &str) -> String {
     let mut text = String::from("C MP\n{}\nP0(");
     let names: Vec<String> = (0..words).map(|word| format!("atomic_int* x{word}")).collect();
@@ -49,7 +49,7 @@ fn message_passing(words: usize, order: &[usize], condition: &str) -> String {
 fn reads_of_a_word_that_is_written_eighty_times_do_not_go_back() {
     let strong = report(&coherence(80, "relaxed.gpu"), "ptx-6.0");
     assert!(strong.complete && strong.decided && !strong.verdict);
-    // The second read is never older than the first: 81 + 80 + ... + 1 states.
+    // The second read is never older than the first one: 81 + 80 + ... + 1 states.
     assert_eq!(strong.states.len(), 81 * 82 / 2);
 }
 
@@ -64,8 +64,8 @@ fn a_long_message_arrives_in_order_under_sequential_consistency() {
     let backwards: Vec<usize> = (0..32).rev().collect();
     let sc = report(&message_passing(32, &backwards, "1:r31=1 /\\ 1:r0=0"), "sc");
     assert!(sc.complete && sc.decided && !sc.verdict);
-    // All but the forbidden one of the four states. Zeros are read before ones,
-    // so an execution is where the zeros end.
+    // Three of the four states are allowed. Zeros are read before ones, so the position
+    // of the first one determines the execution.
     assert_eq!((sc.states.len(), sc.positive + sc.negative), (3, 33));
     let sc = report(&message_passing(32, &backwards, "1:r31=0 /\\ 1:r30=1"), "sc");
     assert!(sc.complete && sc.decided && sc.verdict);
@@ -89,7 +89,8 @@ fn one_event_beyond_the_bound_is_undecided() {
     }
 }
 
-/// One thread writes a word that `readers` others read once: each register is 0 or 1.
+/// One thread writes a word that `readers` other threads read once. Each register is 0
+/// or 1.
 fn readers(readers: usize) -> String {
     let mut text = String::from(
         "C readers\n{}\nP0(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }\n",
@@ -107,11 +108,11 @@ fn readers(readers: usize) -> String {
 }
 
 #[test]
-fn the_states_that_are_told_apart_have_a_bound_on_their_values() {
+fn the_values_of_all_states_are_bounded() {
     let few = report(&readers(10), "rc11");
     assert!(few.complete && few.verdict);
     assert_eq!((few.states.len(), few.positive, few.negative), (1 << 10, 1, (1 << 10) - 1));
-    // Two million values, 20 in each state.
+    // The bound is two million values; each state has 20.
     let many = report(&readers(20), "rc11");
     assert_eq!(many.states.len(), 100_000);
     assert!(!many.complete && !many.decided, "{:?}", many.bound);

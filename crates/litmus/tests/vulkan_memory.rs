@@ -1,6 +1,6 @@
-//! The clauses of the Vulkan memory model, one by one: availability, visibility and what follows. Each verdict
-//! follows from the section of the appendix "Memory Model" of the Vulkan specification that
-//! heads the test.
+//! The clauses of the Vulkan memory model on availability, visibility and their
+//! consequences. Each test names the section of the appendix "Memory Model" of the
+//! Vulkan specification that its verdicts follow.
 
 #[path = "common/passing.rs"]
 mod passing;
@@ -9,8 +9,8 @@ use passing::{
     ACQUIRE, LEVELS, ONE_DV, ONE_QF, ONE_SG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
 };
 
-/// "Availability and Visibility": what is not made available and visible is not ordered,
-/// and an operation reaches the domain of its scope.
+/// "Availability and Visibility": a write that is not available and visible is not
+/// ordered. An operation affects the memory domain of its scope.
 #[test]
 fn writes_are_made_available_and_visible_to_a_shared_domain() {
     for (at, (level, places)) in LEVELS.into_iter().enumerate() {
@@ -26,15 +26,15 @@ fn writes_are_made_available_and_visible_to_a_shared_domain() {
             assert_eq!(message(&write, &read), other >= at, "{scope}, {level}");
         }
         assert!(!message("nonpriv", "vis.dv") && !message("av.dv", "nonpriv"), "{level}");
-        // Atomics make available and visible.
+        // Atomic accesses are available and visible.
         assert!(message("atom.dv", "vis.dv") && message("av.dv", "atom.dv"), "{level}");
     }
-    // An access without a storage class is of class 0.
+    // An access without a storage class has class 0.
     assert!(orders(&thread(&["st.av.dv x, 1", RELEASE]), &thread(&[ACQUIRE, "ld.vis.dv r1, x"])));
 }
 
-/// "Availability and Visibility Semantics": a barrier's include the accesses of its storage
-/// classes before or behind it.
+/// "Availability and Visibility Semantics": a barrier's semantics include the accesses
+/// of its storage classes before or after it.
 #[test]
 fn semantics_make_accesses_of_their_classes_available_and_visible() {
     let make = "membar.rel.dv.semsc0.semav; st.atom.dv.sc0 f, 1";
@@ -48,7 +48,8 @@ fn semantics_make_accesses_of_their_classes_available_and_visible() {
     // Private accesses are not ordered.
     assert!(!orders(&thread(&["st.sc0 x, 1", make]), &thread(&[see, read])));
     assert!(!orders(&thread(&[write, make]), &thread(&[see, "ld.sc0 r1, x"])));
-    // The release and the acquire order both classes; what makes available has one.
+    // The release and the acquire order both classes. The availability operation has
+    // one class.
     let release = "st.atom.rel.dv.sc0.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc0.semsc0.semsc1 r0, f";
     for (class, expected) in [(1, true), (0, false)] {
@@ -61,8 +62,8 @@ fn semantics_make_accesses_of_their_classes_available_and_visible() {
     }
 }
 
-/// "Availability and Visibility Semantics": an access that makes available or visible
-/// includes the accesses of its reference before or behind it.
+/// "Availability and Visibility Semantics": an access with availability or visibility
+/// includes the accesses of its reference before or after it.
 #[test]
 fn an_access_includes_those_of_its_reference() {
     for (name, expected) in [("x", false), ("z", true)] {
@@ -73,7 +74,7 @@ fn an_access_includes_those_of_its_reference() {
         let reader = format!("{ACQUIRE}; ld.vis.dv.sc0 r2, x; ld.nonpriv.sc0 r1, {name}");
         let threads = [lines(&thread(&[WRITE, RELEASE])), lines(&reader)];
         let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)");
-        // The first read is ordered, and the second comes behind it.
+        // The first read is ordered, and the second one follows it.
         assert_eq!((report.has_race(), report.verdict), (expected, false), "{name}");
     }
     assert!(!orders(&thread(&[WRITE, RELEASE]), &thread(&[ACQUIRE, "ld.vis.dv.sc0 r1, z"])));
@@ -83,7 +84,7 @@ fn an_access_includes_those_of_its_reference() {
         let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)");
         assert_eq!(report.verdict, expected, "{name}");
     }
-    // A read makes nothing available, and a write nothing visible.
+    // A read makes nothing available, and a write makes nothing visible.
     let races = |writer: &str, reader: &str| {
         let threads = [lines(writer), lines(reader)];
         run("", &ONE_SG, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 0)").has_race()
@@ -97,17 +98,17 @@ fn an_access_includes_those_of_its_reference() {
     assert!(!races(&thread(&[WRITE, RELEASE]), &writes.replace("; ld", "; ld.vis.dv.sc0 r2, x; ld")));
 }
 
-/// "Availability and Visibility": a thread in the narrower domain carries a write on to a
-/// broader one, or from it.
+/// "Availability and Visibility": a thread in the narrower domain passes a write on to
+/// a broader domain, or from it.
 #[test]
 fn availability_and_visibility_are_chained_through_domains() {
-    // A third thread that shares the scope with both others, but nothing smaller.
+    // A third thread shares the scope with both others, but no smaller scope.
     let third = ["", "sg 2, wg 0, qf 0", "sg 0, wg 2, qf 0", "sg 0, wg 0, qf 2"];
     let first = "sg 0, wg 0, qf 0";
     for broad in 1..LEVELS.len() {
         for (narrow, (near, _)) in LEVELS.into_iter().enumerate().take(broad) {
             let wide = LEVELS[broad].0;
-            // The middle thread stands in the narrow domain, or just outside of it.
+            // The middle thread is in the narrow domain, or just outside of it.
             for (level, expected) in [(narrow, true), (narrow + 1, false)] {
                 let middle = LEVELS[level].1[1];
                 let carry = format!(
@@ -122,15 +123,15 @@ fn availability_and_visibility_are_chained_through_domains() {
                 };
                 let answer = (!expected, !expected);
                 assert_eq!(carried([first, middle, third[broad]], near, wide), answer, "{near}, {wide}");
-                // A reader sees what its neighbour has made visible.
+                // A reader sees a write that its neighbour has made visible.
                 assert_eq!(carried([third[broad], middle, first], wide, near), answer, "{wide}, {near}");
             }
         }
     }
 }
 
-/// "Location-Ordered": by program order and one reference, however private; a read before a
-/// write by happens-before alone, if both are non-private.
+/// "Location-Ordered": accesses by program order and one reference, even private ones.
+/// A read before a write by happens-before, if both are non-private.
 #[test]
 fn reads_and_one_thread_need_no_availability() {
     let own = |read: &str| {
@@ -150,8 +151,8 @@ fn reads_and_one_thread_need_no_availability() {
     assert!(later("ld.sc0", "st.nonpriv.sc0").1 && later("ld.nonpriv.sc0", "st.sc0").1);
 }
 
-/// "Location-Ordered": of two writes the first is made available; "Acyclicity" and the last
-/// write follow that order.
+/// "Location-Ordered": of two writes, the first one is made available. "Acyclicity" and
+/// the last write follow that order.
 #[test]
 fn writes_are_ordered_by_availability() {
     let both = |first: &str, ask: &str| {
@@ -165,7 +166,8 @@ fn writes_are_ordered_by_availability() {
     assert_eq!(both("st.nonpriv.sc0", first_is_last), (true, true));
 }
 
-/// "System-Synchronizes-With", and the availability and visibility operations of the device.
+/// "System-Synchronizes-With", and the availability and visibility operations of the
+/// device.
 #[test]
 fn the_system_synchronizes_through_device_operations() {
     let message = |order: &str, writer: &str, reader: &str| {
@@ -177,21 +179,21 @@ fn the_system_synchronizes_through_device_operations() {
     assert!(message("{ ssw 0 1; }", "avdevice", "visdevice"));
     assert!(!message("", "avdevice", "visdevice"));
     assert!(!message("{ ssw 0 1; }", "", "visdevice") && !message("{ ssw 0 1; }", "avdevice", ""));
-    // The other way round the read comes first.
+    // In the opposite direction, the read comes first.
     let threads = [lines("st.sc0 x, 1; avdevice"), lines("visdevice; ld.sc0 r1, x")];
     let report = run("{ ssw 1 0; }", &ONE_DV, &threads, "exists (P1:r1 == 1)");
     assert!(!report.verdict && !report.has_race());
-    // The operations stand in the wrong order.
+    // The operations are in the wrong order.
     let threads = [lines("avdevice; st.sc0 x, 1"), lines("visdevice; ld.sc0 r1, x")];
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
     let threads = [lines("st.sc0 x, 1; avdevice"), lines("ld.sc0 r1, x; visdevice")];
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
-    // Availability to the device's domain takes its operation.
+    // Availability to the device's domain needs its operation.
     for (make, expected) in [("avdevice", false), ("st.av.dv.sc0 x, 2", true)] {
         let threads = [lines(&format!("st.sc0 x, 1; {make}")), lines("visdevice; ld.sc0 r1, x")];
         assert_eq!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").verdict, expected, "{make}");
     }
-    // A write behind needs no visibility; a read before needs neither.
+    // A later write needs no visibility. An earlier read needs neither.
     let writes = |first: &str| {
         let threads = [lines(first), lines("st.sc0 x, 2")];
         run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (x == 1)").has_race()
@@ -199,8 +201,8 @@ fn the_system_synchronizes_through_device_operations() {
     assert!(!writes("st.sc0 x, 1; avdevice") && writes("st.sc0 x, 1") && !writes("ld.sc0 r1, x"));
 }
 
-/// "Acyclicity": atomics of one reference read in modification order, and what an ordered
-/// read has seen is not older than what was ordered before it.
+/// "Acyclicity": atomics of one reference read in modification order, and an ordered
+/// read does not see an older write than earlier ordered reads.
 #[test]
 fn reads_follow_the_order_of_writes() {
     let pair = |reader: &str| {
@@ -208,31 +210,31 @@ fn reads_follow_the_order_of_writes() {
         run("", &ONE_QF, &threads, "exists (P1:r0 == 2 /\\ P1:r1 == 1)").verdict
     };
     assert!(!pair("ld.atom.dv.sc0 r0, f; ld.atom.dv.sc0 r1, f"));
-    // Other threads' writes: the two readers agree on their order.
+    // Writes of different threads: the two readers agree on their order.
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0", "sg 0, wg 3, qf 0"];
     let reader = lines("ld.atom.dv.sc0 r0, f; ld.atom.dv.sc0 r1, f");
     let threads = [lines("st.atom.dv.sc0 f, 1"), lines("st.atom.dv.sc0 f, 2"), reader.clone(), reader];
     let apart = "exists (P2:r0 == 1 /\\ P2:r1 == 2 /\\ P3:r0 == 2 /\\ P3:r1 == 1)";
     assert!(!run("", &places, &threads, apart).verdict);
-    // A write behind a read comes behind what was read.
+    // A write after a read is after the write that was read.
     let threads = [lines("st.atom.dv.sc0 f, 1"), lines("ld.atom.dv.sc0 r0, f; st.atom.dv.sc0 f, 2")];
     assert!(!run("", &ONE_QF, &threads, "exists (P1:r0 == 1 /\\ f == 1)").verdict);
-    // A thread does not read what it writes later.
+    // A thread does not read its own later write.
     let threads = [lines("ld.atom.dv.sc0 r0, f; st.atom.dv.sc0 f, 1"), lines("ld.atom.dv.sc0 r0, f")];
     assert!(!run("", &ONE_QF, &threads, "exists (P0:r0 == 1)").verdict);
-    // Of two ordered writes the first is hidden from an ordered read.
+    // Of two ordered writes, the first one is hidden from an ordered read.
     let writer = format!("st.av.dv.sc0 x, 1; st.av.dv.sc0 x, 2; {RELEASE}");
     let threads = [lines(&writer), lines(&thread(&[ACQUIRE, READ]))];
     let report = run("", &ONE_QF, &threads, "filter (P1:r0 == 1) exists (P1:r1 == 1)");
     assert!(!report.verdict && !report.has_race());
 }
 
-/// "Acyclicity": a read comes before the writes that are ordered behind the one it reads,
-/// unless it races with that one.
+/// "Acyclicity": a read comes before the writes that are ordered after the write it
+/// reads, unless it races with that write.
 #[test]
 fn an_ordered_read_comes_before_later_writes() {
-    // The last read is private, so the other thread's write is not ordered before it; the
-    // read in front of it has seen that write.
+    // The last read is private, so the other thread's write is not ordered before it.
+    // The read before it has seen that write.
     let last = format!("{ACQUIRE}; ld.vis.dv.sc0 r2, x; ld.sc0 r1, x");
     let seen = "exists (P1:r2 == 2 /\\ P1:r1 == 1)";
     let own = format!("st.av.dv.sc0 x, 1; st.atom.rel.dv.sc0.semsc0 h, 1; {last}");
@@ -243,8 +245,8 @@ fn an_ordered_read_comes_before_later_writes() {
     assert!(run("", &ONE_QF, &[lines(&both), lines(&last)], &format!("filter (P1:r0 == 1) {seen}")).verdict);
 }
 
-/// "Visible-To": a write that is ordered before another, which is ordered before a read, is
-/// hidden from it, unless the read is an atomic.
+/// "Visible-To": if a write is ordered before another write, which is ordered before a
+/// read, then it is hidden from the read, unless the read is atomic.
 #[test]
 fn a_hidden_write_is_read_by_atomics_only() {
     for (read, expected) in [("ld.vis.dv.sc0", false), ("ld.atom.dv.sc0", true)] {
@@ -257,8 +259,8 @@ fn a_hidden_write_is_read_by_atomics_only() {
     }
 }
 
-/// "Atomic Operation": nothing comes between the halves of a read-modify-write, of those
-/// with which it is mutually ordered.
+/// "Atomic Operation": no mutually ordered write comes between the read and the write
+/// of a read-modify-write.
 #[test]
 fn updates_are_atomic_for_mutually_ordered_writes() {
     let lost = |update: &str| {
@@ -271,8 +273,8 @@ fn updates_are_atomic_for_mutually_ordered_writes() {
     assert!(lost("rmw.atom.wg.sc0.add r0, f, 1"), "its scope does not hold the other thread");
 }
 
-/// "Data Race": conflicting accesses that are neither mutually ordered nor location-ordered,
-/// in either order.
+/// "Data Race": conflicting accesses that are neither mutually ordered nor
+/// location-ordered.
 #[test]
 fn a_race_needs_a_write_and_no_order() {
     let races = |first: &str, second: &str| {

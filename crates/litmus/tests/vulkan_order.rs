@@ -1,6 +1,6 @@
-//! The clauses of the Vulkan memory model, one by one: what synchronizes and happens before. Each verdict
-//! follows from the section of the appendix "Memory Model" of the Vulkan specification that
-//! heads the test.
+//! The clauses of the Vulkan memory model on synchronizes-with and happens-before. Each
+//! test names the section of the appendix "Memory Model" of the Vulkan specification
+//! that its verdicts follow.
 
 #[path = "common/passing.rs"]
 mod passing;
@@ -15,7 +15,7 @@ fn passes(release: &str, acquire: &str) -> bool {
     orders(&thread(&[WRITE, release]), &thread(&[acquire, READ]))
 }
 
-/// "Synchronizes-With": release and acquire operations, and barriers beside atomics.
+/// "Synchronizes-With": release and acquire operations, and barriers next to atomics.
 #[test]
 fn atomics_and_barriers_synchronize() {
     let store = "st.atom.dv.sc0 f, 1";
@@ -33,7 +33,7 @@ fn atomics_and_barriers_synchronize() {
     for acquire in ["ld.atom.dv.sc0 r0, f", "membar.acq.dv.semsc0; ld.atom.dv.sc0 r0, f"] {
         assert!(!passes(RELEASE, acquire), "{acquire}");
     }
-    // A barrier that only acquires releases nothing, and the other way round.
+    // An acquire barrier does not release, and a release barrier does not acquire.
     assert!(!passes("membar.acq.dv.semsc0; st.atom.dv.sc0 f, 1", ACQUIRE));
     assert!(!passes(RELEASE, "ld.atom.dv.sc0 r0, f; membar.rel.dv.semsc0"));
 }
@@ -47,7 +47,7 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     let release = format!("st.atom.rel.dv.{both} f, 1");
     let acquire = format!("ld.atom.acq.dv.{both} r0, f");
     for (class, expected) in [(1, true), (0, false)] {
-        // The other side has both classes, so only the barrier's decides.
+        // The other side has both classes, so only this barrier decides.
         let before = format!("membar.rel.dv.semsc1; st.atom.dv.sc{class} f, 1");
         assert_eq!(orders(&thread(&[write, &before]), &thread(&[&acquire, read])), expected);
         let behind = format!("ld.atom.dv.sc{class} r0, f; membar.acq.dv.semsc1");
@@ -64,7 +64,8 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     }
 }
 
-/// "Synchronizes-With": the scopes of both include the other's invocation.
+/// "Synchronizes-With": the scope of each operation includes the invocation of the
+/// other.
 #[test]
 fn scopes_include_one_another() {
     for (level, places) in LEVELS {
@@ -79,7 +80,8 @@ fn scopes_include_one_another() {
             assert_eq!(message("dv", wide), at(wide) >= at(level), "{wide}, {level}");
         }
     }
-    // Each step of the sequence has its scopes, but those of its ends do not fit.
+    // Each step of the sequence has fitting scopes, but the scopes of its ends do not
+    // fit.
     let places = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0", "sg 0, wg 1, qf 0"];
     for (scope, expected) in [("wg", false), ("dv", true)] {
         let writer = format!("{WRITE}; st.atom.rel.{scope}.sc0.semsc0 f, 1");
@@ -89,7 +91,7 @@ fn scopes_include_one_another() {
     }
 }
 
-/// "Release Sequence": read-modify-writes continue it, plain atomic writes do not.
+/// "Release Sequence": read-modify-writes continue it, atomic stores do not.
 #[test]
 fn a_release_sequence_consists_of_read_modify_writes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
@@ -98,8 +100,8 @@ fn a_release_sequence_consists_of_read_modify_writes() {
     };
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1", 2));
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1; rmw.atom.dv.sc0.add r1, f, 1", 3));
-    // The update reads the other write, which heads no release sequence. Both come behind
-    // the release.
+    // The update reads the other write, which heads no release sequence. Both come
+    // after the release.
     for (middle, flag) in
         [("st.atom.dv.sc0 f, 2", 2), ("st.atom.dv.sc0 f, 5; rmw.atom.dv.sc0.add r0, f, 1", 6)]
     {
@@ -152,8 +154,8 @@ fn a_control_barrier_synchronizes_barriers() {
     assert!(!met(release, &acquire.replace("acq.wg", "acq.sg")));
 }
 
-/// "Inter-Thread-Happens-Before": accesses of the storage classes, operations with the
-/// semantics of all of them.
+/// "Inter-Thread-Happens-Before": accesses of the storage classes, and operations with
+/// the semantics of all of them.
 #[test]
 fn operations_order_accesses_of_their_classes() {
     let message = |write: u32, semantics: [&str; 2], read: u32| {
@@ -176,7 +178,7 @@ fn operations_order_accesses_of_their_classes() {
             }
         }
     }
-    // Three classes: the operations must have the two of the accesses.
+    // Of three classes, the operations must have the two of the accesses.
     assert!(message(0, ["semsc0.semsc1.semsc2", "semsc0.semsc2"], 2));
     assert!(message(1, ["semsc1.semsc3", "semsc0.semsc1.semsc2.semsc3"], 3));
 }
@@ -186,7 +188,7 @@ fn operations_order_accesses_of_their_classes() {
 fn a_chain_of_operations_keeps_its_classes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
     for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
-        // The barrier in between carries both atomics, which are of class 1.
+        // The barrier in between orders both atomics, which have class 1.
         let middle = format!("ld.atom.dv.sc1 r0, h; membar.acq_rel.dv.{semantics}; st.atom.dv.sc1 f, 1");
         let writer = format!("{WRITE}; membar.rel.dv.semsc0.semsc1; st.atom.dv.sc1 h, 1");
         let reader = format!("ld.atom.dv.sc1 r0, f; membar.acq.dv.semsc0.semsc1; {READ}");
@@ -195,13 +197,13 @@ fn a_chain_of_operations_keeps_its_classes() {
         let report = run("", &places, &threads, ask);
         assert_eq!((report.verdict, report.has_race()), (!expected, !expected), "{semantics}");
     }
-    // A barrier that makes available, before a release of another class.
+    // A barrier with availability, before a release of another class.
     let release = "st.atom.rel.dv.sc1.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc1.semsc0.semsc1 r0, f";
     let writer = thread(&["st.nonpriv.sc0 x, 1", "membar.rel.dv.semsc0.semav", release]);
     assert!(orders(&writer, &thread(&[acquire, READ])));
-    // A barrier that makes available or visible, but is of another class than the release
-    // and the acquire.
+    // A barrier with availability or visibility, of another class than the release and
+    // the acquire.
     for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
         let barrier = format!("membar.acq_rel.dv.{semantics}");
         let reader = format!("{ACQUIRE}; {barrier}.semvis; ld.nonpriv.sc1 r1, x");

@@ -1,5 +1,5 @@
-//! The model `vulkan` against another tool's model of Vulkan, on tests made at random,
-//! if the environment says where that model lies.
+//! The model `vulkan` compared with another tool's model of Vulkan on random tests, if
+//! an environment variable names that model's file.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::collections::BTreeSet;
@@ -11,14 +11,14 @@ use litmus::check::{Options, Report, check};
 #[path = "common/vulkan.rs"]
 mod random;
 
-/// The other model. Its title and its comments are no part of it.
+/// The other model, without its title and comments.
 fn other(text: &str) -> Model {
     let lines = text.lines().skip(1).map(|line| line.split("//").next().unwrap_or(""));
     let text = lines.collect::<Vec<_>>().join("\n");
     Model::parse("other", "other.cat", &text, &mut |file| Err(format!("no {file}"))).expect("a model")
 }
 
-/// What the registers hold at the end, and whether there is a race.
+/// The final register values, and whether there is a race.
 fn answer(report: &Report) -> (BTreeSet<String>, bool) {
     assert!(report.complete, "{}", report.herd_block());
     (report.states.iter().map(ToString::to_string).collect(), !report.flags.is_empty())

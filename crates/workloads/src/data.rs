@@ -1,24 +1,24 @@
-//! Inputs that are made from a seed, and how they reach the machine.
+//! Generated inputs, and their transfer to the machine.
 
 use kernel::rng::Rng;
 use kernel::{Array, Host, Word};
 
-/// Words drawn from a seed, all below `end`.
+/// Random words below `end`.
 #[must_use]
 pub fn words_below(seed: u64, count: u64, end: u64) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     (0..count).map(|_| rng.below(end) as u32).collect()
 }
 
-/// Numbers between -1 and 1 drawn from a seed, multiples of 2^-20 so that sums
-/// of two are exact.
+/// Random numbers between -1 and 1. They are multiples of 2^-20, so the sum of
+/// two is exact.
 #[must_use]
 pub fn floats(seed: u64, count: u64) -> Vec<f32> {
     let mut rng = Rng::new(seed);
     (0..count).map(|_| (rng.below(1 << 21) as f32 - (1 << 20) as f32) / (1 << 20) as f32).collect()
 }
 
-/// A number that depends on all bits of `x`.
+/// A hash of `x`. No two numbers have the same hash.
 #[inline]
 #[must_use]
 pub const fn mix(x: u32) -> u32 {
@@ -27,8 +27,8 @@ pub const fn mix(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Fills an array with `value(index)`, a megabyte at a time, so that a large
-/// array is never held twice.
+/// Fills an array with `value(index)`, in chunks, so that no second copy of a
+/// large array exists.
 pub async fn fill<T: Word>(host: &Host, array: Array<T>, value: impl Fn(u64) -> T) {
     const CHUNK_ELEMENTS: u64 = 1 << 18;
     let mut first = 0;

@@ -1,4 +1,4 @@
-//! Programs that never end. A machine must end them with a diagnosis.
+//! Programs that never end. A machine must stop them with a diagnosis.
 
 use kernel::prelude::*;
 
@@ -23,7 +23,7 @@ pub(crate) static BARRIER_SKIP: Workload = Workload {
 
 pub(crate) static SPIN_UNDISPATCHED: Workload = Workload {
     name: "spin-undispatched",
-    summary: "fills the machine with work-groups that wait for one that has no room",
+    summary: "all resident work-groups wait for a work-group that is never dispatched",
     purpose: Purpose::Diagnosis,
     settings: &[],
     make: |_, _| Ok(undispatched()),
@@ -54,7 +54,7 @@ async fn barrier_skip(w: Wave, _flag: Array<u32>) {
     }
 }
 
-/// The last work-group sets the flag that all others wait for.
+/// Waits for a flag that the last work-group sets.
 async fn wait_for_last(w: Wave, flag: Array<u32>) {
     if w.work_group() + 1 == w.work_groups() {
         w.atomic_store(flag, 0, 1, release(Level::Device)).await;

@@ -1,4 +1,4 @@
-//! How often each value occurs, by atomic adds in global memory.
+//! A histogram by atomic adds in global memory.
 
 use kernel::prelude::*;
 

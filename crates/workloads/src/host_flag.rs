@@ -1,4 +1,4 @@
-//! The host and a kernel that run at the same time and talk at system scope.
+//! Message passing between the host and a running kernel at system scope.
 
 use kernel::prelude::*;
 
@@ -8,30 +8,30 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static HOST_FLAG: Workload = Workload {
     name: "host-flag",
-    summary: "the host and a running kernel hand words to each other behind flags at system scope",
+    summary: "the host and a running kernel exchange messages behind flags at system scope",
     purpose: Purpose::Benchmark,
     settings: &[
-        Setting::count("words", 64, 1, 4096, "words handed over each time"),
-        Setting::count("rounds", 4, 1, 1 << 16, "how often"),
+        Setting::count("words", 64, 1, 4096, "words of a message"),
+        Setting::count("rounds", 4, 1, 1 << 16, "messages in each direction"),
     ],
     make: |settings, seed| Ok(host_flag(settings, seed)),
 };
 
-/// The element of `flags` by which the host calls, and that by which the
-/// kernel answers: in different lines.
-const CALL: u64 = 0;
-const ANSWER: u64 = 64;
+/// The elements of `flags` for requests of the host and replies of the kernel.
+/// They lie in different lines.
+const REQUEST: u64 = 0;
+const REPLY: u64 = 64;
 
 #[derive(Clone, Copy)]
-struct Desk {
+struct Channel {
     question: Array<u32>,
     reply: Array<u32>,
     flags: Array<u32>,
 }
 
-async fn serve(w: Wave, d: Desk, rounds: u32) {
+async fn serve(w: Wave, d: Channel, rounds: u32) {
     for round in 1..=rounds {
-        while w.atomic_load(d.flags, CALL, acquire(Level::System)).await != round {}
+        while w.atomic_load(d.flags, REQUEST, acquire(Level::System)).await != round {}
         let mut base = 0;
         while base < d.question.len() {
             let part = w.below(base, d.question.len());
@@ -39,7 +39,7 @@ async fn serve(w: Wave, d: Desk, rounds: u32) {
             part.store(d.reply, Unit(base), words * 3 + round).await;
             base += u64::from(w.lanes());
         }
-        w.atomic_store(d.flags, ANSWER, round, release(Level::System)).await;
+        w.atomic_store(d.flags, REPLY, round, release(Level::System)).await;
     }
 }
 
@@ -50,10 +50,10 @@ fn question(seed: u64, round: u32, i: u64) -> u32 {
 fn host_flag(settings: &Settings, seed: u64) -> Instance {
     let (words, rounds) = (settings.count("words"), settings.count("rounds") as u32);
     let program = Program::new("host-flag", move |host| async move {
-        let d = Desk {
+        let d = Channel {
             question: host.alloc("question", words),
             reply: host.alloc("reply", words),
-            flags: host.alloc("flags", 2 * ANSWER),
+            flags: host.alloc("flags", 2 * REPLY),
         };
         let uses = [d.question.read(), d.reply.write(), d.flags.read_write()];
         let kernel = Kernel::new("serve", move |w| serve(w, d, rounds)).uses(uses);
@@ -63,8 +63,8 @@ fn host_flag(settings: &Settings, seed: u64) -> Instance {
             for i in 0..words {
                 host.store(d.question, i, question(seed, round, i)).await;
             }
-            host.atomic_store(d.flags, CALL, round, Order::Release).await;
-            while host.atomic_load(d.flags, ANSWER, Order::Acquire).await != round {}
+            host.atomic_store(d.flags, REQUEST, round, Order::Release).await;
+            while host.atomic_load(d.flags, REPLY, Order::Acquire).await != round {}
             for i in 0..words {
                 replies.push(host.load(d.reply, i).await);
             }

@@ -1,4 +1,4 @@
-//! What a workload is, and what it makes.
+//! Workloads and their instances.
 
 use core::fmt;
 
@@ -7,27 +7,27 @@ use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 use crate::settings::{BadSetting, Setting, Settings};
 use crate::tasks;
 
-/// What a workload is for.
+/// The purpose of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// To compare machines and protocols.
+    /// Compares machines and protocols.
     Benchmark,
-    /// To load one part of a machine as much as possible.
+    /// Loads one part of a machine as much as possible.
     Stress,
-    /// To be stuck: a machine must end it with a diagnosis.
+    /// Never ends: a machine must stop it with a diagnosis.
     Diagnosis,
-    /// To race: a detector must report it.
+    /// Has a race: a detector must report it.
     Race,
 }
 
-/// An input by its name: settings that go together.
+/// A named input: values of several settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedInput {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Its description, in one line.
     pub summary: &'static str,
-    /// The settings, name and value.
+    /// The names and values of the settings.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
@@ -36,11 +36,11 @@ pub struct NamedInput {
 pub struct Workload {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Its description, in one line.
     pub summary: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What can be set.
+    /// Its settings.
     pub settings: &'static [Setting],
     /// Makes an instance from settings and a seed.
     pub make: fn(&Settings, u64) -> Result<Instance, BadSetting>,
@@ -59,16 +59,16 @@ impl Workload {
         Settings::defaults(self.name, self.settings)
     }
 
-    /// The inputs that have names of their own.
+    /// Its named inputs.
     #[must_use]
     pub fn inputs(&self) -> &'static [NamedInput] {
         if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
     }
 
-    /// A program to run, and the check of its answer.
+    /// A program and the check of its answer.
     ///
     /// # Errors
-    /// If the settings do not go together.
+    /// If the settings contradict each other.
     pub fn instance(&self, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         (self.make)(settings, seed)
     }
@@ -76,7 +76,7 @@ impl Workload {
 
 type Check = dyn Fn(&Answer) -> Result<(), WrongAnswer>;
 
-/// A program to run, and the check of its answer.
+/// A program and the check of its answer.
 pub struct Instance {
     /// The program.
     pub program: Program,
@@ -95,7 +95,7 @@ impl Instance {
         Instance { program, check: Box::new(check) }
     }
 
-    /// Takes it apart: the program is consumed by the run, the check is kept.
+    /// The program, which a run consumes, and the check.
     #[must_use]
     pub fn into_parts(self) -> (Program, Box<Check>) {
         (self.program, self.check)
@@ -110,10 +110,10 @@ impl Instance {
     }
 }
 
-/// Work-items of a work-group in the workloads that do not care.
+/// The default number of work-items in a work-group.
 pub(crate) const GROUP_ITEMS: u64 = 256;
 
-/// Work-groups of 256 work-items, enough of them for `items`.
+/// A grid of work-groups with 256 work-items each, for at least `items`.
 #[must_use]
 pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     let waves = (GROUP_ITEMS as u32).div_ceil(shape.lanes.max(1));

@@ -1,10 +1,10 @@
-//! What is run on a machine: programs, each with a host reference.
+//! The programs that machines run, each with a reference on the host.
 //!
-//! A workload is a name, its settings and a function that makes an
-//! [`Instance`]: a program written against `kernel`, and the check of its
-//! answer. Nothing here knows a protocol or a time. [`all`] lists them.
+//! A workload has a name, settings and a function that makes an [`Instance`]: a
+//! program for the API of `kernel`, and the check of its answer. This crate
+//! knows no protocol and no time. [`all`] lists the workloads.
 //!
-//! To add one, follow `docs/add-a-workload.md`.
+//! `docs/add-a-workload.md` explains how to add one.
 
 pub mod data;
 pub mod graph;
@@ -28,7 +28,7 @@ mod stress;
 mod vectors;
 
 pub use instance::{Instance, NamedInput, Purpose, Workload, grid_over};
-pub use settings::{BadSetting, Kind, Setting, Settings};
+pub use settings::{BadSetting, Setting, SettingKind, Settings};
 
 static ALL: &[&Workload] = &[
     &vectors::VEC_COPY,
@@ -68,10 +68,10 @@ pub fn all() -> &'static [&'static Workload] {
     ALL
 }
 
-/// The workload of a name.
+/// The workload with a name.
 ///
 /// # Errors
-/// A sentence that names the nearest known one.
+/// A message with the nearest known name.
 pub fn find(name: &str) -> Result<&'static Workload, String> {
     let known: Vec<&str> = ALL.iter().map(|w| w.name).collect();
     ALL.iter()

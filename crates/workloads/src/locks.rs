@@ -1,4 +1,4 @@
-//! Spin locks: a counter behind one, and a structure that all update in place.
+//! Spin locks: a shared counter, and a shared ledger.
 
 use kernel::prelude::*;
 
@@ -8,11 +8,11 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static LOCK_COUNTER: Workload = Workload {
     name: "lock-counter",
-    summary: "increments a counter behind a spin lock; with a scope too narrow the sum is wrong",
+    summary: "increments a counter behind a spin lock; the sum is wrong if the scope is too narrow",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("work-groups", 4, 1, 1 << 16, "work-groups"),
-        Setting::count("waves", 1, 1, 64, "wavefronts in each"),
+        Setting::count("waves", 1, 1, 64, "wavefronts of a work-group"),
         Setting::count("increments", 16, 1, 1 << 20, "increments by each wavefront"),
         SCOPE,
         CUS,
@@ -22,7 +22,7 @@ pub(crate) static LOCK_COUNTER: Workload = Workload {
 
 pub(crate) static FG_SHARE: Workload = Workload {
     name: "fg-share",
-    summary: "all work-groups contend for a critical section and update a shared ledger in place",
+    summary: "all work-groups contend for a lock and update a shared ledger in place",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("work-groups", 64, 1, 1 << 16, "work-groups"),
@@ -33,7 +33,7 @@ pub(crate) static FG_SHARE: Workload = Workload {
     make: |settings, _| Ok(fg_share(settings)),
 };
 
-/// Takes the lock: spins with reads, and tries only when it looks free.
+/// Acquires the lock: test and test-and-set.
 pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     loop {
         if w.compare_exchange(lock, 0, 0, 1, acquire(level)).await == 0 {
@@ -43,34 +43,34 @@ pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     }
 }
 
-/// Gives the lock back.
+/// Releases the lock.
 pub(crate) async fn unlock(w: &Wave, lock: Array<u32>, level: Level) {
     w.atomic_store(lock, 0, 0, release(level)).await;
 }
 
-/// What the wavefronts of `lock-counter` work on, each in lines of its own.
+/// The arrays of `lock-counter`, each in lines of its own.
 #[derive(Clone, Copy)]
-struct Counted {
+struct SharedCounter {
     lock: Array<u32>,
     counter: Array<u32>,
     ready: Array<u32>,
     level: Level,
 }
 
-/// Waits until all wavefronts of the grid are here. Relaxed: orders nothing.
-async fn line_up(w: &Wave, ready: Array<u32>) {
-    let everybody = w.work_groups() * w.waves();
+/// Waits for all wavefronts of the grid. Relaxed: it orders nothing.
+async fn grid_barrier(w: &Wave, ready: Array<u32>) {
+    let all = w.work_groups() * w.waves();
     let device = relaxed(Level::Device);
     w.update(ready, 0, RmwKind::Add, 1, device).await;
-    while w.atomic_load(ready, 0, device).await < everybody {}
+    while w.atomic_load(ready, 0, device).await < all {}
 }
 
-async fn increment(w: Wave, c: Counted, times: u64) {
+async fn increment(w: Wave, c: SharedCounter, times: u64) {
     let w = w.leader();
-    // All have looked at the lock before anybody takes it, so that contention
-    // starts at once; and a machine that keeps stale copies has them all free.
+    // All wavefronts read the lock before any acquires it, so contention starts
+    // at once, and a machine with stale copies has copies of a free lock.
     let _free = w.atomic_load(c.lock, 0, relaxed(c.level)).await;
-    line_up(&w, c.ready).await;
+    grid_barrier(&w, c.ready).await;
     for _ in 0..times {
         lock(&w, c.lock, c.level).await;
         let old = w.load(c.counter, 0).await;
@@ -84,7 +84,7 @@ fn lock_counter(settings: &Settings) -> Instance {
     let times = settings.count("increments");
     let (level, placement) = (level(settings), placement(settings));
     let program = Program::new("lock-counter", move |host| async move {
-        let c = Counted {
+        let c = SharedCounter {
             lock: host.alloc("lock", 1),
             counter: host.alloc("counter", 1),
             ready: host.alloc("ready", 1),
@@ -101,7 +101,7 @@ fn lock_counter(settings: &Settings) -> Instance {
     Instance::new(program, move |answer| answer.expect("counter", &[sum]))
 }
 
-/// What each update adds to word `i` of the ledger.
+/// The amount that an update adds to word `i` of the ledger.
 fn amount(work_group: u32, i: u32) -> u32 {
     (work_group + 1).wrapping_mul(2 * i + 1)
 }

@@ -1,4 +1,4 @@
-//! Messages behind a flag, from one work-group to another and back.
+//! Message passing between two work-groups.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -10,7 +10,7 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static MESSAGE_PASSING: Workload = Workload {
     name: "message-passing",
-    summary: "passes messages behind a scoped flag from one work-group to another and waits for the reply",
+    summary: "one work-group passes messages behind a scoped flag to another and waits for each ack",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("words", 256, 1, 1 << 20, "words of a message"),
@@ -35,7 +35,7 @@ struct Channel {
     level: Level,
 }
 
-/// Far enough from `SENT` to lie in another line.
+/// Lies in another line than `SENT`.
 const RECEIVED: u64 = 64;
 const SENT: u64 = 0;
 
@@ -77,7 +77,7 @@ fn message_passing(settings: &Settings, _seed: u64) -> Result<Instance, BadSetti
     let (words, rounds) = (settings.count("words"), settings.count("rounds"));
     if words * rounds > 1 << 28 {
         return Err(settings.conflict(format!(
-            "{} in {} are more than 268435456",
+            "{} in {} exceed 268435456 words",
             counted(words, "word"),
             counted(rounds, "round")
         )));

@@ -1,7 +1,7 @@
-//! The nearest known name to a misspelt one.
+//! The nearest known name to a misspelled one.
 
-/// The known name that takes the fewest edits, if that is at most a third of
-/// the letters (and at least one edit). Ties go to the first.
+/// The known name with the fewest edits. A name qualifies with one edit, or with
+/// edits up to a third of the letters. Ties go to the first name.
 #[must_use]
 pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str> {
     const LETTERS_MAX: usize = 64;
@@ -20,7 +20,8 @@ pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str>
         .map(|(.., candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours.
+/// The edit distance, by insertions, deletions, replacements and swaps of
+/// neighbours.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_each_kind_is_one_edit() {
+    fn a_misspelling_of_each_kind_is_one_edit() {
         for slip in ["hlr-8cu", "hlrcc-8cu", "hlrx-8cu", "hlcr-8cu", "HLRC-8cu"] {
             assert_eq!(nearest(slip, &["titan-v", "hlrc-8cu"]), Some("hlrc-8cu"), "{slip}");
         }

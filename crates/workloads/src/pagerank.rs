@@ -1,4 +1,4 @@
-//! PageRank by pushing along edges with atomic float adds.
+//! PageRank that pushes ranks along edges by atomic float adds.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static PAGERANK_PUSH: Workload = Workload {
     name: "pagerank-push",
-    summary: "pushes ranks along the edges of a graph by atomic float adds, one work-item an edge",
+    summary: "pushes ranks along the edges of a graph by atomic float adds, one work-item per edge",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("vertices", 16_384, 2, 1 << 26, "vertices of the graph"),
@@ -22,7 +22,7 @@ pub(crate) static PAGERANK_PUSH: Workload = Workload {
 
 const DAMPING: f32 = 0.85;
 
-/// What the two kernels of a step work on.
+/// The arrays of the two kernels.
 #[derive(Clone, Copy)]
 struct State {
     sources: Array<u32>,
@@ -32,7 +32,7 @@ struct State {
     sum: Array<f32>,
 }
 
-/// Each edge adds its share of the source's rank to the target's sum.
+/// Adds, for each edge, a share of the source's rank to the target's sum.
 async fn push(w: Wave, s: State) {
     let base = w.first_item();
     let w = w.below(base, s.sources.len());
@@ -44,7 +44,7 @@ async fn push(w: Wave, s: State) {
     w.update(s.sum, target, RmwKind::AddF, share, relaxed(Level::Device).commutative()).await;
 }
 
-/// Each vertex takes its new rank from its sum, and clears the sum.
+/// Computes the new rank of each vertex from its sum, and clears the sum.
 async fn apply(w: Wave, s: State, vertices: f32) {
     let base = w.first_item();
     let w = w.below(base, s.rank.len());
@@ -84,13 +84,13 @@ fn pagerank_push(settings: &Settings, seed: u64) -> Instance {
         Answer::new().with("rank", &host.read(s.rank).await)
     });
     Instance::new(program, move |answer| {
-        // The order of the atomic adds is free, so the last bits are.
+        // The order of the atomic adds is not fixed, so neither are the last bits.
         let close = |want: f32, have: f32| (want - have).abs() <= want.abs() * 1e-4;
         answer.compare("rank", &reference_ranks(&reference, steps), close)
     })
 }
 
-/// The same iteration in double precision, one edge after the other.
+/// The same iteration on the host in double precision.
 fn reference_ranks(graph: &Csr, steps: u64) -> Vec<f32> {
     let (damping, vertices) = (f64::from(DAMPING), f64::from(graph.vertices()));
     let mut rank = vec![1.0 / vertices; graph.vertices() as usize];

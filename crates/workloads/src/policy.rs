@@ -1,24 +1,28 @@
-//! Policies that several workloads share: the scope of synchronization, and
-//! where work-groups run.
+//! Policies of several workloads: the scope of synchronization, and the
+//! placement of work-groups.
 
 use kernel::prelude::*;
 
 use crate::settings::{Setting, Settings};
 
-/// Where two or more work-groups run.
+/// The placement of work-groups.
 pub(crate) const CUS: Setting = Setting::policy(
     "cus",
     &[
         ("different-cus", "each work-group on the next compute unit"),
         ("same-cu", "all work-groups on one compute unit"),
     ],
-    "where the work-groups run",
+    "the placement of the work-groups",
 );
 
 /// The scope of the synchronization.
 pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
-    &[("device", "the whole GPU"), ("work-group", "the own work-group only"), ("system", "GPU and host")],
+    &[
+        ("device", "the whole GPU"),
+        ("work-group", "the work-group of the issuer"),
+        ("system", "GPU and host"),
+    ],
     "the scope of the synchronization",
 );
 
@@ -36,7 +40,8 @@ pub(crate) fn placement(settings: &Settings) -> Placement {
     if settings.is("cus", "same-cu") { Placement::Pack } else { Placement::Spread }
 }
 
-/// Ends the run if the work-groups cannot all run at once where they are to.
+/// Ends the run with an error if the work-groups cannot all run at once in this
+/// placement.
 pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     let (shape, groups) = (host.shape(), u64::from(grid.work_groups));
     let per_cu = u64::from(shape.resident_per_cu(grid));

@@ -1,7 +1,7 @@
-//! A gallery of small kernels that race, each in its own way, and each with
-//! its repair. A detector must report the one and must not report the other.
+//! Small kernels with a race, each of another kind, and each with its repair. A
+//! detector must report the race and must not report the repaired kernel.
 //!
-//! Their answers may come out right: a race is one whatever the timing did.
+//! Their answers may be right: a race does not depend on the timing of a run.
 
 use kernel::prelude::*;
 
@@ -11,8 +11,8 @@ use crate::settings::{Setting, Settings};
 
 const REPAIRED: Setting = Setting::policy(
     "repaired",
-    &[("no", "with the race"), ("yes", "with what it lacks")],
-    "is the race repaired?",
+    &[("no", "the kernel has the race"), ("yes", "the kernel has the missing synchronization")],
+    "whether the race is repaired",
 );
 
 macro_rules! gallery {
@@ -31,42 +31,42 @@ macro_rules! gallery {
 }
 
 gallery! {
-    /// The flag is atomic and the data is not, and nothing orders the two.
+    /// The flag is atomic and the data is plain, and nothing orders them.
     MISSING_FENCE = "race-missing-fence",
-        "a relaxed flag announces data, without a fence on either side", missing_fence;
-    /// The release stays in the work-group of the writer.
+        "a relaxed flag publishes data, without a fence on either side", missing_fence;
+    /// The release reaches only the work-group of the writer.
     NARROW_SCOPE = "race-narrow-scope",
         "a flag is released at work-group scope and acquired by another work-group", narrow_scope;
-    /// One of the two does not take the lock.
+    /// One of two work-groups does not acquire the lock.
     UNLOCKED_UPDATE = "race-unlocked-update",
         "one work-group updates a counter under a lock, the other one without it", unlocked_update;
-    /// All arrive, but what they wrote does not.
+    /// The barrier synchronizes the work-groups, but not their data.
     BLOCK_BARRIER = "race-block-barrier",
-        "a barrier between work-groups whose fences reach their own work-group only", block_barrier;
-    /// A lock excludes only those who mean the same scope.
+        "a barrier between work-groups with fences at work-group scope", block_barrier;
+    /// A lock excludes only threads that use it at the same scope.
     TWO_SCOPE_LOCK = "race-two-scope-lock",
-        "a lock that one work-group takes at device scope and another one at work-group scope", two_scope_lock;
-    /// The compiler and the cache may keep the first value for ever.
+        "one work-group takes a lock at device scope, the other one at work-group scope", two_scope_lock;
+    /// The compiler and the cache may keep the first value forever.
     PLAIN_SPIN = "race-plain-spin",
-        "waits for a flag with ordinary loads (and gives up after a while)", plain_spin;
-    /// The flag was seen; the data behind it need not be.
+        "waits for a flag with plain loads, a limited number of times", plain_spin;
+    /// The reader sees the flag, but may miss the data behind it.
     NO_ACQUIRE = "race-no-acquire",
-        "a flag is released, but its reader never acquires", no_acquire;
+        "a flag is released, but the reader does not acquire it", no_acquire;
 }
 
-/// What the kernels share, each in lines of its own.
+/// The arrays of the kernels, each in lines of its own.
 #[derive(Clone, Copy)]
 struct Shared {
     flag: Array<u32>,
     data: Array<u32>,
     seen: Array<u32>,
-    /// Is the race repaired?
+    /// Whether the race is repaired.
     repaired: bool,
 }
 
 type Body<F> = fn(Wave, Shared) -> F;
 
-/// Two work-groups of one wavefront, of which one lane runs.
+/// A kernel of two work-groups, each with one active lane.
 fn instance<F>(name: &'static str, settings: &Settings, body: Body<F>) -> Instance
 where
     F: Future<Output = ()> + 'static,
@@ -89,8 +89,8 @@ where
 
 const DEVICE: Level = Level::Device;
 
-/// How often those look whom a race may keep waiting for ever.
-const PATIENCE: u32 = 64;
+/// The number of reads after which a wait ends, because a race may make it endless.
+const ATTEMPTS: u32 = 64;
 
 async fn missing_fence(w: Wave, s: Shared) {
     if w.work_group() == 0 {
@@ -115,8 +115,8 @@ async fn narrow_scope(w: Wave, s: Shared) {
         w.store(s.data, 0, 1).await;
         w.atomic_store(s.flag, 0, 1, release(level)).await;
     } else {
-        // The flag need not come before the kernel ends.
-        for _ in 0..PATIENCE {
+        // The flag may stay invisible until the kernel ends.
+        for _ in 0..ATTEMPTS {
             if w.atomic_load(s.flag, 0, acquire(DEVICE)).await != 0 {
                 let data = w.load(s.data, 0).await;
                 w.store(s.seen, 0, data).await;
@@ -152,7 +152,7 @@ async fn block_barrier(w: Wave, s: Shared) {
 
 async fn two_scope_lock(w: Wave, s: Shared) {
     let level = if s.repaired || w.work_group() == 0 { DEVICE } else { Level::WorkGroup };
-    for _ in 0..PATIENCE {
+    for _ in 0..ATTEMPTS {
         if w.compare_exchange(s.flag, 0, 0, 1, acquire(level)).await == 0 {
             let old = w.load(s.data, 0).await;
             w.store(s.data, 0, old + 1).await;
@@ -172,7 +172,7 @@ async fn plain_spin(w: Wave, s: Shared) {
         }
         return;
     }
-    for _ in 0..PATIENCE {
+    for _ in 0..ATTEMPTS {
         let flag = if s.repaired {
             w.atomic_load(s.flag, 0, acquire(DEVICE)).await
         } else {

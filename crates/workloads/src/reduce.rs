@@ -1,5 +1,5 @@
-//! The sum of a long array: in registers, then through the LDS, then again
-//! over the sums of the work-groups until one is left.
+//! The sum of a long array: in registers, then in local memory, then again over
+//! the sums of the work-groups until one is left.
 
 use kernel::prelude::*;
 
@@ -9,16 +9,16 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static REDUCE: Workload = Workload {
     name: "reduce",
-    summary: "sums an array through the local data share and barriers",
+    summary: "sums an array through local memory and barriers",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("n", 1 << 20, 1, 1 << 28, "elements of the array"),
-        Setting::count("per-item", 4, 1, 1024, "elements that each work-item adds by itself"),
+        Setting::count("per-item", 4, 1, 1024, "elements that each work-item adds alone"),
     ],
     make: |settings, seed| Ok(reduce(settings, seed)),
 };
 
-/// Each work-group sums its part of `from` into one element of `to`.
+/// Sums, in each work-group, a part of `from` into one element of `to`.
 async fn sum_groups(w: Wave, from: Array<u32>, to: Array<u32>, per_item: u64) {
     let items = u64::from(w.waves() * w.lanes());
     let first = u64::from(w.work_group()) * items * per_item + u64::from(w.index() * w.lanes());

@@ -1,42 +1,43 @@
-//! The settings of a workload: declared once, parsed from text.
+//! The settings of a workload: declarations, and values parsed from text.
 
 use core::fmt;
 
 use crate::nearest::nearest;
 
-/// One thing that can be set.
+/// The declaration of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// What it can be.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: SettingKind,
 }
 
-/// What a setting can be.
+/// The kind of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// A whole number.
     Count {
-        /// What it is unless set.
+        /// The default.
         default: u64,
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: u64,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: u64,
     },
     /// A decimal number.
     Decimal {
-        /// The default, as it is written.
+        /// The default, as text.
         default: &'static str,
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: u32,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: u32,
     },
-    /// A policy: one of several names, each with its meaning; the first is the default.
+    /// A policy: a choice of several names, each with its meaning. The first
+    /// is the default.
     Policy(&'static [(&'static str, &'static str)]),
 }
 
@@ -44,10 +45,10 @@ impl Setting {
     /// A whole number.
     #[must_use]
     pub const fn count(name: &'static str, default: u64, min: u64, max: u64, meaning: &'static str) -> Self {
-        Setting { name, meaning, kind: Kind::Count { default, min, max } }
+        Setting { name, meaning, kind: SettingKind::Count { default, min, max } }
     }
 
-    /// A decimal number, from the first to the last of a range.
+    /// A decimal number within a range.
     #[must_use]
     pub const fn decimal(
         name: &'static str,
@@ -55,17 +56,17 @@ impl Setting {
         (min, max): (u32, u32),
         meaning: &'static str,
     ) -> Self {
-        Setting { name, meaning, kind: Kind::Decimal { default, min, max } }
+        Setting { name, meaning, kind: SettingKind::Decimal { default, min, max } }
     }
 
-    /// A policy: one of several names, each with its meaning.
+    /// A policy: a choice of several names, each with its meaning.
     #[must_use]
     pub const fn policy(
         name: &'static str,
         choices: &'static [(&'static str, &'static str)],
         meaning: &'static str,
     ) -> Self {
-        Setting { name, meaning, kind: Kind::Policy(choices) }
+        Setting { name, meaning, kind: SettingKind::Policy(choices) }
     }
 }
 
@@ -85,19 +86,19 @@ enum Value {
     Choice(&'static str),
 }
 
-/// Text that no setting can take.
+/// The error of an invalid setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadSetting {
-    /// No such setting.
+    /// The workload has no such setting.
     UnknownName {
         /// The workload.
         workload: &'static str,
         /// The name found.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: Vec<&'static str>,
     },
-    /// No such choice.
+    /// The setting has no such choice.
     UnknownChoice {
         /// The workload.
         workload: &'static str,
@@ -105,10 +106,10 @@ pub enum BadSetting {
         setting: &'static str,
         /// The choice found.
         choice: String,
-        /// The choices there are.
+        /// The known choices.
         known: Vec<&'static str>,
     },
-    /// Not a whole number within the range.
+    /// The text is not a whole number within the range.
     BadCount {
         /// The workload.
         workload: &'static str,
@@ -116,12 +117,12 @@ pub enum BadSetting {
         setting: &'static str,
         /// The text found.
         text: String,
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: u64,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: u64,
     },
-    /// Not a decimal number within the range.
+    /// The text is not a decimal number within the range.
     BadDecimal {
         /// The workload.
         workload: &'static str,
@@ -129,21 +130,21 @@ pub enum BadSetting {
         setting: &'static str,
         /// The text found.
         text: String,
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: u32,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: u32,
     },
-    /// Settings that do not go together.
+    /// The settings contradict each other.
     Conflict {
         /// The workload.
         workload: &'static str,
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         why: String,
     },
 }
 
-/// "a, b, c; did you mean `b`?"
+/// The end of a message: the nearest known name, and all known names.
 pub(crate) fn known_names(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return "there are none".to_owned();
@@ -185,18 +186,20 @@ impl core::error::Error for BadSetting {}
 impl Settings {
     pub(crate) fn defaults(workload: &'static str, declared: &'static [Setting]) -> Self {
         let value = |setting: &Setting| match setting.kind {
-            Kind::Count { default, .. } => Value::Count(default),
-            Kind::Decimal { default, .. } => Value::Decimal(default.parse().unwrap_or(0.0f64).to_bits()),
-            Kind::Policy(choices) => Value::Choice(choices.first().map_or("", |c| c.0)),
+            SettingKind::Count { default, .. } => Value::Count(default),
+            SettingKind::Decimal { default, .. } => {
+                Value::Decimal(default.parse().unwrap_or(0.0f64).to_bits())
+            }
+            SettingKind::Policy(choices) => Value::Choice(choices.first().map_or("", |c| c.0)),
         };
         Settings { workload, declared, values: declared.iter().map(value).collect() }
     }
 
-    /// Sets one setting from text, as in `n=4096`. Numbers may be written with
-    /// `_` between digits, and with a suffix `k` or `m` for 1024 and 1024 * 1024.
+    /// Sets one setting from text, as in `n=4096`. A number may have `_` between
+    /// digits, and a suffix `k` for 1024 or `m` for 1024 * 1024.
     ///
     /// # Errors
-    /// If there is no such setting, or it cannot take this text.
+    /// If the setting does not exist, or the text is not a valid value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), BadSetting> {
         let workload = self.workload;
         let Some(index) = self.declared.iter().position(|s| s.name == name) else {
@@ -205,21 +208,21 @@ impl Settings {
         };
         let setting = self.declared[index].name;
         self.values[index] = match self.declared[index].kind {
-            Kind::Count { min, max, .. } => match count(text).filter(|n| (min..=max).contains(n)) {
+            SettingKind::Count { min, max, .. } => match count(text).filter(|n| (min..=max).contains(n)) {
                 Some(n) => Value::Count(n),
                 None => {
                     let text = text.to_owned();
                     return Err(BadSetting::BadCount { workload, setting, text, min, max });
                 }
             },
-            Kind::Decimal { min, max, .. } => match decimal(text, min, max) {
+            SettingKind::Decimal { min, max, .. } => match decimal(text, min, max) {
                 Some(value) => Value::Decimal(value.to_bits()),
                 None => {
                     let text = text.to_owned();
                     return Err(BadSetting::BadDecimal { workload, setting, text, min, max });
                 }
             },
-            Kind::Policy(choices) => match choices.iter().find(|c| c.0 == text) {
+            SettingKind::Policy(choices) => match choices.iter().find(|c| c.0 == text) {
                 Some(choice) => Value::Choice(choice.0),
                 None => {
                     let known = choices.iter().map(|c| c.0).collect();
@@ -231,23 +234,23 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets whichever policy has this choice, as in `work-group`. Several may
-    /// be joined by commas, as in `work-group,same-cu`.
+    /// Sets the policy that has this choice, as in `work-group`. Commas separate
+    /// several choices, as in `work-group,same-cu`.
     ///
     /// # Errors
     /// If no policy of the workload has such a choice.
     pub fn set_policy(&mut self, text: &str) -> Result<(), BadSetting> {
         for choice in text.split(',').map(str::trim) {
             let found = self.declared.iter().enumerate().find_map(|(index, setting)| match setting.kind {
-                Kind::Policy(choices) => choices.iter().find(|c| c.0 == choice).map(|c| (index, c.0)),
-                Kind::Count { .. } | Kind::Decimal { .. } => None,
+                SettingKind::Policy(choices) => choices.iter().find(|c| c.0 == choice).map(|c| (index, c.0)),
+                SettingKind::Count { .. } | SettingKind::Decimal { .. } => None,
             });
             match found {
                 Some((index, name)) => self.values[index] = Value::Choice(name),
                 None => {
                     let known = self.declared.iter().flat_map(|setting| match setting.kind {
-                        Kind::Policy(choices) => choices.iter().map(|c| c.0).collect(),
-                        Kind::Count { .. } | Kind::Decimal { .. } => Vec::new(),
+                        SettingKind::Policy(choices) => choices.iter().map(|c| c.0).collect(),
+                        SettingKind::Count { .. } | SettingKind::Decimal { .. } => Vec::new(),
                     });
                     return Err(BadSetting::UnknownChoice {
                         workload: self.workload,
@@ -297,14 +300,14 @@ impl Settings {
         }
     }
 
-    /// Is this the choice of that policy?
+    /// Whether the policy has this choice.
     ///
     /// # Panics
-    /// If the workload declares no such policy, or it has no such choice.
+    /// If the workload declares no such policy, or the policy no such choice.
     #[must_use]
     pub fn is(&self, policy: &str, choice: &str) -> bool {
         let declared = self.declared.iter().find(|s| s.name == policy).map(|s| s.kind);
-        let known = matches!(declared, Some(Kind::Policy(all)) if all.iter().any(|c| c.0 == choice));
+        let known = matches!(declared, Some(SettingKind::Policy(all)) if all.iter().any(|c| c.0 == choice));
         assert!(known, "workload `{}` declares no `{choice}` of policy `{policy}`", self.workload);
         matches!(self.value(policy), Some(Value::Choice(set)) if set == choice)
     }
@@ -341,7 +344,7 @@ fn count(text: &str) -> Option<u64> {
     plain.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A number without sign: digits, and digits behind a point.
+/// An unsigned number: digits, and optionally a point and more digits.
 fn decimal(text: &str, min: u32, max: u32) -> Option<f64> {
     let text = text.trim();
     let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -378,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_in_range_is_refused_and_changes_nothing() {
+    fn text_that_is_not_a_number_in_range_is_refused_and_changes_nothing() {
         for text in
             ["", "0", "-1", "1.5", "k", "1048577", "2m", "99999999999999999999", "18446744073709551615k"]
         {
@@ -394,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_or_choice_gets_the_nearest_one() {
+    fn a_misspelled_name_or_choice_gets_the_nearest_one() {
         let mut s = settings();
         let message = |r: Result<(), BadSetting>| r.map_err(|e| e.to_string()).err().unwrap_or_default();
         assert_eq!(

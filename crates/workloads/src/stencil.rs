@@ -1,15 +1,15 @@
-//! A stencil in which work-groups go several steps by themselves before they
-//! exchange their borders (Figure 3 of the HRF paper).
+//! A stencil with several independent steps of each work-group between two
+//! exchanges of borders (Figure 3 of the HRF paper).
 //!
-//! Each work-group keeps its part of a ring of cells, and copies of as many
-//! cells beyond either end as it takes steps between two exchanges. In a step
-//! it computes one copied cell less on each side, so that it needs nothing of
-//! the others: some cells are computed twice. Its work-items meet at a barrier
-//! at work-group scope. After the last step all work-groups meet at a barrier
-//! at device scope, and copy their neighbours' borders.
+//! Each work-group owns a part of a ring of cells. It has a halo of copied cells
+//! at either end, one per step between two exchanges. Each step computes one halo
+//! cell less on each side, so the steps need no other work-group, and some cells
+//! are computed twice. After a step the work-items meet at a barrier at
+//! work-group scope. After the last step all work-groups meet at a barrier at
+//! device scope and copy the borders of their neighbours.
 //!
-//! Wavefronts communicate by a barrier of one scope that holds both: no
-//! race under HRF-direct, and the smallest scope each time.
+//! Two wavefronts communicate by a barrier of the smallest scope that contains
+//! both, so the program has no race under HRF-direct.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -21,20 +21,17 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 const INNER: Setting = Setting::policy(
     "inner",
-    &[
-        ("inner-work-group", "at work-group scope"),
-        ("inner-device", "at device scope, as if nobody knew who communicates"),
-    ],
+    &[("inner-work-group", "at work-group scope"), ("inner-device", "at device scope")],
     "the scope of the barrier between two steps within a work-group",
 );
 
 pub(crate) static STENCIL: Workload = Workload {
     name: "stencil",
-    summary: "a stencil by barriers of two scopes: often in the work-group, seldom on the device",
+    summary: "a stencil with barriers of two scopes: often in the work-group, rarely on the device",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("cells", 512, 1, 1 << 20, "cells of a work-group"),
-        Setting::count("work-groups", 0, 0, 1 << 12, "work-groups; 0 makes one a compute unit"),
+        Setting::count("work-groups", 0, 0, 1 << 12, "work-groups; 0 makes one per compute unit"),
         Setting::count("waves", 4, 1, 64, "wavefronts of a work-group"),
         Setting::count("rounds", 4, 1, 1 << 16, "exchanges of borders"),
         Setting::count("steps", 8, 1, 1 << 10, "steps between two exchanges"),
@@ -43,7 +40,7 @@ pub(crate) static STENCIL: Workload = Workload {
     make: |settings, seed| stencil(settings, seed),
 };
 
-/// The cells of a work-group, with what is copied of its neighbours.
+/// The cells of a work-group, with its halo.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     cells: u64,
@@ -51,12 +48,12 @@ struct Part {
 }
 
 impl Part {
-    /// How many cells a work-group computes with.
+    /// The number of cells of a work-group, including the halo.
     fn width(&self) -> u64 {
         self.cells + 2 * self.steps
     }
 
-    /// Where a cell of a work-group stands.
+    /// The index of a cell of a work-group.
     fn at(&self, group: u64, cell: u64) -> u64 {
         group * self.width() + cell
     }
@@ -65,21 +62,21 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 struct Stencil {
     part: Part,
-    /// The cells before a step and after it, in turn.
+    /// The cells before and after a step. The two arrays alternate.
     cells: [Array<u32>; 2],
-    /// How many wavefronts have come to the barrier of the device, in all.
+    /// The total number of arrivals at the barrier of the device.
     arrived: Array<u32>,
     rounds: u64,
     inner: Level,
 }
 
-/// A cell from itself and its two neighbours before.
+/// The next value of a cell.
 fn next(left: u32, here: u32, right: u32) -> u32 {
     left.wrapping_add(right).wrapping_add(here.wrapping_mul(3)) ^ (here >> 1)
 }
 
 impl Stencil {
-    /// Waits until all wavefronts of the grid have come here `times` times.
+    /// Waits until all wavefronts of the grid have arrived `times` times.
     async fn device_barrier(&self, w: &Wave, times: u64) {
         let all = u64::from(w.work_groups()) * u64::from(w.waves()) * times;
         w.fence(release(Level::Device)).await;
@@ -89,7 +86,7 @@ impl Stencil {
         w.fence(acquire(Level::Device)).await;
     }
 
-    /// The cells from `first` to `end` of the own part, after a step.
+    /// Computes one step for the cells from `first` to `end`.
     async fn step(&self, w: &Wave, (from, to): (Array<u32>, Array<u32>), first: u64, end: u64) {
         let (group, stride) = (u64::from(w.work_group()), u64::from(w.waves() * w.lanes()));
         let mut base = first + u64::from(w.index() * w.lanes());
@@ -104,7 +101,7 @@ impl Stencil {
         }
     }
 
-    /// Copies the cells beyond either end from whose they are.
+    /// Copies the halo from its owners.
     async fn exchange(&self, w: &Wave, cells: Array<u32>) {
         let Part { cells: own, steps } = self.part;
         let (group, groups) = (u64::from(w.work_group()), u64::from(w.work_groups()));
@@ -112,7 +109,7 @@ impl Stencil {
         let mut base = u64::from(w.index() * w.lanes());
         while base < 2 * steps {
             let w = w.below(base, 2 * steps);
-            // Cell `k` of the ring that the copy stands for, and where it lies.
+            // The cell of the ring and the index of its copy.
             let copy = |lane: usize| {
                 let k = base + lane as u64;
                 if k < steps { k } else { k + own }
@@ -138,7 +135,7 @@ impl Stencil {
                 w.barrier_with(acq_rel(self.inner)).await;
                 before = 1 - before;
             }
-            // All have their cells; then all have their copies.
+            // First all cells are computed, then all halos are copied.
             self.device_barrier(&w, 2 * round + 1).await;
             self.exchange(&w, self.cells[before]).await;
             self.device_barrier(&w, 2 * round + 2).await;
@@ -146,7 +143,7 @@ impl Stencil {
     }
 }
 
-/// The ring after so many steps, on the host.
+/// The ring after a number of steps, on the host.
 fn reference(mut ring: Vec<u32>, steps: u64) -> Vec<u32> {
     for _ in 0..steps {
         let n = ring.len();
@@ -163,7 +160,7 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let arrivals = u64::from(groups.max(1 << 12)) * u64::from(waves) * 2 * rounds;
     if arrivals > u64::from(u32::MAX) {
         return Err(settings.conflict(format!(
-            "{} of {} cannot be counted",
+            "{} of {} overflow the barrier's 32-bit counter",
             counted(rounds, "round"),
             counted(u64::from(waves), "wavefront")
         )));
@@ -181,7 +178,7 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let grid = Grid::new(groups, waves);
         require_room(&host, &grid).await;
         let ring = data::words_below(seed, u64::from(groups) * part.cells, 1 << 32);
-        host.write(stencil.cells[0], &with_copies(&ring, &part)).await;
+        host.write(stencil.cells[0], &with_halos(&ring, &part)).await;
         let uses = stencil.cells.map(|array| array.read_write());
         let kernel = Kernel::new("stencil", move |w| stencil.all_steps(w)).uses(uses);
         host.launch(kernel.uses([stencil.arrived.read_write()]), grid).await;
@@ -195,14 +192,14 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     });
     Ok(Instance::new(program, move |answer| {
         let found = answer.get::<u32>("cells").unwrap_or_default();
-        // As many work-groups as there were; at least one.
+        // The number of work-groups follows from the answer. It is at least one.
         let cells = (found.len() as u64).next_multiple_of(part.cells).max(part.cells);
         answer.expect("cells", &reference(data::words_below(seed, cells, 1 << 32), rounds * part.steps))
     }))
 }
 
-/// The parts of all work-groups, with their copies.
-fn with_copies(ring: &[u32], part: &Part) -> Vec<u32> {
+/// The parts of all work-groups, with their halos.
+fn with_halos(ring: &[u32], part: &Part) -> Vec<u32> {
     let (n, own) = (ring.len() as u64, part.cells);
     let cell =
         |group: u64, cell: u64| ring[((group * own + cell + n * part.steps - part.steps) % n) as usize];

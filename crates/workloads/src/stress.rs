@@ -8,11 +8,11 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static L1_RESIDENT: Workload = Workload {
     name: "l1-resident",
-    summary: "reads a small array over and over with unit stride: all L1 hits once it is warm",
+    summary: "reads a small array repeatedly with unit stride: all L1 hits after the first pass",
     purpose: Purpose::Stress,
     settings: &[
         Setting::count("kib", 8, 1, 1 << 16, "KiB of the array"),
-        Setting::count("reads", 256, 4, 1 << 24, "loads by each wavefront, rounded up to fours"),
+        Setting::count("reads", 256, 4, 1 << 24, "loads by each wavefront, rounded up to a multiple of 4"),
         Setting::count("work-groups", 512, 1, 1 << 16, "work-groups of 256 work-items"),
     ],
     make: |settings, seed| Ok(l1_resident(settings, seed)),
@@ -20,7 +20,7 @@ pub(crate) static L1_RESIDENT: Workload = Workload {
 
 pub(crate) static RANDOM_MISS: Workload = Workload {
     name: "random-miss",
-    summary: "every lane loads at random from a large array: hardly ever a hit",
+    summary: "every lane loads at random from a large array: almost all misses",
     purpose: Purpose::Stress,
     settings: &[
         Setting::count("mib", 64, 1, 1 << 10, "MiB of the array"),
@@ -30,8 +30,8 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
     make: |settings, seed| Ok(random_miss(settings, seed)),
 };
 
-/// Consecutive loads of a wavefront are so many elements apart: a multiple of
-/// any lane count that leaves no line out.
+/// The distance of consecutive loads of a wavefront in elements. It is a multiple
+/// of any lane count and skips no line.
 const STRIDE: u64 = 64;
 
 async fn read_resident(w: Wave, from: Array<u32>, sums: Array<u32>, fours: u64) {
@@ -61,7 +61,7 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
     });
     Instance::new(program, move |answer| {
         let values = data::words_below(seed, len, 1 << 32);
-        // Only the position in the array matters.
+        // The sum depends only on the position in the array.
         let start = |item: u64| {
             let at = |read: u64| values[((item + read * STRIDE) % len) as usize];
             (0..4 * fours).fold(0u32, |sum, read| sum.wrapping_add(at(read)))
@@ -72,7 +72,7 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-/// What stands at an index of the large array.
+/// The value at an index of the large array.
 fn value(seed: u64, index: u64) -> u32 {
     mix(index as u32 ^ seed as u32)
 }
@@ -86,7 +86,7 @@ async fn read_random(w: Wave, from: Array<u32>, sums: Array<u32>, reads: u64) {
     let mut state = w.item();
     let mut sum = Lanes::splat(0u32);
     for _ in 0..reads {
-        // Two multiplications, and six cheap operations.
+        // Two multiplications and six cheap operations.
         kernel::charge(Class::IntMul, 1);
         kernel::charge(Class::Int, 6);
         state = state.map(Class::IntMul, next);

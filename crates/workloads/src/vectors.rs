@@ -1,4 +1,4 @@
-//! Streams over long arrays: copy, add, and reuse across kernels.
+//! Streaming over long arrays: copy, add, and reuse across kernels.
 
 use kernel::prelude::*;
 
@@ -26,11 +26,11 @@ pub(crate) static VEC_ADD: Workload = Workload {
 
 pub(crate) static CACHE_REUSE: Workload = Workload {
     name: "cache-reuse",
-    summary: "runs kernels one after the other that read the same array and write another",
+    summary: "runs consecutive kernels that read one array and write another",
     purpose: Purpose::Benchmark,
     settings: &[
         Setting::count("n", 1 << 16, 1, 1 << 28, "elements of each array"),
-        Setting::count("kernels", 10, 1, 1000, "kernels that run one after the other"),
+        Setting::count("kernels", 10, 1, 1000, "consecutive kernels"),
     ],
     make: |settings, seed| Ok(cache_reuse(settings, seed)),
 };

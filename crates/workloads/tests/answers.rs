@@ -1,4 +1,4 @@
-//! Every workload, run by the functional executor.
+//! Every workload under the functional executor.
 
 use kernel::reference::{self, Awaited, Options, RunError, Schedule};
 use kernel::{Answer, Placement, Shape};
@@ -48,13 +48,13 @@ fn answer(workload: &Workload, settings: &Settings, seed: u64, options: &Options
     outcome.answer
 }
 
-fn that_end() -> impl Iterator<Item = &'static &'static Workload> {
+fn terminating() -> impl Iterator<Item = &'static &'static Workload> {
     all().iter().filter(|w| !matches!(w.purpose, Purpose::Diagnosis | Purpose::Race))
 }
 
 #[test]
-fn every_workload_computes_its_answer_on_any_lane_count_and_schedule() {
-    for workload in that_end() {
+fn every_workload_computes_its_answer_for_any_lane_count_and_schedule() {
+    for workload in terminating() {
         for lanes in [32, 64] {
             for schedule in [Schedule::RoundRobin, Schedule::Seeded(1), Schedule::Seeded(2)] {
                 answer(workload, &small(workload), 9, &options(lanes, schedule));
@@ -65,9 +65,9 @@ fn every_workload_computes_its_answer_on_any_lane_count_and_schedule() {
 
 #[test]
 fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
-    for workload in that_end() {
+    for workload in terminating() {
         for setting in workload.settings {
-            let workloads::Kind::Policy(choices) = setting.kind else { continue };
+            let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
                 let mut settings = small(workload);
                 settings.set_policy(choice).unwrap_or_else(|error| panic!("{error}"));
@@ -79,7 +79,7 @@ fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
 
 #[test]
 fn every_check_finds_the_first_element_that_is_wrong() {
-    for workload in that_end() {
+    for workload in terminating() {
         let settings = small(workload);
         let good = answer(workload, &settings, 9, &options(64, Schedule::RoundRobin));
         let instance = workload.instance(&settings, 9).unwrap_or_else(|error| panic!("{error}"));
@@ -102,7 +102,7 @@ fn every_check_finds_the_first_element_that_is_wrong() {
 }
 
 #[test]
-fn the_seed_changes_what_is_computed_where_the_input_is_drawn() {
+fn the_seed_changes_the_answer_of_random_inputs() {
     let drawn = [
         "vec-copy",
         "vec-add",
@@ -115,7 +115,7 @@ fn the_seed_changes_what_is_computed_where_the_input_is_drawn() {
         "color",
         "pagerank",
     ];
-    for workload in that_end().filter(|w| drawn.contains(&w.name)) {
+    for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &small(workload), seed, &options(64, Schedule::RoundRobin));
         assert_eq!(run(1), run(1), "{}", workload.name);
         assert_ne!(run(1), run(2), "{}", workload.name);
@@ -123,7 +123,7 @@ fn the_seed_changes_what_is_computed_where_the_input_is_drawn() {
 }
 
 #[test]
-fn the_programs_made_to_be_stuck_are_stuck_for_their_reason() {
+fn each_diagnosis_program_is_stuck_for_its_reason() {
     for workload in all().iter().filter(|w| w.purpose == Purpose::Diagnosis) {
         let instance = workload.instance(&workload.defaults(), 0).unwrap_or_else(|error| panic!("{error}"));
         let stuck = match reference::run(instance.program, &options(64, Schedule::RoundRobin)) {
@@ -144,7 +144,7 @@ fn the_programs_made_to_be_stuck_are_stuck_for_their_reason() {
 }
 
 #[test]
-fn work_groups_that_wait_for_each_other_are_refused_where_they_do_not_fit() {
+fn work_groups_that_wait_for_each_other_must_fit_on_the_machine() {
     let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
     for (groups, policy, room) in [("5", "same-cu", "one compute unit holds 4"), ("17", "device", "holds 16")]
     {
@@ -159,18 +159,18 @@ fn work_groups_that_wait_for_each_other_are_refused_where_they_do_not_fit() {
 }
 
 #[test]
-fn settings_that_do_not_go_together_are_refused() {
+fn contradictory_settings_are_refused() {
     let messages = workloads::find("message-passing").unwrap_or_else(|error| panic!("{error}"));
     let mut settings = messages.defaults();
     assert_eq!(settings.set("words", "1m"), Ok(()));
     assert_eq!(settings.set("rounds", "60k"), Ok(()));
     let error = messages.instance(&settings, 0).map(|_| ()).map_err(|e| e.to_string());
-    let want = "workload `message-passing`: 1048576 words in 61440 rounds are more than 268435456";
+    let want = "workload `message-passing`: 1048576 words in 61440 rounds exceed 268435456 words";
     assert_eq!(error, Err(want.to_owned()));
 }
 
 #[test]
-fn the_register_is_whole_and_its_names_are_unique() {
+fn the_list_is_complete_and_its_names_are_unique() {
     let mut names: Vec<_> = all().iter().map(|w| w.name).collect();
     for workload in all() {
         assert!(!workload.summary.is_empty() && !workload.summary.ends_with('.'), "{}", workload.name);

@@ -1,20 +1,20 @@
-//! Stand-ins have the size and the kind of the graphs they stand in for.
+//! Stand-ins have the size and the kind of their originals.
 
 use std::ops::RangeInclusive;
 
 use workloads::graph::stand_in::Scale;
-use workloads::graph::{Csr, Info, Weights, stand_in};
+use workloads::graph::{Csr, GraphInfo, Weights, stand_in};
 
 fn sixteenth() -> Scale {
     Scale::new(1, 16).expect("a scale")
 }
 
-fn info(name: &str, scale: Scale) -> Info {
-    Info::of(&stand_in::find(name).expect("a stand-in").generate(scale, 1))
+fn info(name: &str, scale: Scale) -> GraphInfo {
+    GraphInfo::of(&stand_in::find(name).expect("a stand-in").generate(scale, 1))
 }
 
 /// The statistics at full size and at a sixteenth.
-fn both(name: &str) -> [Info; 2] {
+fn both(name: &str) -> [GraphInfo; 2] {
     [info(name, Scale::FULL), info(name, sixteenth())]
 }
 
@@ -22,8 +22,8 @@ fn within(value: f64, range: RangeInclusive<f64>) {
     assert!(range.contains(&value), "{value} is not in {range:?}");
 }
 
-/// Hops of the diameter over the square root of the vertices.
-fn diameter_per_side(info: &Info) -> f64 {
+/// The diameter in hops over the square root of the number of vertices.
+fn diameter_per_side(info: &GraphInfo) -> f64 {
     info.diameter_hops_min as f64 / (info.vertices as f64).sqrt()
 }
 
@@ -35,7 +35,7 @@ fn each_has_its_vertices_and_arcs_within_a_hundredth_for_any_scale_and_seed() {
             let graph = stand_in.generate(scale, seed);
             let (vertices, arcs) = (scale.of(u64::from(stand_in.vertices)), scale.of(stand_in.arcs));
             within(f64::from(graph.vertices()) / vertices as f64, 0.99..=1.01);
-            // The rim of a small grid is a larger part of it.
+            // The border is a larger part of a small grid.
             let rim = if stand_in.name == "ecology1" { 0.02 } else { 0.01 };
             within(graph.edges() as f64 / arcs as f64, 1.0 - rim..=1.01);
         }
@@ -47,7 +47,7 @@ fn each_is_undirected_and_simple_with_equal_weights_both_ways() {
     for stand_in in stand_in::all() {
         let graph = stand_in.generate(sixteenth(), 5);
         assert_eq!(graph, graph.reversed(), "{}", stand_in.name);
-        let info = Info::of(&graph);
+        let info = GraphInfo::of(&graph);
         assert_eq!((info.self_loops, info.parallel_arcs), (0, 0), "{}", stand_in.name);
     }
 }
@@ -63,7 +63,7 @@ fn the_smallest_scale_works_for_any_seed() {
     }
 }
 
-/// FNV-1a over all that a graph holds.
+/// The FNV-1a hash of a graph.
 fn fingerprint(graph: &Csr) -> u64 {
     let weights = match &graph.weights {
         Some(Weights::Whole(weights)) => weights.clone(),
@@ -91,7 +91,7 @@ fn a_seed_gives_the_same_graph_on_every_machine() {
 }
 
 #[test]
-fn another_seed_gives_another_graph_unless_there_is_but_one() {
+fn another_seed_gives_another_graph_except_for_the_grid() {
     for stand_in in stand_in::all() {
         let same = stand_in.generate(sixteenth(), 1) == stand_in.generate(sixteenth(), 2);
         assert_eq!(same, stand_in.name == "ecology1", "{}", stand_in.name);
@@ -99,14 +99,14 @@ fn another_seed_gives_another_graph_unless_there_is_but_one() {
 }
 
 #[test]
-fn road_networks_are_wide_local_and_nearly_without_triangles() {
+fn road_networks_have_a_large_diameter_locality_and_few_triangles() {
     for info in both("USA-road-d.BAY").into_iter().chain(both("USA-road-d.COL")) {
         assert_eq!((info.components, info.degree.min, info.degree.p10), (1, 1, 1));
         within(f64::from(info.degree.max), 5.0..=9.0);
         within(info.degree.gini, 0.19..=0.24);
         within(diameter_per_side(&info), 1.4..=2.4);
         within(info.clustering, 0.01..=0.05);
-        // Neighbours are near in memory: a few rows of the map apart.
+        // Neighbours are near in memory: at a distance of a few rows of the map.
         within(info.locality * (info.vertices as f64).sqrt(), 0.0..=1.2);
         let weights = info.weights.expect("lengths");
         assert!(weights.whole && weights.min >= 1.0 && weights.max <= 368_885.0);
@@ -116,7 +116,7 @@ fn road_networks_are_wide_local_and_nearly_without_triangles() {
 }
 
 #[test]
-fn the_optimization_matrix_has_few_rows_of_thousands() {
+fn the_optimization_matrix_has_a_few_rows_of_thousands() {
     let [full, small] = both("c-68");
     within(f64::from(full.degree.max), 4000.0..=6000.0);
     for info in [full, small] {
@@ -132,7 +132,7 @@ fn the_optimization_matrix_has_few_rows_of_thousands() {
 }
 
 #[test]
-fn hubs_of_the_optimization_matrix_fall_off_as_one_over_their_rank() {
+fn degrees_of_hubs_are_inversely_proportional_to_their_rank() {
     let graph = stand_in::find("c-68").expect("a stand-in").generate(Scale::FULL, 1);
     let mut degrees: Vec<u32> = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
     degrees.sort_unstable_by(|a, b| b.cmp(a));
@@ -143,19 +143,19 @@ fn hubs_of_the_optimization_matrix_fall_off_as_one_over_their_rank() {
 }
 
 #[test]
-fn the_grid_is_the_grid() {
+fn the_grid_has_the_statistics_of_a_grid() {
     let [full, small] = both("ecology1");
     assert_eq!((full.vertices, full.arcs, full.diameter_hops_min), (1_000_000, 3_996_000, 1998));
     assert_eq!((small.vertices, small.arcs, small.diameter_hops_min), (62_500, 249_000, 498));
     for info in [full, small] {
         assert_eq!((info.components, info.degree.min, info.degree.max, info.clustering), (1, 2, 4, 0.0));
-        // Half of the arcs go one cell, half go one row.
+        // Half of the arcs have a distance of one cell, half of one row.
         within(info.locality * (info.vertices as f64).sqrt(), 0.49..=0.51);
     }
 }
 
 #[test]
-fn the_collaboration_network_is_clustered_narrow_and_has_a_tail() {
+fn the_collaboration_network_is_clustered_with_a_small_diameter_and_a_tail() {
     let [full, small] = both("coAuthorsDBLP");
     within(f64::from(full.degree.max), 240.0..=700.0);
     within(full.diameter_hops_min as f64, 17.0..=28.0);
@@ -183,13 +183,13 @@ fn the_word_graph_has_one_large_component_and_thousands_of_small_ones() {
         assert_eq!((info.degree.min, info.degree.p10), (0, 0));
         within(f64::from(info.degree.max), 25.0..=100.0);
         within(info.clustering, 0.2..=0.45);
-        // A change of the first letter goes far, of the last one not.
+        // A change of the first letter leads far away, a change of the last one does not.
         within(info.locality, 0.05..=0.2);
     }
 }
 
 #[test]
-fn the_power_flow_matrix_is_blocks_along_a_grid() {
+fn the_power_flow_matrix_has_blocks_along_a_grid() {
     for info in both("OPF_10000") {
         assert_eq!(info.components, 1);
         within(f64::from(info.degree.min), 3.0..=6.0);
@@ -198,12 +198,12 @@ fn the_power_flow_matrix_is_blocks_along_a_grid() {
         within(info.locality * (info.vertices as f64).sqrt(), 0.2..=1.0);
         assert!(info.weights.is_some_and(|weights| weights.whole));
     }
-    // A power grid of 10,000 buses is some sixty lines across, not two hundred.
+    // The diameter of a power grid of 10,000 buses is about 60 lines, not 200.
     within(info("OPF_10000", Scale::FULL).diameter_hops_min as f64, 40.0..=90.0);
 }
 
 #[test]
-fn a_name_that_nobody_has_gets_the_nearest() {
+fn an_unknown_name_gets_the_nearest_one() {
     let message = stand_in::find("c-86").map(|it| it.name).expect_err("no such name");
     assert!(message.starts_with(
         "there is no stand-in for a graph `c-86`; did you mean `c-68`? There are: USA-road-d.BAY"
@@ -212,10 +212,10 @@ fn a_name_that_nobody_has_gets_the_nearest() {
 }
 
 #[test]
-fn the_table_in_the_guide_is_what_is_measured() {
+fn the_table_in_the_guide_has_the_measured_statistics() {
     let guide = include_str!("../../../docs/graphs.md");
     for stand_in in stand_in::all() {
-        let info = Info::of(&stand_in.generate(Scale::FULL, 1));
+        let info = GraphInfo::of(&stand_in.generate(Scale::FULL, 1));
         let degree = &info.degree;
         let row = format!(
             "| `{}` | {} | {} | {} to {}, mean {:.2}, Gini {:.2} | {} | {:.4} n | {:.3} |",

@@ -1,4 +1,4 @@
-//! Work stealing: each task once, under every policy, schedule and shape.
+//! Work stealing: each task runs once under every policy, schedule and shape.
 
 mod store_buffers;
 
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
 use proto::{Sharing, Symbol};
-use workloads::stealing::order::{Access, Operation, Side, Step, Variable};
+use workloads::stealing::order::{Access, Operation, QueueStep, Side, Variable};
 use workloads::stealing::{
-    App, Policy, Queues, SCENARIOS, Scenario, Stealing, Theft, Worker, atomic_bytes, for_machine, lds_bytes,
-    scenario,
+    App, Policy, Queues, SCENARIOS, Scenario, StealOutcome, Stealing, Worker, atomic_bytes, for_machine,
+    lds_bytes, scenario,
 };
 use workloads::{Instance, Settings, find};
 
@@ -34,7 +34,7 @@ fn options(seed: u64) -> Options {
     Options { schedule: Schedule::Seeded(seed), ..Options::default() }
 }
 
-/// Runs an application and checks it; how many tasks were stolen?
+/// Runs an application and checks it. Returns the number of stolen tasks.
 fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
     let (program, check) = instance(app, values).into_parts();
     let outcome = reference::run(program, options).unwrap_or_else(|error| panic!("{app:?}: {error}"));
@@ -42,7 +42,8 @@ fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
     outcome.answer.get::<u32>("stolen").unwrap_or_default().iter().sum()
 }
 
-/// The scenarios by name, and those of machines with more than scopes or none.
+/// All scenarios: the named ones, and those of machines with remote operations or
+/// without scopes.
 fn scenarios() -> impl Iterator<Item = Scenario> {
     let machines = [(Sharing::Remote, "with-remote"), (Sharing::Unscoped, "without-scopes")];
     SCENARIOS.into_iter().chain(machines.into_iter().filter_map(|(sharing, name)| for_machine(sharing, name)))
@@ -62,11 +63,11 @@ fn every_scenario_computes_every_answer_to_convergence_and_after_some_sweeps() {
 }
 
 #[test]
-fn any_number_of_queues_wavefronts_and_vertices_a_task_gives_the_same_answer() {
+fn any_number_of_queues_wavefronts_and_vertices_per_task_gives_the_same_answer() {
     let shapes = [
         [("queues", "1"), ("waves", "1"), ("chunk", "1"), ("padding", "packed")],
         [("queues", "3"), ("waves", "3"), ("chunk", "64"), ("padding", "padded")],
-        // More queues than tasks, and than fit on the machine at once.
+        // More queues than tasks, and more than fit on the machine at once.
         [("queues", "100"), ("waves", "2"), ("chunk", "65"), ("padding", "packed")],
         [("queues", "7"), ("waves", "1"), ("chunk", "200"), ("padding", "padded")],
     ];
@@ -82,7 +83,7 @@ fn any_number_of_queues_wavefronts_and_vertices_a_task_gives_the_same_answer() {
 }
 
 #[test]
-fn graphs_without_arcs_and_of_one_vertex_are_done_too() {
+fn graphs_without_arcs_and_of_one_vertex_work() {
     for app in App::ALL {
         run(app, &[("edges", "0"), ("sweeps", "0")], &options(1));
         run(app, &[("vertices", "1"), ("edges", "0"), ("sweeps", "0")], &options(1));
@@ -90,7 +91,7 @@ fn graphs_without_arcs_and_of_one_vertex_are_done_too() {
         let instance = app.instance(&empty, &settings(app, &[("sweeps", "2")]), 1);
         if app == App::Sssp {
             let message = instance.map(|_| ()).map_err(|error| error.to_string());
-            let want = "workload `sssp`: paths are to start at vertex 0, but the graph has 0 vertices";
+            let want = "workload `sssp`: `source` is vertex 0, but the graph has 0 vertices";
             assert_eq!(message, Err(want.to_owned()));
         } else {
             let (program, check) = instance.unwrap_or_else(|error| panic!("{error}")).into_parts();
@@ -101,7 +102,7 @@ fn graphs_without_arcs_and_of_one_vertex_are_done_too() {
 }
 
 #[test]
-fn the_seed_decides_everything() {
+fn the_seed_determines_the_run() {
     let answer = |seed| {
         let (program, _) = instance(App::Color, &[]).into_parts();
         reference::run(program, &options(seed)).map(|outcome| (outcome.answer, outcome.steps)).ok()
@@ -112,7 +113,7 @@ fn the_seed_decides_everything() {
 }
 
 #[test]
-fn a_task_that_is_lost_done_twice_or_done_for_another_is_a_wrong_answer() {
+fn a_task_lost_repeated_or_replaced_is_a_wrong_answer() {
     let built = instance(App::Sssp, &[("sweeps", "3")]);
     let (program, check) = built.into_parts();
     let good = reference::run(program, &options(1)).map(|outcome| outcome.answer).unwrap_or_default();
@@ -129,8 +130,8 @@ fn a_task_that_is_lost_done_twice_or_done_for_another_is_a_wrong_answer() {
     }
 }
 
-/// A program in which tasks make tasks: `n > 1` splits into halves, 1 is done.
-/// It counts for each wavefront how many it did.
+/// A program in which tasks make tasks: `n > 1` splits into halves, 1 is a leaf.
+/// It counts the leaves of each wavefront.
 fn splitting(policy: Policy, tasks: u32) -> Program {
     const QUEUES: u32 = 4;
     Program::new("splitting", move |host| async move {
@@ -159,7 +160,7 @@ fn policy(stealing: Stealing, published: bool) -> Policy {
     Policy { own: Level::WorkGroup, stealing, padded: false, published, attempts: 50 }
 }
 
-/// How many tasks were done by the owner of the first task, and by others.
+/// The leaves run by the owner of the first task, and by others.
 fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
     let program = splitting(policy(Stealing::Unscoped, published), 100);
     let (answer, _) = store_buffers::run(program, Shape::default(), buffers, seed);
@@ -168,7 +169,7 @@ fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
 }
 
 #[test]
-fn tasks_that_make_tasks_are_each_done_once_where_stores_wait_in_buffers() {
+fn tasks_that_make_tasks_run_once_with_store_buffers() {
     let mut others = 0;
     for seed in 0..200 {
         let (own, stolen) = split(false, true, seed);
@@ -179,14 +180,14 @@ fn tasks_that_make_tasks_are_each_done_once_where_stores_wait_in_buffers() {
 }
 
 #[test]
-fn the_published_orders_take_tasks_twice_where_stores_wait_in_buffers() {
+fn the_published_orders_repeat_tasks_with_store_buffers() {
     let total = |buffers| (0..200).map(move |seed| split(true, buffers, seed)).map(|(a, b)| a + b);
     assert!(total(false).all(|sum| sum == 100), "wrong even without buffers");
     assert!(total(true).any(|sum| sum > 100), "never a task too many");
 }
 
 #[test]
-fn the_published_orders_are_caught_by_the_check_of_a_sweep() {
+fn the_check_of_a_sweep_detects_the_published_orders() {
     let wrong = |ordering, seed| {
         let built = instance(App::PageRank, &[("ordering", ordering), ("sweeps", "2"), ("chunk", "4")]);
         let (program, check) = built.into_parts();
@@ -200,7 +201,7 @@ fn the_published_orders_are_caught_by_the_check_of_a_sweep() {
 }
 
 #[test]
-fn a_queue_that_is_too_small_says_so() {
+fn a_queue_that_overflows_is_named() {
     let small = |capacity: u32, tasks: u32, push: bool| {
         let program = Program::new("small", move |host| async move {
             let queues = Queues::alloc(&host, 2, capacity, policy(Stealing::None, false));
@@ -219,13 +220,13 @@ fn a_queue_that_is_too_small_says_so() {
     let full = small(3, 3, true).err().unwrap_or_default();
     assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but is to start with 4 tasks"), "{many}");
+    assert!(many.contains("queue 1 has 3 slots, but starts with 4 tasks"), "{many}");
 }
 
-/// What an atomic did, by the table's words.
+/// An atomic access in the terms of the table.
 type Use = (Variable, Access, Side, Semantics);
 
-/// The atomics of a run with padded or packed queues, by kernel.
+/// The atomics of a run, each with its kernel, with padded or packed queues.
 fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
     let (queue, role) = if packed { (16, 8) } else { (128, 64) };
     let base = machine.atomics.iter().map(|a| a.addr).min().unwrap_or(0) / 64 * 64;
@@ -243,7 +244,7 @@ fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
     machine.atomics.iter().map(of).collect()
 }
 
-/// The atomics of two sweeps, by kernel, and the bytes of the lines they touch.
+/// The atomics of two sweeps, each with its kernel, and the bytes of their lines.
 fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
     let built = instance(App::PageRank, &[values, &[("sweeps", "2")]].concat());
     let (_, machine) = store_buffers::run(built.into_parts().0, Shape::default(), false, 3);
@@ -251,9 +252,9 @@ fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
     (uses(&machine, values.contains(&("padding", "packed"))), lines.len() as u64 * 64)
 }
 
-/// What these operations may do to heads and tails, by the table.
+/// The accesses of these operations to heads and tails, according to the table.
 fn tabled(operations: &[Operation], policy: Policy) -> BTreeSet<String> {
-    let steps = operations.iter().flat_map(|&operation| Step::of(operation));
+    let steps = operations.iter().flat_map(|&operation| QueueStep::of(operation));
     let steps = steps.filter(|row| row.variable != Variable::Slot);
     let steps = steps.filter(|row| policy.stealing != Stealing::None || row.side == Side::Owner);
     steps.map(|row| show((row.variable, row.access, row.side, policy.semantics(row.step)))).collect()
@@ -264,7 +265,7 @@ fn show(what: Use) -> String {
 }
 
 #[test]
-fn the_kernel_does_what_the_table_says_and_nothing_else() {
+fn the_kernel_performs_exactly_the_accesses_of_the_table() {
     let all = |uses: &[(u16, Use)]| uses.iter().map(|(_, what)| show(*what)).collect::<BTreeSet<_>>();
     for scenario in scenarios() {
         let (found, _) = recorded(&[("policy", scenario.policy)]);
@@ -310,7 +311,7 @@ fn scopes_and_remote_operations_are_those_of_the_scenario() {
 }
 
 #[test]
-fn atomics_touch_two_lines_a_queue_if_padded_and_sixteen_bytes_if_packed() {
+fn atomics_use_two_lines_per_queue_if_padded_and_sixteen_bytes_if_packed() {
     for (padding, padded) in [("padded", true), ("packed", false)] {
         let (_, bytes) = recorded(&[("padding", padding)]);
         assert_eq!(bytes, atomic_bytes(4, padded, 64), "{padding}");
@@ -358,11 +359,11 @@ fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
             let popped = queues.pop(&w, 0).await;
             let last = queues.pop(&w, 0).await;
             let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0).await);
-            let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
+            let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
             w.store(found, 0, task(stolen)).await;
             w.store(found, 1, popped.unwrap_or(0)).await;
             w.store(found, 2, last.unwrap_or(0)).await;
-            w.store(found, 3, u32::from(ends == (None, Theft::Empty))).await;
+            w.store(found, 3, u32::from(ends == (None, StealOutcome::Empty))).await;
         });
         host.launch(kernel, Grid::new(1, 1)).await;
         Answer::new().with("found", &host.read(found).await)

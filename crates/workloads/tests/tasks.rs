@@ -1,9 +1,9 @@
-//! The task runtime: each task runs once on any worker; and the runtime at its
-//! bounds.
+//! The task runtime: each task runs once on any worker. Also the limits of the
+//! runtime.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};
-use workloads::tasks::{Done, Limits, Plan, Scopes, TaskProgram, Worker, check_work};
+use workloads::tasks::{Limits, Plan, Scopes, TaskProgram, TaskTotals, Worker, check_work};
 use workloads::{Settings, find};
 
 fn options(seed: u64) -> Options {
@@ -22,13 +22,14 @@ const PLAN: Plan = Plan {
     device_low: 0,
 };
 
-/// Tasks of two kinds in turn: each makes so many of the other kind, to a depth.
-/// A task that is run in the wrong function, or twice, or not, shows in the sums.
+/// Tasks of two alternating kinds: each makes tasks of the other kind, to a
+/// depth. A lost or repeated task, or a task in the wrong function, changes the
+/// sums.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
     children: u32,
     depth: u32,
-    /// Make them one by one for each lane, not spread over lanes.
+    /// Whether to make tasks one by one for each lane, not spread over lanes.
     single: bool,
 }
 
@@ -61,7 +62,7 @@ impl TaskProgram<3> for Turns {
     }
 }
 
-/// What the host has for the tallies, and how many tasks.
+/// The tallies and the number of tasks, computed on the host.
 fn sums(turns: &Turns) -> (Vec<u64>, u64) {
     let mut tallies = vec![0];
     for depth in 0..=turns.depth {
@@ -73,14 +74,14 @@ fn sums(turns: &Turns) -> (Vec<u64>, u64) {
     (tallies, tasks)
 }
 
-/// Runs a program; gives what was done, or the error.
+/// Runs a program. Returns its totals, or the error.
 fn run<const W: usize, P: TaskProgram<W>>(
     plan: Plan,
     program: P,
     first: Vec<(usize, [u32; W])>,
     options: &Options,
-) -> Result<(Done, Outcome), String> {
-    let done = std::rc::Rc::new(std::cell::RefCell::new(Done::default()));
+) -> Result<(TaskTotals, Outcome), String> {
+    let done = std::rc::Rc::new(std::cell::RefCell::new(TaskTotals::default()));
     let to = done.clone();
     let program = Program::new("tasks", move |host| async move {
         let done = plan.run(&host, program, &first).await;
@@ -113,18 +114,18 @@ fn each_task_runs_once_in_its_function_on_any_number_of_workers_under_either_pol
 }
 
 #[test]
-fn fronts_are_full_but_for_the_corner_cases() {
+fn fronts_are_full_except_in_corner_cases() {
     let turns = Turns { children: 3, depth: 8, single: false };
     let (done, _) = run(PLAN, turns, vec![(0, [0; 3])], &options(1)).unwrap();
     let full = done.counts.fronts - done.counts.partial;
     assert!(full * 64 > done.counts.tasks / 2, "{:?}", done.counts);
-    // The first task is alone, and the last ones of six wavefronts may be.
+    // The first task is alone in its front. So may be the last ones of six wavefronts.
     assert!(done.counts.partial > 0);
     assert!(done.counts.to_group > 0 && done.counts.to_device > 0, "{:?}", done.counts);
 }
 
 #[test]
-fn no_task_at_all_ends_at_once_and_many_first_tasks_are_all_run() {
+fn no_tasks_end_at_once_and_many_first_tasks_all_run() {
     let turns = Turns { children: 2, depth: 0, single: false };
     let (done, _) = run(PLAN, turns, vec![], &options(1)).unwrap();
     assert_eq!((done.counts.tasks, done.tallies), (0, vec![]));
@@ -134,7 +135,7 @@ fn no_task_at_all_ends_at_once_and_many_first_tasks_are_all_run() {
     assert_eq!(check_work(1000, &outcome.answer), Ok(()));
 }
 
-/// One task that makes very many.
+/// One task that makes very many tasks.
 #[derive(Clone, Copy, Debug)]
 struct Burst(u32);
 
@@ -151,7 +152,7 @@ impl TaskProgram<1> for Burst {
 }
 
 #[test]
-fn a_task_with_a_million_children_runs_where_there_is_room() {
+fn a_task_with_a_million_children_runs_with_enough_capacity() {
     let plan = Plan { fronts: 20_000, wave_queue: 16_384, ..PLAN };
     let (done, outcome) = run(plan, Burst(1_000_000), vec![(0, [0])], &options(1)).unwrap();
     assert_eq!(done.tallies, [1_000_001]);
@@ -159,7 +160,7 @@ fn a_task_with_a_million_children_runs_where_there_is_room() {
 }
 
 #[test]
-fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
+fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     let error = |plan: Plan, children, first: usize| {
         run(plan, Burst(children), vec![(0, [0]); first], &options(1)).map(|_| ()).unwrap_err()
     };
@@ -184,7 +185,7 @@ fn what_overflows_is_named_with_its_capacity_and_the_setting_to_raise() {
         memory.contains("the first tasks need 4 task-fronts, but there are 2: raise `fronts`"),
         "{memory}"
     );
-    // Several wavefronts give before any sees that the queue is full.
+    // Several wavefronts give fronts before one sees that the queue is full.
     let group = Plan { groups: 1, waves: 8, group_queue: 1, device_queue: 1, ..PLAN };
     let errors: Vec<String> = (1..40)
         .filter_map(|seed| {
@@ -227,12 +228,9 @@ fn settings_of_trees_and_queues_that_do_not_fit_are_refused() {
         error(&[("nodes-max", "50")]),
         "workload `uts`: the tree has more than 50 nodes: raise `nodes-max`"
     );
-    // Found on the way down: the tree itself has more nodes than anybody can visit.
+    // The traversal finds the depth first. The whole tree is too large to visit.
     let deep = [("depth", "10000"), ("nodes-max", "4294967296")];
-    assert_eq!(
-        error(&deep),
-        "workload `uts`: the tree is deeper than 4093, the most there may be: lower `depth`"
-    );
+    assert_eq!(error(&deep), "workload `uts`: the tree is deeper than the limit of 4093: lower `depth`");
     assert!(error(&[("group-low", "9"), ("group-queue", "8")]).contains("`group-queue`"));
     let bad = uts.defaults().set("probability", "1.5").unwrap_err().to_string();
     assert_eq!(
@@ -270,7 +268,7 @@ const PUBLISHED: [(&str, u64, usize, u64); 5] = [
     ("T5", 4_147_582, 20, 2_181_318),
 ];
 
-/// The trees made after them: counted by another program (Python's hashlib).
+/// The small versions, counted by another program (with Python's hashlib).
 const SMALL: [(&str, u64, usize, u64); 4] = [
     ("T1-small", 125_115, 8, 100_175),
     ("T2-small", 125_766, 61, 73_837),
@@ -287,7 +285,7 @@ fn count(input: &str) -> (u64, usize, u64) {
 }
 
 #[test]
-fn the_small_trees_have_the_counts_that_another_program_found() {
+fn the_small_trees_have_the_counts_of_another_program() {
     for (name, nodes, depth, leaves) in SMALL {
         assert_eq!(count(name), (nodes, depth, leaves), "{name}");
     }
@@ -295,14 +293,14 @@ fn the_small_trees_have_the_counts_that_another_program_found() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "twenty million digests: with --release")]
-fn the_trees_of_the_benchmark_have_its_counts_to_the_unit() {
+fn the_trees_of_the_benchmark_have_its_exact_counts() {
     for (name, nodes, depth, leaves) in PUBLISHED {
         assert_eq!(count(name), (nodes, depth, leaves), "{name}");
     }
 }
 
 #[test]
-fn every_named_input_is_named_once_and_says_its_counts() {
+fn every_named_input_is_unique_and_states_its_counts() {
     let inputs = find("uts").unwrap().inputs();
     let grouped = |n: u64| {
         let digits = n.to_string();
@@ -330,7 +328,7 @@ fn trees_of_every_kind_are_searched() {
         &[("tree", "geometric"), ("shape", "cyclic"), ("depth", "4"), ("branching", "3")],
         &[("tree", "binomial"), ("branching", "90.5"), ("probability", "0.2"), ("fan-out", "4")],
         &[("tree", "hybrid"), ("shape", "linear"), ("probability", "0.2"), ("fan-out", "4")],
-        // A root alone.
+        // Only a root.
         &[("tree", "geometric"), ("branching", "0")],
     ];
     for tree in trees {

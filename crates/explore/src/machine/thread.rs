@@ -241,7 +241,7 @@ impl Code {
                     state.pc = if value(state, cond)? != 0 { *target as u16 } else { state.pc + 1 };
                 }
                 Some(Instr::Jump { target }) => state.pc = *target as u16,
-                Some(Instr::Fence(fence)) if !fence.is_felt() => state.pc += 1,
+                Some(Instr::Fence(fence)) if !fence.constrains_caches() => state.pc += 1,
                 _ => {
                     self.forget(thread, state);
                     return Ok(());

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, Skeleton};
+use litmus::generate::{self, Bound, Generated, Kind, Op, Ordering, ProgramSkeleton};
 use litmus::hrf::{self, Options, Reading};
 use litmus::program::{Level, Order};
 
@@ -108,9 +108,9 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         orderings: orderings.to_vec(),
         ..Bound::new(2, operations.min(operations_max), 2)
     };
-    let smallest = |orderings: &[Ordering], lonely| Bound {
+    let smallest = |orderings: &[Ordering], single_thread_scopes| Bound {
         kinds: ALL.to_vec(),
-        lonely_scopes: lonely,
+        single_thread_scopes,
         ..pair(4, 2, orderings)
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
@@ -129,10 +129,11 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         let bound = placed(wide, smallest(&[AcquireRelease], false));
         all.push(Family { transform, ..family(letter, bound, 64) });
     }
-    let lonely_scopes = scopes_are_hints(claims);
+    let single_thread_scopes = scopes_are_hints(claims);
     for wide in scope_changes(claims) {
         for rmw in RMWS {
-            let bound = Bound { kinds: EXCHANGING.to_vec(), lonely_scopes, ..pair(4, 2, &[AcquireRelease]) };
+            let bound =
+                Bound { kinds: EXCHANGING.to_vec(), single_thread_scopes, ..pair(4, 2, &[AcquireRelease]) };
             let transform = Transform { wide, rmw: Some(rmw), ..Transform::NONE };
             all.push(Family { transform, ..family('V', placed(wide, bound), 64) });
         }
@@ -142,7 +143,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             threads_min: 1,
             threads_max: 1,
             kinds: ALONE.to_vec(),
-            lonely_scopes: true,
+            single_thread_scopes: true,
             words_of_line_max: 2,
             compute_units_max: 1,
             orderings: orderings.to_vec(),
@@ -157,7 +158,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
         }
     }
     if has_remote(claims) {
-        let bound = Bound { lonely_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
+        let bound = Bound { single_thread_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let transform = Transform { wide: ScopeChange::Remote, ..Transform::NONE };
         // Most of them are synchronized.
         all.push(Family { transform, whole_one_in: 7, ..family('P', bound, 64) });
@@ -175,7 +176,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 
 /// Whether the family has a program that differs only in scopes, with work-items that share a
 /// work-group.
-pub(crate) fn is_twin(skeleton: &Skeleton, wide: ScopeChange) -> bool {
+pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     // Beside system scope, work-group scope stands for all narrower scopes.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != ScopeChange::System);
     let Some(groups) = skeleton.tree.first() else { return false };
@@ -197,7 +198,7 @@ pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
 /// Whether the program is race-free, with a data conflict that synchronization orders.
 pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bool {
     readings.iter().any(|&reading| {
-        let verdict = generate::telling(generated, &Options::new(reading));
+        let verdict = generate::verdict_if_synchronized(generated, &Options::new(reading));
         verdict.is_ok_and(|verdict| verdict.is_some())
     })
 }

@@ -101,7 +101,7 @@ pub(crate) fn in_batches(
             kinds: ALL.to_vec(),
             orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst],
             // All synchronization of the host has system scope.
-            lonely_scopes: scopes_are_hints(claims) && !hosts(&wide),
+            single_thread_scopes: scopes_are_hints(claims) && !hosts(&wide),
             words_of_line_max: 2,
             compute_units_max: 2,
             ..Bound::new(threads, threads * each, 3)

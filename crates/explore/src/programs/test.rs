@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use litmus::generate::{Generated, Skeleton};
+use litmus::generate::{Generated, ProgramSkeleton};
 use litmus::parse::TextError;
 use litmus::program::{Instr, Level, Program};
 
@@ -24,7 +24,7 @@ pub enum Machines {
 #[derive(Clone, Debug)]
 enum Source {
     Whole { text: String, program: Box<Program> },
-    Generated { skeleton: Skeleton, transform: Transform },
+    Generated { skeleton: ProgramSkeleton, transform: Transform },
 }
 
 /// A test: a program with its placements.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use litmus::suite::{Asked, expectations, is_test_file};
+use litmus::suite::{Question, expectations, is_test_file};
 
 use crate::Failure;
 use crate::args::LitmusArguments;
@@ -132,10 +132,11 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// those of a folder by name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
-    for (path, asked) in [(&arguments.expect, Asked::Verdict), (&arguments.expect_race_free, Asked::RaceFree)]
+    for (path, question) in
+        [(&arguments.expect, Question::Verdict), (&arguments.expect_race_free, Question::RaceFree)]
     {
         if let Some(path) = path {
-            tables.add(path, asked).map_err(Failure::BadInput)?;
+            tables.add(path, question).map_err(Failure::BadInput)?;
         }
     }
     let mut tests = Tests::default();
@@ -252,7 +253,7 @@ struct Row {
 }
 
 impl Table {
-    fn add(&mut self, table: &Path, asked: Asked) -> Result<(), String> {
+    fn add(&mut self, table: &Path, question: Question) -> Result<(), String> {
         let text = read_table(table)?;
         let shown = table.display().to_string();
         let folder = table.parent().unwrap_or(Path::new(""));
@@ -270,9 +271,9 @@ impl Table {
             let next = self.rows.len();
             let number = *self.by_file.entry(key).or_insert(next);
             let row = self.rows.entry(number).or_insert_with(|| Row { path, expected: Expected::default() });
-            let answer = match asked {
-                Asked::Verdict => &mut row.expected.verdict,
-                Asked::RaceFree => &mut row.expected.race_free,
+            let answer = match question {
+                Question::Verdict => &mut row.expected.verdict,
+                Question::RaceFree => &mut row.expected.race_free,
             };
             if answer.replace(line.expected).is_some_and(|before| before != line.expected) {
                 return Err(format!("{place}: {} has the opposite answer in an earlier line", line.file));

@@ -200,9 +200,9 @@ impl Sum {
             format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
         };
         let [met, not_met] =
-            if judge.asks_liveness() { ["always end", "may go on for ever"] } else { ["met", "not met"] };
+            if judge.checks_liveness() { ["always end", "may go on for ever"] } else { ["met", "not met"] };
         let mut parts = vec![format!("{} {met}", self.met), format!("{} {not_met}", self.not_met)];
-        if judge.tells_races() {
+        if judge.defines_races() {
             parts.push(format!("{} with races", self.races));
         }
         for (number, word) in [

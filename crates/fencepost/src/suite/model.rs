@@ -27,7 +27,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
         Err(_) => Method::Clauses(Box::new(clauses(arguments)?)),
     };
     let judge = Judge { method, unroll: arguments.unroll };
-    if arguments.expect_race_free.is_some() && !judge.tells_races() {
+    if arguments.expect_race_free.is_some() && !judge.defines_races() {
         return Err(Failure::BadInput(format!(
             "--expect-race-free: the model `{}` defines no races",
             arguments.model

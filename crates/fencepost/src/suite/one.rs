@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use litmus::parse::{Macros, hash, parse_with};
-use litmus::suite::{Answer, Asked, Comparison, Judge, compare};
+use litmus::suite::{Answer, Comparison, Judge, Question, compare};
 use serde_json::{Value, json};
 
 use super::files::{Expected, Test, read_text};
@@ -162,11 +162,11 @@ fn examine(
 
 /// Compares an answer with what the tables say.
 fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: &str) {
-    let mut compare = |asked: Asked, expected: Option<bool>, words: [&str; 2]| {
+    let mut compare = |question: Question, expected: Option<bool>, words: [&str; 2]| {
         let Some(expected) = expected else { return };
         outcome.expectations += 1;
         let [yes, no] = if expected { words } else { [words[1], words[0]] };
-        match compare(answer, asked, expected) {
+        match compare(answer, question, expected) {
             Comparison::Match => {}
             Comparison::Mismatch => outcome.unexpected.push(format!("{file}: expected {yes}, found {no}")),
             Comparison::Undecided => outcome.unexpected.push(format!(
@@ -180,8 +180,8 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
     } else {
         ["that the condition is met", "that the condition is not met"]
     };
-    compare(Asked::Verdict, expected.verdict, words);
-    compare(Asked::RaceFree, expected.race_free, ["no race", "a race"]);
+    compare(Question::Verdict, expected.verdict, words);
+    compare(Question::RaceFree, expected.race_free, ["no race", "a race"]);
     // What is not covered does not matter where all that was asked is decided.
     if outcome.expectations > 0 && outcome.unexpected.is_empty() {
         outcome.incomplete = None;

@@ -1,75 +1,75 @@
-//! Why a run did not come to its end.
+//! The errors of a run.
 
 use core::fmt;
 
 use proto::words::counted;
 
-use crate::fault::{Fault, Who};
+use crate::fault::{Fault, Issuer};
 use crate::op::Site;
 
-/// Why a run did not come to its end.
+/// The reason why a run did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// The program did something wrong.
+    /// The program has an error.
     Fault(Box<Fault>),
-    /// The program can not, or does not, go on.
+    /// The program makes no progress.
     Stuck(Box<Stuck>),
 }
 
-/// A program that does not go on, and who waits for what.
+/// A program without progress, and its waiting agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// How this shows.
-    pub cause: Cause,
-    /// Who waits, the host first, then wavefronts in the order of dispatch.
+    /// The observed symptom.
+    pub cause: StuckCause,
+    /// The waiting agents: the host, then wavefronts in the order of dispatch.
     pub waits: Vec<Wait>,
-    /// Work-groups that were never dispatched: the kernel and how many.
+    /// The kernels with undispatched work-groups, and the number of these.
     pub undispatched: Vec<(String, u32)>,
 }
 
-/// How it shows that a program does not go on.
+/// The symptom of a program without progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Everybody waits for something that nobody will do.
-    NothingMoves,
-    /// So many operations changed no byte, and no wavefront ended.
+pub enum StuckCause {
+    /// Every agent waits for an event that no agent will cause.
+    Deadlock,
+    /// For many operations no byte changed and no wavefront ended.
     NoProgress {
-        /// How many.
+        /// The number of these operations.
         steps: u64,
     },
-    /// The run took more operations than allowed.
+    /// The run exceeds its limit of operations.
     TooLong {
-        /// How many.
+        /// The number of operations.
         steps: u64,
     },
 }
 
-/// One agent that waits.
+/// A waiting agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Who.
-    pub who: Who,
-    /// For what.
+    /// The agent.
+    pub issuer: Issuer,
+    /// The awaited event.
     pub what: Awaited,
-    /// At which place in the source.
+    /// The place in the source.
     pub site: Site,
 }
 
-/// What an agent waits for.
+/// The event for which an agent waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// The other wavefronts of its work-group at a barrier.
     Barrier {
-        /// How many are there.
+        /// The wavefronts that have arrived.
         arrived: u32,
-        /// How many have ended and will never come.
+        /// The wavefronts that have ended and never arrive.
         ended: u32,
-        /// How many there are in all.
+        /// The wavefronts of the work-group.
         waves: u32,
     },
     /// The end of a kernel.
     Kernel(String),
-    /// Nothing: it runs on, and comes by here.
+    /// No event: the agent runs, and its last operation is here.
     Spins,
 }
 
@@ -89,22 +89,22 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// How many waits a message names before it only counts.
+/// The waits that a message names. It only counts the others.
 const WAITS_SHOWN: usize = 8;
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cause {
-            Cause::NothingMoves => f.write_str("the program can not go on")?,
-            Cause::NoProgress { steps } => {
+            StuckCause::Deadlock => f.write_str("the program is deadlocked")?,
+            StuckCause::NoProgress { steps } => {
                 write!(f, "no byte changed and no wavefront ended during {}", counted(steps, "operation"))?;
             }
-            Cause::TooLong { steps } => {
+            StuckCause::TooLong { steps } => {
                 write!(f, "the program did not end within {}", counted(steps, "operation"))?;
             }
         }
-        for Wait { who, what, site } in self.waits.iter().take(WAITS_SHOWN) {
-            write!(f, "\n  {who} {what}, at {site}")?;
+        for Wait { issuer, what, site } in self.waits.iter().take(WAITS_SHOWN) {
+            write!(f, "\n  {issuer} {what}, at {site}")?;
         }
         if self.waits.len() > WAITS_SHOWN {
             write!(f, "\n  and {} more", self.waits.len() - WAITS_SHOWN)?;

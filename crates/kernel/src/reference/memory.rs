@@ -1,16 +1,16 @@
-//! One flat memory, in which operations take place at once.
+//! One flat memory, in which operations are atomic.
 
 use proto::{Addr, Width};
 
 use crate::op::{Action, Posted};
 
-/// Bytes from address 0 on; those never written are zero.
+/// The bytes from address 0. Unwritten bytes are zero.
 #[derive(Debug, Default)]
-pub(super) struct Flat(Vec<u8>);
+pub(super) struct FlatMemory(Vec<u8>);
 
-impl Flat {
+impl FlatMemory {
     pub(super) fn zeros(bytes: usize) -> Self {
-        Flat(vec![0; bytes])
+        FlatMemory(vec![0; bytes])
     }
 
     fn bytes(&mut self, at: Addr, count: usize) -> &mut [u8] {
@@ -27,7 +27,7 @@ impl Flat {
         u64::from_le_bytes(word)
     }
 
-    /// Did any byte change?
+    /// Returns whether the word changed.
     fn write(&mut self, at: Addr, width: Width, bits: u64) -> bool {
         let to = self.bytes(at, width.bytes());
         let new = &bits.to_le_bytes()[..width.bytes()];
@@ -36,7 +36,7 @@ impl Flat {
         changed
     }
 
-    /// Performs an access of all its lanes, lowest first. Did any byte change?
+    /// Performs an access of all lanes, lowest first. Returns whether any byte changed.
     pub(super) fn perform(&mut self, op: &mut Posted) -> bool {
         let mut changed = false;
         for lane in op.exec.iter() {

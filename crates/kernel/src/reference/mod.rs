@@ -1,9 +1,10 @@
-//! A functional executor: whole programs without time or caches.
+//! A functional executor: runs programs without time or caches.
 //!
-//! One operation at a time takes place in one flat memory, so every run is
+//! One flat memory performs one operation at a time, so every run is
 //! sequentially consistent. The order is round-robin, or drawn from a seed.
-//! Grids larger than the machine are dispatched as work-groups end. Use it to
-//! develop and test workloads; it says nothing about protocols or cost.
+//! Work-groups beyond the size of the machine start when others end. Use the
+//! executor to develop and test workloads. It says nothing about protocols or
+//! cost.
 
 mod error;
 mod memory;
@@ -13,11 +14,11 @@ use std::rc::Rc;
 
 use proto::KernelId;
 
-pub use error::{Awaited, Cause, RunError, Stuck, Wait};
-use memory::Flat;
+pub use error::{Awaited, RunError, Stuck, StuckCause, Wait};
+use memory::FlatMemory;
 
 use crate::answer::Answer;
-use crate::fault::Who;
+use crate::fault::Issuer;
 use crate::host::Program;
 use crate::launch::{Launch, Placement, Shape};
 use crate::op::{Action, OpId, Site, Space};
@@ -26,27 +27,27 @@ use crate::session::{Polled, Session, WaveTask};
 use crate::wave::Coords;
 use crate::work::Work;
 
-/// Who takes the next step.
+/// The choice of the agent that performs the next operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// Everybody in turn.
+    /// All agents in turn.
     #[default]
     RoundRobin,
-    /// Drawn from this seed.
+    /// Random, from this seed.
     Seeded(u64),
 }
 
-/// How to run a program.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The machine it runs on.
+    /// The shape of the machine.
     pub shape: Shape,
-    /// Who takes the next step.
+    /// The choice of the agent that performs the next operation.
     pub schedule: Schedule,
-    /// After so many operations without progress the run is stuck. Progress is
-    /// a byte of memory that changes, or a wavefront that ends.
+    /// The run is stuck after this many operations without progress. Progress
+    /// is a change of a byte of memory, or the end of a wavefront.
     pub idle_steps_max: u64,
-    /// After so many operations the run is given up.
+    /// The limit of operations of the run.
     pub steps_max: u64,
 }
 
@@ -61,55 +62,55 @@ impl Default for Options {
     }
 }
 
-/// What a run did.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The program's answer.
     pub answer: Answer,
-    /// How many operations took place.
+    /// The number of performed operations.
     pub steps: u64,
-    /// All arithmetic of all wavefronts.
+    /// The arithmetic of all wavefronts.
     pub work: Work,
 }
 
 /// Runs a program to its end.
 ///
 /// # Errors
-/// If the program does something wrong, or does not go on.
+/// If the program has an error or makes no progress.
 pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
     Run::new(program, options).run()
 }
 
-/// The host, or a wavefront.
+/// The host or a wavefront.
 #[derive(Debug)]
 struct Agent {
-    /// The wavefront, until it has ended; none for the host.
+    /// The wavefront, until it has ended. `None` for the host.
     task: Option<WaveTask>,
-    /// Its kernel and its work-group among `Run::groups`; none for the host.
+    /// Its index in `Run::groups` and its coordinates. `None` for the host.
     place: Option<(usize, Coords)>,
-    /// Posted and not yet performed.
+    /// The operations posted but not yet performed.
     queue: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// At a barrier, or the end of a kernel: what it is, and where.
+    /// The barrier at which it waits, and its place in the source.
     held: Option<(OpId, Site)>,
     last_site: Option<Site>,
     ended: bool,
 }
 
-/// A work-group that runs.
+/// A dispatched work-group.
 #[derive(Debug)]
 struct Group {
     launch: Rc<Launch>,
     cu: usize,
-    lds: Flat,
-    /// Its agents that wait at the barrier.
+    lds: FlatMemory,
+    /// The agents waiting at the barrier.
     at_barrier: Vec<usize>,
     ended: u32,
 }
 
-/// A kernel of which wavefronts have not ended.
+/// A kernel with wavefronts that have not ended.
 #[derive(Debug)]
-struct Running {
+struct RunningKernel {
     launch: Rc<Launch>,
     dispatched: u32,
     ended: u32,
@@ -125,20 +126,21 @@ struct Cu {
 struct Run<'a> {
     options: &'a Options,
     session: Session,
-    memory: Flat,
+    memory: FlatMemory,
     agents: Vec<Agent>,
-    /// The agents that have not ended, in the order of dispatch.
+    /// The running agents in the order of dispatch.
     live: Vec<usize>,
     free_agents: Vec<usize>,
     groups: Vec<Option<Group>>,
-    running: Vec<Running>,
+    running: Vec<RunningKernel>,
     cus: Vec<Cu>,
     cu_next: usize,
     rng: Option<Rng>,
     turn: usize,
     steps: u64,
     idle_steps: u64,
-    /// A compute unit may have room, or a kernel was launched.
+    /// Whether a dispatch may be possible: a compute unit may have room, or a
+    /// kernel was launched.
     may_dispatch: bool,
     work: Work,
 }
@@ -159,7 +161,7 @@ impl<'a> Run<'a> {
         Run {
             options,
             session: Session::new(program, options.shape),
-            memory: Flat::default(),
+            memory: FlatMemory::default(),
             agents: vec![host],
             live: vec![HOST],
             free_agents: Vec::new(),
@@ -187,21 +189,21 @@ impl<'a> Run<'a> {
                 self.dispatch()?;
             }
             if self.idle_steps > self.options.idle_steps_max {
-                return Err(self.stuck(Cause::NoProgress { steps: self.idle_steps }));
+                return Err(self.stuck(StuckCause::NoProgress { steps: self.idle_steps }));
             }
             if self.steps > self.options.steps_max {
-                return Err(self.stuck(Cause::TooLong { steps: self.steps }));
+                return Err(self.stuck(StuckCause::TooLong { steps: self.steps }));
             }
         }
         match self.session.answer() {
             Some(answer) if self.live.is_empty() => {
                 Ok(Outcome { answer: answer.clone(), steps: self.steps, work: self.work })
             }
-            _ => Err(self.stuck(Cause::NothingMoves)),
+            _ => Err(self.stuck(StuckCause::Deadlock)),
         }
     }
 
-    /// Somebody who has an operation that can take place.
+    /// An agent with an operation that can be performed.
     fn next_agent(&mut self) -> Option<usize> {
         let count = self.live.len();
         let start = match &mut self.rng {
@@ -219,7 +221,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Performs one operation of an agent and lets it run on if it waited for that.
+    /// Performs one operation of an agent, and resumes the agent if it waits for it.
     fn step(&mut self, index: usize) -> Result<(), RunError> {
         let Some(id) = self.agents[index].queue.pop_front() else { return Ok(()) };
         self.steps += 1;
@@ -262,7 +264,7 @@ impl<'a> Run<'a> {
         self.completed(index, id)
     }
 
-    /// An operation of this agent is complete: it may run on, or have ended.
+    /// Resumes or retires an agent after one of its operations is complete.
     fn completed(&mut self, index: usize, id: OpId) -> Result<(), RunError> {
         if self.agents[index].waits_for == Some(id) {
             self.poll(index)?;
@@ -316,14 +318,14 @@ impl<'a> Run<'a> {
             self.session.ops().complete(id);
             return self.completed(index, id);
         }
-        self.running.push(Running { launch, dispatched: 0, ended: 0 });
+        self.running.push(RunningKernel { launch, dispatched: 0, ended: 0 });
         self.may_dispatch = true;
         Ok(())
     }
 
-    /// Dispatches work-groups, oldest kernel first, while there is room.
+    /// Dispatches work-groups while there is room, oldest kernel first.
     fn dispatch(&mut self) -> Result<(), RunError> {
-        let waits = |r: &Running| r.dispatched < r.launch.grid.work_groups;
+        let waits = |r: &RunningKernel| r.dispatched < r.launch.grid.work_groups;
         while let Some(running) = self.running.iter_mut().find(|r| waits(r)) {
             let (launch, work_group) = (running.launch.clone(), running.dispatched);
             let Some(cu) = self.find_cu(&launch) else { break };
@@ -361,7 +363,7 @@ impl<'a> Run<'a> {
         self.cus[cu].waves += grid.waves;
         self.cus[cu].lds_bytes += grid.lds_bytes;
         let kernel = launch.kernel;
-        let lds = Flat::zeros(grid.lds_bytes as usize);
+        let lds = FlatMemory::zeros(grid.lds_bytes as usize);
         let group = Some(Group { launch, cu, lds, at_barrier: Vec::new(), ended: 0 });
         let slot = match self.groups.iter().position(Option::is_none) {
             Some(slot) => {
@@ -406,7 +408,7 @@ impl<'a> Run<'a> {
         index
     }
 
-    /// Takes an agent out that has ended and has no operation left.
+    /// Removes an agent that has ended and has no operation left.
     fn retire(&mut self, index: usize) -> Result<(), RunError> {
         let agent = &mut self.agents[index];
         if !agent.ended || !agent.queue.is_empty() || agent.held.is_some() {
@@ -442,7 +444,7 @@ impl<'a> Run<'a> {
         self.completed(HOST, launch.op)
     }
 
-    fn stuck(&self, cause: Cause) -> RunError {
+    fn stuck(&self, cause: StuckCause) -> RunError {
         let waits = self.live.iter().filter_map(|&index| self.wait_of(index)).collect();
         let undispatched = self.running.iter().filter_map(|r| {
             let left = r.launch.grid.work_groups - r.dispatched;
@@ -454,23 +456,23 @@ impl<'a> Run<'a> {
     fn wait_of(&self, index: usize) -> Option<Wait> {
         let agent = &self.agents[index];
         let Some((slot, at)) = agent.place else {
-            let who = Who::Host { program: self.session.program().to_owned() };
+            let issuer = Issuer::Host { program: self.session.program().to_owned() };
             let kernel = self.running.iter().find(|r| agent.waits_for == Some(r.launch.op));
             return match kernel {
                 Some(r) => {
-                    Some(Wait { who, what: Awaited::Kernel(r.launch.name.clone()), site: r.launch.site })
+                    Some(Wait { issuer, what: Awaited::Kernel(r.launch.name.clone()), site: r.launch.site })
                 }
-                None => agent.last_site.map(|site| Wait { who, what: Awaited::Spins, site }),
+                None => agent.last_site.map(|site| Wait { issuer, what: Awaited::Spins, site }),
             };
         };
         let group = self.groups[slot].as_ref()?;
         let kernel = group.launch.name.clone();
-        let who = Who::Wave { kernel, work_group: at.work_group, wave: at.wave };
+        let issuer = Issuer::Wave { kernel, work_group: at.work_group, wave: at.wave };
         if let Some((_, site)) = agent.held {
             let (arrived, waves) = (group.at_barrier.len() as u32, group.launch.grid.waves);
             let what = Awaited::Barrier { arrived, ended: group.ended, waves };
-            return Some(Wait { who, what, site });
+            return Some(Wait { issuer, what, site });
         }
-        agent.last_site.map(|site| Wait { who, what: Awaited::Spins, site })
+        agent.last_site.map(|site| Wait { issuer, what: Awaited::Spins, site })
     }
 }

@@ -205,7 +205,7 @@ impl Play {
                 }
             }
             Instr::Fence(fence) => {
-                if fence.is_felt() {
+                if fence.constrains_caches() {
                     let how = semantics(&self.test, fence.order, fence.scope, fence.remote);
                     registers.unseen.push_back(core.fence(how));
                 }

@@ -1,4 +1,4 @@
-//! A model as it is written.
+//! The syntax tree of a model.
 
 use crate::parse::Place;
 
@@ -6,16 +6,16 @@ use crate::parse::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Name(pub(crate) u32);
 
-/// What a function is applied to, or a binding binds.
+/// The pattern of a parameter or of a binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// One name; none for `_`.
+    /// One name; `None` for `_`.
     One(Option<Name>),
     /// A tuple of names.
     Tuple(Vec<Option<Name>>),
 }
 
-/// An operator of one operand.
+/// A unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {
     /// `~a`
@@ -32,7 +32,7 @@ pub(crate) enum Prefix {
     Inverse,
 }
 
-/// An operator of two operands.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Infix {
     /// `a | b`
@@ -49,7 +49,7 @@ pub(crate) enum Infix {
     Product,
 }
 
-/// A test between two values.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     /// `a = b`
@@ -65,13 +65,13 @@ pub(crate) enum Comparison {
 pub(crate) enum Condition {
     /// A comparison.
     Compare(Comparison, Expr, Expr),
-    /// `"variant"`: is this variant of the model asked for?
+    /// `"variant"`: whether the user selected this variant of the model.
     Variant(String),
-    /// Not.
+    /// The negation.
     Not(Box<Condition>),
-    /// Both.
+    /// The conjunction.
     And(Box<Condition>, Box<Condition>),
-    /// Either.
+    /// The disjunction.
     Or(Box<Condition>, Box<Condition>),
 }
 
@@ -90,14 +90,14 @@ pub(crate) enum Arm {
     Any(Option<Name>, Expr),
 }
 
-/// An expression with its place.
+/// An expression and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expr {
     pub(crate) place: Place,
     pub(crate) node: Box<Node>,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     /// A name.
@@ -124,9 +124,9 @@ pub(crate) enum Node {
     If(Condition, Expr, Expr),
     /// `try a with b`
     Try(Expr, Expr),
-    /// An operator of one operand.
+    /// A unary operator with its operand.
     Prefix(Prefix, Expr),
-    /// An operator of two operands.
+    /// A binary operator with its operands.
     Infix(Infix, Expr, Expr),
 }
 
@@ -135,7 +135,7 @@ pub(crate) enum Node {
 pub(crate) struct Binding {
     pub(crate) place: Place,
     pub(crate) pattern: Pattern,
-    /// The parameters, if a function is defined.
+    /// The parameters of a function; empty otherwise.
     pub(crate) parameters: Vec<Pattern>,
     pub(crate) body: Expr,
 }
@@ -147,19 +147,19 @@ pub(crate) struct Bindings {
     pub(crate) list: Vec<Binding>,
 }
 
-/// What a check asks of a relation or set.
+/// The property of a relation or set that a check requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
-    /// It has no cycle.
+    /// No cycle.
     Acyclic,
-    /// It relates nothing to itself.
+    /// No element is related to itself.
     Irreflexive,
-    /// It is empty.
+    /// Empty.
     Empty,
 }
 
 impl CheckKind {
-    /// The word in the language.
+    /// The keyword.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -176,44 +176,44 @@ pub(crate) struct Check {
     pub(crate) place: Place,
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
-    /// A flag reports and forbids nothing.
+    /// Whether it is a flag: a flag reports but forbids nothing.
     pub(crate) flag: bool,
-    /// Is the program undefined where the flag is raised?
+    /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,
     pub(crate) expr: Expr,
     pub(crate) name: Option<String>,
 }
 
-/// A step of a model.
+/// A statement of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The steps that follow are of that file of the model.
+pub(crate) enum Statement {
+    /// The following statements come from this file of the model.
     InFile(usize),
-    /// `include "file"`, until the file is put in its place.
+    /// `include "file"`, before the file's statements replace it.
     Include(Place, String),
-    /// An included file that cannot be read, and why.
+    /// An included file that cannot be read, and the reason.
     Missing(Place, String),
-    /// Several steps, in order.
-    Steps(Vec<Step>),
+    /// Several statements, in order.
+    Block(Vec<Statement>),
     /// `let`
     Let(Bindings),
     /// A check or a flag.
     Check(Check),
     /// `with x from e`
     With(Place, Name, Expr),
-    /// `enum e = 'a || 'b`: the tags' set.
+    /// `enum e = 'a || 'b`: the set of tags.
     Enum(Name, Vec<String>),
     /// `procedure f(x) = ... end`
-    Procedure(Name, Pattern, Vec<Step>),
+    Procedure(Name, Pattern, Vec<Statement>),
     /// `call f(x)`
     Call(Place, Name, Expr),
     /// `forall x in e do ... end`
-    ForAll(Place, Name, Expr, Vec<Step>),
-    /// `if c then ... else ... end` among steps
-    If(Condition, Vec<Step>, Vec<Step>),
-    /// `match e with || 'tag -> ... || _ -> ... end` among steps
-    Match(Expr, Vec<(Option<String>, Vec<Step>)>),
-    /// `instructions R[{'once, 'acquire}]`: the annotations that a kind of
-    /// instruction may have, one set a place.
+    ForAll(Place, Name, Expr, Vec<Statement>),
+    /// `if c then ... else ... end` over statements.
+    If(Condition, Vec<Statement>, Vec<Statement>),
+    /// `match e with || 'tag -> ... || _ -> ... end` over statements.
+    Match(Expr, Vec<(Option<String>, Vec<Statement>)>),
+    /// `instructions R[{'once, 'acquire}]`: the annotations that a kind of instruction
+    /// may have, one set for each position.
     Instructions(Place, String, Vec<Expr>),
 }

@@ -1,4 +1,4 @@
-//! The sets and relations that a model finds defined.
+//! The predefined sets and relations.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
@@ -8,24 +8,24 @@ use crate::program::{Dialect, FenceProxy, Instr, Level, Order, Proxy, Region, Th
 use super::graph::Chosen;
 use super::vulkan;
 
-/// What a name stands for.
+/// The value of a predefined name.
 pub(super) enum Base {
     /// A set of events.
     Set(EventSet),
-    /// A relation that is known.
+    /// A relation that does not depend on the execution.
     Rel(Rows),
-    /// A relation that the search chooses.
+    /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// The part of such a relation that lies in these rows.
+    /// The part of such a relation within these rows.
     Derived(Chosen, Rows),
-    /// Reads-from, coherence and from-reads together.
+    /// The union of reads-from, coherence and from-reads.
     Com,
-    /// The last writes.
+    /// The last writes in coherence order.
     FinalWrites(EventSet),
 }
 
 /// The sets and relations that only some formats define.
-const ELSEWHERE: [&str; 34] = [
+const FORMAT_SPECIFIC: [&str; 34] = [
     "WI",
     "SG",
     "WG",
@@ -67,14 +67,14 @@ pub(super) fn writes(on: &Skeleton<'_>) -> EventSet {
     on.set(Event::writes)
 }
 
-/// Has a test in C read-modify-writes?
-pub(super) fn has_c_updates(on: &Skeleton<'_>) -> bool {
+/// Whether a test in C has read-modify-writes.
+pub(super) fn has_c_rmws(on: &Skeleton<'_>) -> bool {
     matches!(on.program.dialect, Dialect::C11 | Dialect::OpenCl) && on.events.iter().any(|e| e.rmw)
 }
 
-/// Where only `ordered` writes need an order, the others stand in front of them,
-/// by their numbers: the pairs of writes of one word that are the other way round.
-pub(super) fn needless_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
+/// If only `ordered` writes need an order, the other writes of a word come first, in
+/// the order of their numbers. Returns the pairs of writes that violate this rule.
+pub(super) fn redundant_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
     on.rows(|a, b| {
         let (Some(from), Some(to)) = (number(a), number(b)) else { return false };
@@ -84,17 +84,17 @@ pub(super) fn needless_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     })
 }
 
-/// The accesses of the location of that name.
+/// The accesses of the location with this name.
 pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.loc.is_some_and(|loc| on.program.loc(loc).name == name))
 }
 
-/// Is the name defined by another format?
-pub(super) fn known_elsewhere(name: &str) -> bool {
-    ELSEWHERE.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
+/// Whether another format defines the name.
+pub(super) fn defined_by_other_format(name: &str) -> bool {
+    FORMAT_SPECIFIC.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
 
-/// What `name` stands for on this skeleton, if the tool defines it.
+/// The predefined value of `name` on this skeleton.
 pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     if on.program.dialect == Dialect::Vulkan {
         let own = vulkan::set(name, on).map(Base::Set);
@@ -105,9 +105,9 @@ pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     set(name, on).map(Base::Set).or_else(|| relation(name, on))
 }
 
-/// The orders that the halves of an operation count as. In PTX the read of an
-/// acquire-release operation acquires and its write releases; elsewhere both
-/// carry the operation's own order.
+/// The effective order of an event. In PTX, the read of an acquire-release operation is
+/// an acquire and its write is a release. In other formats both have the operation's
+/// order.
 fn order(event: &Event, dialect: Dialect) -> Order {
     if dialect != Dialect::Ptx || event.is_fence() {
         return event.order;
@@ -134,13 +134,13 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         "RMW" => on.set(|e| e.rmw),
         "emptyset" | "NExp" | "ADDR" => EventSet::EMPTY,
         "Exp" => on.set(|_| true),
-        // Locks are not among the instructions of any format.
+        // No format has lock instructions.
         "LK" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => EventSet::EMPTY,
         "RU" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => EventSet::EMPTY,
         "LKR" | "LKW" | "UL" | "LF" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => tagged(name, on),
         "RL" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => tagged("LF", on),
         "UL" if dialect == Dialect::OpenCl => EventSet::EMPTY,
-        // Accesses and fences with an order are atomic.
+        // Accesses with a memory order are atomic.
         "A" | "ATOMIC" => on.set(|e| !e.is_fence() && e.order.is_atomic()),
         "NA" | "PLAIN" | "P" => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
         "WEAK" if ptx => on.set(|e| !e.is_fence() && !e.order.is_atomic()),
@@ -149,7 +149,7 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         "REL" => of_order(Order::Release),
         "ACQ_REL" | "AR" => of_order(Order::AcqRel),
         "SC" => of_order(Order::SeqCst),
-        // Consume is read as acquire, so no event has that order.
+        // Consume is treated as acquire, so no event has that order.
         "CON" if !ptx => EventSet::EMPTY,
         "B" | "BARRIER" => on.set(|e| e.meeting.is_some()),
         "EF" => on.set(|e| e.kind == EventKind::BarrierEntry),
@@ -174,7 +174,7 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     })
 }
 
-/// The path that an access takes or a proxy fence orders.
+/// The path of an access, or the path that a proxy fence orders.
 fn path(event: &Event) -> Option<Proxy> {
     match event.fence_proxy {
         Some(FenceProxy::Path(proxy)) => Some(proxy),
@@ -183,7 +183,7 @@ fn path(event: &Event) -> Option<Proxy> {
     }
 }
 
-/// The events whose operation names a scope of that level.
+/// The events whose operation has a scope of this level.
 fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let level = match name {
         "WI" => Level::WorkItem,
@@ -197,8 +197,7 @@ fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(on.set(|e| e.scope.is_some_and(|scope| on.program.scopes.get(scope).level == level)))
 }
 
-/// The name with a small letter in front: the set `Mine` is that of the tag
-/// `'mine`.
+/// The name with a lower-case first letter: the set `Mine` is that of the tag `'mine`.
 pub(super) fn tag_of(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -209,13 +208,13 @@ pub(super) fn tagged(tag: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
 }
 
-/// Which accesses reach one word.
+/// The pairs of accesses of one word.
 pub(super) fn same_location(on: &Skeleton<'_>) -> Rows {
     on.rows(|a, b| a.loc.is_some() && on.word(a) == on.word(b))
 }
 
-/// The pairs of events whose threads share a scope of that level; none if the
-/// test has no such level.
+/// The pairs of events whose threads share a scope of this level. `None` if the test
+/// has no such level.
 pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     let around = |e: &Event| on.program.scopes.around(e.thread?, level);
     let rows = on.rows(|a, b| around(a).is_some() && around(a) == around(b));
@@ -223,7 +222,7 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     threads.any(|t| on.program.scopes.around(t, level).is_some()).then_some(rows)
 }
 
-/// The events annotated so in a LISA test, written as there or with a capital.
+/// The events with this annotation in a LISA test. The name may begin with a capital.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let lower = tag_of(name);
     let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);
@@ -235,7 +234,8 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         };
         tags.is_some_and(|tags| tags.iter().any(fits))
     });
-    // The halves of a read-modify-write may have other annotations than the whole.
+    // The events of a read-modify-write may have other annotations than the
+    // instruction.
     let in_halves = || on.events.iter().any(has);
     (in_code || in_halves()).then(|| on.set(has))
 }
@@ -243,7 +243,7 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
 fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let n = on.len();
     let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
-    // An initial write has a thread of its own.
+    // Each initial write counts as a thread of its own.
     let internal = || {
         let mut rows = on.rows(same_thread);
         rows.iter_mut().enumerate().for_each(|(i, row)| row.insert(i));
@@ -277,7 +277,7 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "ctrl" => Base::Rel(on.ctrl.clone()),
         "rmw" | "amo" => Base::Rel(on.rmw.clone()),
         "lxsx" | "emptyrel" | "iico_data" | "iico_ctrl" | "iico_order" => Base::Rel(vec![EventSet::EMPTY; n]),
-        // One access has one event here.
+        // An access has one event here.
         "sm" | "si" => Base::Rel(on.rows(|a, b| !a.is_fence() && core::ptr::eq(a, b))),
         "loc" => Base::Rel(same_location(on)),
         "int" => Base::Rel(internal()),
@@ -316,12 +316,13 @@ fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     })
 }
 
-/// The pairs of events whose threads share a scope instance of the level.
+/// The pairs of events whose threads share a scope instance of this level.
 pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
     on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
-/// A thread that only arrives announces what it did, and learns nothing.
+/// The barrier relation. A thread that only arrives synchronizes with the others, but
+/// they do not synchronize with it.
 fn meetings(on: &Skeleton<'_>) -> Rows {
     let mut rows = on.meets.clone();
     for (event, to) in on.events.iter().enumerate() {
@@ -332,7 +333,7 @@ fn meetings(on: &Skeleton<'_>) -> Rows {
     rows
 }
 
-/// Does the scope that `a` names hold the thread of `b`?
+/// Whether the scope of `a` holds the thread of `b`.
 fn reaches(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     match (a.scope, b.thread) {
         (Some(scope), Some(thread)) => on.program.scopes.get(scope).members.contains(thread),
@@ -340,8 +341,7 @@ fn reaches(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Does `a` name a scope instance inside of the one that `b` names? Equal
-/// ones count.
+/// Whether the scope instance of `a` is inside that of `b`, or equal to it.
 fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     match (a.scope, b.scope) {
         (Some(inner), Some(outer)) => on.program.scopes.includes(outer, inner),
@@ -349,9 +349,8 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Is the scope instance that `a` names the smaller of two different ones, of
-/// which the other holds its threads? A work-group is smaller than a device of
-/// the same threads.
+/// Whether the scope instance of `a` is strictly smaller than that of `b`, and inside
+/// it. A work-group is smaller than a device with the same threads.
 fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
     let size = |scope| {

@@ -1,12 +1,12 @@
 //! A model applied to one skeleton: a graph of operations on bit matrices.
 //!
-//! Whatever does not depend on who reads from whom is computed while the
-//! graph is built; equal operations are one node. What remains is evaluated
-//! again and again during the search, and only where its inputs changed.
+//! Operations that depend on no choice of the search are computed while the graph is
+//! built. Equal operations share a node. The search evaluates the other nodes
+//! repeatedly, each only if its inputs changed.
 //!
-//! While an execution is incomplete, each relation has two bounds: the pairs
-//! that it holds for certain (low) and those that it may still come to hold
-//! (high). A node is one of the two. On a complete execution they are equal.
+//! On an incomplete execution each relation has two bounds: the pairs that it certainly
+//! contains (low), and the pairs that it may contain in the end (high). A node computes
+//! one bound. On a complete execution the bounds are equal.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,22 @@ use crate::parse::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// What is chosen during the search.
+/// The relations that the search chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Chosen {
-    /// Who reads from whom.
+    /// Reads-from.
     Rf,
     /// The coherence order.
     Co,
-    /// From reads to the writes behind the one that was read.
+    /// From-reads: from a read to the writes after the one that it reads.
     Fr,
     /// The order of PTX's sequentially consistent fences.
     SyncFence,
-    /// A value of a `with` step.
+    /// The value of a `with` statement.
     With(u8),
 }
 
-/// Which choices a node depends on, one bit each.
+/// The choices that a node depends on, one bit each.
 pub(crate) type Deps = u8;
 
 /// Depends on reads-from.
@@ -44,17 +44,17 @@ pub(crate) const DEP_RF: Deps = 1;
 pub(crate) const DEP_CO: Deps = 2;
 /// Depends on the order of fences.
 pub(crate) const DEP_SYNC: Deps = 4;
-/// Depends on the choices of `with` steps.
+/// Depends on the choices of `with` statements.
 pub(crate) const DEP_WITH: Deps = 8;
 /// Exact only on complete executions.
 pub(crate) const DEP_WHOLE: Deps = 16;
 
-/// An operation. Relations and sets share the operators; a set is one word.
+/// An operation. Relations and sets share the operators. A set is one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Op {
     /// A constant.
     Const(u32),
-    /// A choice, in its low or high bound.
+    /// A choice. True stands for its high bound.
     Chosen(Chosen, bool),
     /// `a | b`
     Union(NodeId, NodeId),
@@ -78,20 +78,20 @@ pub(crate) enum Op {
     Range(NodeId),
     /// A variable of a recursive definition.
     Var(u16, u16),
-    /// Its least solution.
+    /// The least solution of the variable.
     Fix(u16, u16),
 }
 
-/// A node: its operation and what is known of it.
+/// A node: its operation and its properties.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,
-    /// Is it a set?
+    /// Whether it is a set.
     pub(crate) set: bool,
     pub(crate) deps: Deps,
-    /// The innermost unsolved recursive definitions that it depends on.
+    /// The innermost unsolved recursive definitions that it depends on, as a bit set.
     pub(crate) vars: u64,
-    /// Where its value begins in the arena.
+    /// The position of its value in the arena.
     pub(crate) at: u32,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Group {
     pub(crate) bodies: Vec<NodeId>,
     /// The nodes that depend on the variables, in order.
     pub(crate) inner: Vec<NodeId>,
-    /// Is every use of a variable monotone?
+    /// Whether every use of a variable is monotone.
     pub(crate) monotone: bool,
     pub(crate) name: String,
     pub(crate) place: Place,
@@ -111,7 +111,7 @@ pub(crate) struct Group {
 /// The graph and the values of its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<W = u128> {
-    /// How many events there are.
+    /// The number of events.
     pub(crate) events: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) groups: Vec<Group>,
@@ -121,12 +121,12 @@ pub(crate) struct Graph<W = u128> {
     constant_count: u32,
 }
 
-/// A recursive definition that does not settle.
+/// A recursive definition whose iteration does not converge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diverges {
-    /// Its first name.
+    /// The first name that it defines.
     pub(crate) name: String,
-    /// Where it stands.
+    /// The place of the definition.
     pub(crate) place: Place,
 }
 
@@ -146,7 +146,7 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The same graph in another word, as it is evaluated. It is not built further.
+    /// The graph with another word type, for evaluation. No nodes can be added.
     pub(crate) fn narrowed<N: Word>(self) -> Graph<N> {
         Graph {
             events: self.events,
@@ -167,7 +167,7 @@ impl<W: Word> Graph<W> {
         if set { 1 } else { self.events }
     }
 
-    /// The value of a node: its rows, or one set.
+    /// The value of a node: the rows of a relation, or one set.
     pub(crate) fn value(&self, id: NodeId) -> &[EventSet<W>] {
         let node = self.node(id);
         &self.arena[node.at as usize..node.at as usize + self.size(node.set)]
@@ -209,7 +209,7 @@ impl<W: Word> Graph<W> {
         self.constant(false, rows)
     }
 
-    /// Is the node's value known already?
+    /// Whether the node depends on no choice.
     pub(crate) fn is_static(&self, id: NodeId) -> bool {
         let node = self.node(id);
         node.deps == 0 && node.vars == 0
@@ -223,7 +223,8 @@ impl<W: Word> Graph<W> {
         self.is_static(id) && self.value(id).iter().all(|&row| row == EventSet::below(self.events))
     }
 
-    /// Adds an operation, or finds it, or computes it at once.
+    /// Returns the node of an operation, adding it if it is new. Computes the value at
+    /// once if it depends on no choice.
     fn operate(&mut self, op: Op, set: bool, operands: &[NodeId]) -> NodeId {
         if let Some(&id) = self.known.get(&op) {
             return id;
@@ -234,7 +235,7 @@ impl<W: Word> Graph<W> {
         if deps == 0 && vars == 0 {
             self.compute(id);
             let rows = self.value(id).to_vec();
-            // Share the value with an equal constant.
+            // The value shares the node of an equal constant.
             self.nodes.pop();
             self.arena.truncate(self.arena.len() - rows.len());
             let constant = self.constant(set, rows);
@@ -313,7 +314,7 @@ impl<W: Word> Graph<W> {
             let mask = self.constant(false, vec![set; self.events]);
             return self.inter(a, mask);
         }
-        // From-reads, written out.
+        // The definition of from-reads.
         if let (Op::Inverse(rf), Op::Chosen(Chosen::Co, high)) = (self.node(a).op, self.node(b).op)
             && self.node(rf).op == Op::Chosen(Chosen::Rf, high)
         {
@@ -322,7 +323,7 @@ impl<W: Word> Graph<W> {
         self.operate(Op::Seq(a, b), false, &[a, b])
     }
 
-    /// The set of which `id` is the identity, if it is a known one.
+    /// The set whose identity relation `id` is, if it depends on no choice.
     fn static_identity(&self, id: NodeId) -> Option<EventSet<W>> {
         if !self.is_static(id) {
             return None;
@@ -340,7 +341,7 @@ impl<W: Word> Graph<W> {
     }
 
     pub(crate) fn plus(&mut self, a: NodeId) -> NodeId {
-        // The coherence order is transitive, in both bounds of every execution.
+        // The coherence order is transitive in both bounds.
         if matches!(self.node(a).op, Op::Plus(_) | Op::Chosen(Chosen::Co, _)) {
             return a;
         }
@@ -363,7 +364,7 @@ impl<W: Word> Graph<W> {
         self.operate(Op::Range(a), true, &[a])
     }
 
-    /// Computes a node from its operands, which are computed.
+    /// Computes a node from the values of its operands.
     #[inline]
     pub(crate) fn compute(&mut self, id: NodeId) {
         let Node { op, set, at, .. } = self.nodes[id.0 as usize];
@@ -371,7 +372,7 @@ impl<W: Word> Graph<W> {
         let size = self.size(set);
         let place = |id: NodeId| self.nodes[id.0 as usize].at as usize;
         let (before, rest) = match op {
-            // Solutions of recursive definitions may lie behind.
+            // The solution of a recursive definition may come later in the arena.
             Op::Const(_) | Op::Chosen(..) | Op::Var(..) | Op::Fix(..) => return,
             _ => self.arena.split_at_mut(at),
         };
@@ -411,7 +412,7 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Computes a node, solving it first if it is a recursive definition's.
+    /// Computes a node. Solves its recursive definition first if it has one.
     pub(crate) fn refresh(&mut self, id: NodeId) -> Result<(), Diverges> {
         match self.node(id).op {
             Op::Fix(group, index) => {
@@ -459,8 +460,7 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The nodes that must be computed for `roots` when choices change, in an
-    /// order that respects operands.
+    /// The nodes to compute for `roots` after a choice changes, operands first.
     pub(crate) fn plan(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut needed = vec![false; self.nodes.len()];
         let mut left: Vec<NodeId> = roots.to_vec();
@@ -470,7 +470,7 @@ impl<W: Word> Graph<W> {
                 continue;
             }
             needed[id.0 as usize] = true;
-            // All solutions of a recursive definition come together.
+            // All solutions of a recursive definition are computed together.
             if let Op::Fix(group, _) = node.op {
                 let mates = self
                     .nodes

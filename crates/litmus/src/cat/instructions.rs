@@ -1,4 +1,4 @@
-//! `instructions R[{'once, 'acquire}]`: which annotations a test may use.
+//! `instructions R[{'once, 'acquire}]`: the annotations that a test may use.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use crate::parse::{Place, TextError};
 use crate::program::{Fence, Instr, Program};
 
 use super::Model;
-use super::ast::{Expr, Infix, Name, Node, Step};
+use super::ast::{Expr, Infix, Name, Node, Statement};
 
-/// The annotations that are declared for one kind of instruction.
+/// The annotations declared for one kind of instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
     /// `R`, `W`, `RMW`, `F` or `SRCU`.
     kind: String,
     tags: Vec<String>,
-    /// Where the declaration stands: its file and its place there.
+    /// The file of the declaration, and its place there.
     file: String,
     place: Place,
 }
 
-/// What the steps declare, in branches that are not taken as well.
-pub(super) fn declared(steps: &[Step], files: &[String]) -> Vec<Allowed> {
+/// The declarations of the statements, including those in branches that are not taken.
+pub(super) fn declared(statements: &[Statement], files: &[String]) -> Vec<Allowed> {
     let mut found = Declarations::default();
-    found.take(steps, files);
+    found.take(statements, files);
     found.list
 }
 
@@ -34,21 +34,21 @@ struct Declarations {
 }
 
 impl Declarations {
-    fn take(&mut self, steps: &[Step], files: &[String]) {
-        for step in steps {
-            match step {
-                Step::InFile(own) => self.file.clone_from(&files[*own]),
-                Step::Enum(name, tags) => {
+    fn take(&mut self, statements: &[Statement], files: &[String]) {
+        for statement in statements {
+            match statement {
+                Statement::InFile(own) => self.file.clone_from(&files[*own]),
+                Statement::Enum(name, tags) => {
                     self.enums.insert(*name, tags.clone());
                 }
-                Step::If(_, then, other) => {
+                Statement::If(_, then, other) => {
                     self.take(then, files);
                     self.take(other, files);
                 }
-                Step::Steps(steps) => self.take(steps, files),
-                Step::Instructions(place, kind, sets) => {
+                Statement::Block(statements) => self.take(statements, files),
+                Statement::Instructions(place, kind, sets) => {
                     let mut tags = Vec::new();
-                    // A set that is computed restricts nothing.
+                    // A computed set restricts nothing.
                     if sets.iter().all(|set| self.tags(set, &mut tags)) {
                         let (kind, file) = (kind.to_ascii_uppercase(), self.file.clone());
                         self.list.push(Allowed { kind, tags, file, place: *place });
@@ -59,7 +59,7 @@ impl Declarations {
         }
     }
 
-    /// Adds the tags of a set; false if it is not written out.
+    /// Adds the tags of a set. Returns false if the set is computed.
     fn tags(&self, set: &Expr, into: &mut Vec<String>) -> bool {
         match &*set.node {
             Node::Tag(tag) => into.push(tag.clone()),
@@ -77,10 +77,10 @@ impl Declarations {
 }
 
 impl Model {
-    /// Are all annotations of the test declared?
+    /// Checks that all annotations of the test are declared.
     ///
     /// # Errors
-    /// One that is not, with the line of its instruction.
+    /// The first undeclared annotation, with the line of its instruction.
     pub(crate) fn check_annotations(&self, program: &Program) -> Result<(), TextError> {
         for thread in &program.threads {
             for (at, instr) in thread.code.iter().enumerate() {
@@ -96,7 +96,8 @@ impl Model {
         Ok(())
     }
 
-    /// The declaration that leaves the annotation out, if there is one.
+    /// A declaration for the kind of instruction, if none of them allows the
+    /// annotation.
     fn forbids(&self, kind: &str, tag: &str) -> Option<&Allowed> {
         let allows = |kind: &str, tag: &str| {
             let own = || self.instructions.iter().filter(move |of| of.kind == kind);
@@ -107,7 +108,7 @@ impl Model {
             }
         };
         let first = allows(kind, tag).err()?;
-        // The kernel's read-modify-writes are made of other operations.
+        // The kernel's read-modify-writes consist of other operations.
         let parts: &[(&str, &str)] = match (kind, tag) {
             ("RMW", "mb") => &[("RMW", "once"), ("F", "mb")],
             ("RMW", "noreturn") => &[("R", "noreturn"), ("W", "once")],

@@ -1,9 +1,9 @@
-//! Models as tokens.
+//! The lexer of models.
 
 use crate::parse::scanner::{Scanner, shown};
 use crate::parse::{Place, TextError};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Word(String),
@@ -35,7 +35,8 @@ const MARKS: [&str; 26] = [
     ")", "[", "]", "{", "}", ",", "=",
 ];
 
-/// Comments: `// ...`, `# ...`, `/* ... */`, and `(* ... *)`, which nests.
+/// Skips blanks and comments: `// ...`, `# ...`, `/* ... */`, and `(* ... *)`, which
+/// nests.
 fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         if scanner.peek().is_some_and(char::is_whitespace) {
@@ -52,8 +53,8 @@ fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     }
 }
 
-/// Passes a comment, in which `open` opens another one. One whose inner marks
-/// do not pair up ends at the first closing mark.
+/// Skips a comment. `open` begins a nested comment. If the marks do not pair up, the
+/// comment ends at the first closing mark.
 fn skip_comment(scanner: &mut Scanner<'_>, open: Option<&str>, close: &str) -> Result<(), TextError> {
     let place = scanner.place;
     let rest = &scanner.rest()[2..];
@@ -67,7 +68,7 @@ fn skip_comment(scanner: &mut Scanner<'_>, open: Option<&str>, close: &str) -> R
     Ok(())
 }
 
-/// Where the mark stands that closes the comment that `text` is in.
+/// The position of the mark that closes the comment in `text`.
 fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut depth = 1usize;
     let mut at = 0;
@@ -89,7 +90,7 @@ fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     }
 }
 
-/// Takes a model apart.
+/// Splits a model into tokens.
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, TextError> {
     let mut scanner = Scanner::new(text);
     let mut tokens = Vec::new();
@@ -119,13 +120,13 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
         scanner.bump();
         let tag = scanner.take_while(word_char);
         if tag.is_empty() {
-            return Err(TextError::expected(place, "`'`", "a tag's name behind `'`"));
+            return Err(TextError::expected(place, "`'`", "a tag's name after `'`"));
         }
         return Ok(Kind::Tag(tag));
     }
     if first.is_alphanumeric() || first == '_' {
         let word = scanner.take_while(word_char);
-        // `0` is a constant of its own, also in front of a dash.
+        // `0` is a constant of its own, even before a dash.
         return Ok(Kind::Word(word));
     }
     if let Some(mark) = scanner.mark(&MARKS) {

@@ -1,21 +1,21 @@
-//! The models that come with the tool.
+//! The models of the tool.
 
 use crate::parse::TextError;
 
 use super::Model;
 
-/// A model that comes with the tool.
+/// A model of the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// The name by which it is asked for.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
-    /// Its text.
+    /// The text of the model.
     pub text: &'static str,
 }
 
-/// All of them.
+/// All models.
 const SHIPPED: [Shipped; 14] = [
     Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") },
     Shipped {
@@ -73,10 +73,10 @@ const SHIPPED: [Shipped; 14] = [
     },
 ];
 
-/// What every model finds defined.
+/// The definitions that every model can use.
 pub(super) const STDLIB: &str = include_str!("../../models/stdlib.cat");
 
-/// Files that several of them include.
+/// The files that several models include.
 const PARTS: [(&str, &str); 4] = [
     ("stdlib.cat", STDLIB),
     ("hrf-parts.cat", include_str!("../../models/hrf-parts.cat")),
@@ -84,16 +84,16 @@ const PARTS: [(&str, &str); 4] = [
     ("opencl-sc.cat", include_str!("../../models/opencl-sc.cat")),
 ];
 
-/// What the accesses and fences of another format are to a model of x86.
+/// Definitions for models of x86 on tests in other formats.
 pub(super) const X86: &str = include_str!("../../models/herd/x86.cat");
 pub(super) const X86_FILE: &str = "x86.cat";
 
-/// The file of the kernel's model that makes the orders of locks. The tool's own
-/// stands in for it, wherever it lies.
+/// The file of the kernel's model that defines lock orders. The tool's own file always
+/// replaces it.
 pub(super) const LOCKS: &str = "lock.cat";
 
-/// Stands in for a file of herd's that a model includes, where there is none.
-pub(super) fn herds(name: &str) -> Option<String> {
+/// A substitute for one of herd's files, if an included file is missing.
+pub(super) fn herd_substitute(name: &str) -> Option<String> {
     const FENCES: &str = include_str!("../../models/herd/no-fences.cat");
     let text = match name {
         "cos.cat" | "cos-opt.cat" | "basic.cat" => include_str!("../../models/herd/cos.cat"),
@@ -106,28 +106,28 @@ pub(super) fn herds(name: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// The models that come with the tool, in the order in which they are listed.
+/// The models of the tool, in the order of listings.
 #[must_use]
 pub fn shipped_names() -> &'static [Shipped] {
     &SHIPPED
 }
 
-/// The model of that name, if it comes with the tool.
+/// The model with this name.
 ///
 /// # Errors
-/// If its text is not a model, which a test rules out.
+/// If its text is not a model. A test rules this out.
 pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
     let of = SHIPPED.iter().find(|s| s.name == name)?;
     let model = Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file);
     Some(model.map(|model| Model { merges_rmw: false, ..model }))
 }
 
-/// The text of a file that comes with the tool, as models include it.
+/// The text of a file of the tool that models may include.
 ///
 /// # Errors
 /// If there is no such file.
 pub fn shipped_file(file: &str) -> Result<String, String> {
     let part = PARTS.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
     let model = SHIPPED.iter().find(|s| file.strip_suffix(".cat") == Some(s.name)).map(|s| s.text);
-    part.or(model).map(str::to_owned).ok_or_else(|| "no such file comes with the tool".to_owned())
+    part.or(model).map(str::to_owned).ok_or_else(|| "the tool has no such file".to_owned())
 }

@@ -1,11 +1,11 @@
-//! What expressions of a model stand for while it is applied to a skeleton.
+//! The values of expressions while a model is applied to a skeleton.
 
 use std::rc::Rc;
 
-use super::ast::{Binding, Expr, Name, Pattern, Step};
+use super::ast::{Binding, Expr, Name, Pattern, Statement};
 use super::graph::NodeId;
 
-/// A relation or set by its bounds; equal where it does not depend on choices.
+/// The bounds of a relation or set. They are equal if it depends on no choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: NodeId,
@@ -18,7 +18,7 @@ impl Bounds {
     }
 }
 
-/// Functions that the language has from the start.
+/// The predefined functions of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
     Domain,
@@ -31,19 +31,20 @@ pub(crate) enum Builtin {
     TagScope,
     /// The events with an annotation.
     TagEvents,
-    /// `generate_cos(r)`: coherence orders that extend a relation.
+    /// `generate_cos(r)`: the coherence orders that extend a relation.
     GenerateCos,
-    /// `generate_orders(s, r)`: the same of some writes.
+    /// `generate_orders(s, r)`: the coherence orders of some writes that extend a
+    /// relation.
     GenerateOrders,
-    /// `co_locs(r, sets)`: the orders of each set that extend a relation.
+    /// `co_locs(r, sets)`: for each set, the orders that extend a relation.
     CoLocs,
-    /// The pairs in program order with an event of a set between them.
+    /// The pairs in program order with an event of a set in between.
     FromTo,
-    /// The pairs of events with a fence of that annotation between them.
+    /// The pairs of events with an annotated fence in between.
     TagFenced,
     /// The accesses of a location.
     LocEvents,
-    /// An error of the model's own.
+    /// An error that the model raises.
     Fail,
 }
 
@@ -76,9 +77,9 @@ pub(crate) struct Closure {
     pub(crate) parameters: Vec<Pattern>,
     pub(crate) body: Expr,
     pub(crate) scope: Scope,
-    /// The functions defined together with it, which it may call.
+    /// The functions defined together with it. It may call them.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
-    /// The file that it stands in.
+    /// The file of its definition.
     pub(crate) file: usize,
 }
 
@@ -86,7 +87,7 @@ pub(crate) struct Closure {
 #[derive(Debug)]
 pub(crate) struct Procedure {
     pub(crate) pattern: Pattern,
-    pub(crate) steps: Rc<Vec<Step>>,
+    pub(crate) statements: Rc<Vec<Statement>>,
     pub(crate) scope: Scope,
     pub(crate) file: usize,
 }
@@ -113,13 +114,13 @@ pub(crate) enum Value {
     Builtin(Builtin),
     /// The total orders of a set that extend a relation.
     Linearisations(Bounds, Bounds),
-    /// The coherence orders of a set of writes that extend a relation: the
-    /// search makes them itself.
+    /// The coherence orders of a set of writes that extend a relation. The search
+    /// enumerates them.
     Coherence(Bounds, Bounds),
 }
 
 impl Value {
-    /// The value in words.
+    /// The kind of the value, for error messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Value::Nothing => "`0`",
@@ -138,7 +139,7 @@ impl Value {
     }
 }
 
-/// What names stand for: a list that grows at its head, shared by closures.
+/// The values of names: a linked list that closures share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope(Option<Rc<Entry>>);
 
@@ -167,7 +168,7 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    /// A long list is taken apart link by link, not by recursion.
+    /// Drops a long list link by link instead of recursively.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(entry) = next {

@@ -1,12 +1,12 @@
-//! The sets and relations that a model finds defined in Vulkan tests.
+//! The predefined sets and relations of Vulkan tests.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::Level;
 
-/// The sets that only Vulkan tests define. Those of storage classes and semantics
-/// are there even if the test has none of them.
+/// The sets that only Vulkan tests define. The sets of storage classes and semantics
+/// are defined even if the test does not use them.
 pub(super) const SETS: [&str; 20] = [
     "ATOM",
     "NONPRIV",
@@ -45,7 +45,7 @@ fn has(event: &Event, tag: &str) -> bool {
     event.tags.iter().any(|own| own == tag)
 }
 
-/// Atomic accesses make available and visible what they write and read.
+/// Atomic writes are available and atomic reads are visible.
 fn has_instruction_mark(event: &Event, tag: &str) -> bool {
     match tag {
         "AV" => event.writes() && (is_atomic(event) || has(event, tag)),
@@ -56,15 +56,15 @@ fn has_instruction_mark(event: &Event, tag: &str) -> bool {
 pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(match name {
         "ATOM" => on.set(is_atomic),
-        // Atomics, and accesses with availability or visibility, are non-private.
+        // Atomic accesses and accesses with availability or visibility are non-private.
         "NONPRIV" => {
             on.set(|e| ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV"))
         }
         "AV" | "VIS" => on.set(|e| has_instruction_mark(e, name)),
-        // The read of a read-modify-write acquires, and its write releases.
+        // The read of a read-modify-write is the acquire, and its write is the release.
         "ACQ" => on.set(|e| !e.writes() && e.order.acquires()),
         "REL" => on.set(|e| !e.reads() && e.order.releases()),
-        // A control barrier without semantics is no memory barrier.
+        // A control barrier without semantics is not a memory barrier.
         "F" => {
             on.set(|e| e.is_fence() && !is_device_operation(e) && (e.order.acquires() || e.order.releases()))
         }
@@ -82,7 +82,7 @@ pub(super) fn relation(name: &str, on: &Skeleton<'_>) -> Option<Rows> {
             (Some(first), Some(later)) => on.program.system_order.contains(&(first, later)),
             _ => false,
         }),
-        // The same reference: one name of one word.
+        // The same reference: one name of a word.
         "vloc" => on.rows(|a, b| {
             let reference = |e: &Event| e.loc.map(|loc| on.program.loc(loc).generic);
             a.loc.is_some() && reference(a) == reference(b)

@@ -1,4 +1,5 @@
-//! Executions as graphs for Graphviz: a column a thread, an edge a relation.
+//! Executions as Graphviz graphs: one column for each thread, one edge for each related
+//! pair.
 
 use core::fmt::Write as _;
 
@@ -6,8 +7,8 @@ use crate::program::{Program, ThreadId};
 
 use super::execution::{Execution, action};
 
-/// The execution as a graph. `extra` are further edges, each with its name,
-/// such as the pairs of a race; they are drawn thick.
+/// The execution as a graph. `extra` lists further named edges, such as racing pairs.
+/// They are drawn thick.
 #[must_use]
 pub fn dot(
     program: &Program,
@@ -61,7 +62,7 @@ pub fn dot(
     text
 }
 
-/// The thread and where it stands.
+/// The thread and its scope instances.
 pub(crate) fn thread_label(program: &Program, thread: ThreadId) -> String {
     let scopes = program.scopes.of_thread(thread);
     let places: Vec<String> = scopes

@@ -1,4 +1,4 @@
-//! How much the search decides until it is done: counts, not times.
+//! Tests of the search effort, measured in decisions instead of time.
 
 use std::ops::ControlFlow;
 
@@ -7,20 +7,20 @@ use crate::exec::set::Word;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{Program, ThreadId};
 
-use super::search::{Found, Setting, Visitor, search};
-use super::{Gaps, Ways, fence_orders, for_each_skeleton};
+use super::search::{AllowedExecution, SearchOptions, Visitor, search};
+use super::{Gaps, Paths, fence_orders, for_each_skeleton};
 
-/// Counts executions, one by one or together.
+/// Counts executions, individually or in groups.
 struct Count {
     executions: u64,
-    told: u64,
+    reported: u64,
     one_by_one: bool,
 }
 
 impl Visitor for Count {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         self.executions += found.weight;
-        self.told += 1;
+        self.reported += 1;
         ControlFlow::Continue(())
     }
 
@@ -37,38 +37,38 @@ impl Visitor for Count {
     }
 }
 
-/// The ways put together, the nodes of the search, the executions.
+/// The numbers of path combinations, of search nodes and of executions.
 fn effort(text: &str, model: &str) -> (u64, u64, u64) {
-    let mut count = Count { executions: 0, told: 0, one_by_one: true };
-    let (ways, nodes) = run(text, model, &mut count);
-    (ways, nodes, count.executions)
+    let mut count = Count { executions: 0, reported: 0, one_by_one: true };
+    let (paths, nodes) = run(text, model, &mut count);
+    (paths, nodes, count.executions)
 }
 
-/// The ways put together and the nodes of the search.
+/// The numbers of path combinations and of search nodes.
 fn run(text: &str, model: &str, count: &mut Count) -> (u64, u64) {
     let program: Program = crate::parse::parse(text).unwrap_or_else(|e| panic!("{e}"));
     let model = shipped(model).expect("it is shipped").expect("it is a model");
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<_> = threads.map(|thread| unfold(&program, thread, 2, false)).collect();
     let numbers = numbers_of(&program);
-    let setting = Setting {
+    let search_options = SearchOptions {
         file: &model.file,
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
         wide: false,
     };
-    let (mut ways, mut nodes) = (0, 0);
-    for_each_skeleton(&program, &unfoldings, Ways::Whole, &mut Gaps::default(), &mut |skeleton| {
+    let (mut paths, mut nodes) = (0, 0);
+    for_each_skeleton(&program, &unfoldings, Paths::Whole, &mut Gaps::default(), &mut |skeleton| {
         let Some(skeleton) = skeleton else { return Ok(true) };
-        ways += 1;
+        paths += 1;
         let staged = stage::stage(&model, &skeleton)?;
         let syncs = fence_orders(&skeleton);
-        nodes += search(&skeleton, staged, &setting, &syncs, count).expect("it ends");
+        nodes += search(&skeleton, staged, &search_options, &syncs, count).expect("it ends");
         Ok(true)
     })
     .expect("the model fits");
-    (ways, nodes)
+    (paths, nodes)
 }
 
 fn c11(threads: &[String]) -> String {
@@ -91,7 +91,7 @@ fn exchanges(k: usize) -> String {
 
 #[test]
 fn exchanges_have_few_dead_ends_under_ptx() {
-    // One execution for each interleaving: the binomial of 2k over k.
+    // Each interleaving is one execution: the binomial coefficient of 2k and k.
     for (k, interleavings) in [(2, 6), (4, 70), (6, 924)] {
         for model in ["ptx-6.0", "ptx-7.5"] {
             let (_, nodes, executions) = effort(&exchanges(k), model);
@@ -125,7 +125,7 @@ fn a_lock_of_exchanges_is_decided_by_its_values() {
 }
 
 #[test]
-fn ways_that_exclude_each_other_are_not_put_together() {
+fn contradictory_paths_are_not_combined() {
     let tests: String = (1..=10)
         .map(|k| format!("if (r0 == {k}) {{ atomic_store_explicit(y, {k}, memory_order_relaxed); }} "))
         .collect();
@@ -135,12 +135,12 @@ fn ways_that_exclude_each_other_are_not_put_together() {
              atomic_store_explicit(x, {own}, memory_order_relaxed);"
         )
     };
-    // x is 0, 1 or 2, so each thread has three ways of its 1024.
-    let (ways, ..) = effort(&c11(&[body(1), body(2)]), "sc");
-    assert!(ways <= 9, "{ways} ways");
+    // x is 0, 1 or 2, so each thread has three possible paths of its 1024.
+    let (paths, ..) = effort(&c11(&[body(1), body(2)]), "sc");
+    assert!(paths <= 9, "{paths} paths");
 }
 
-/// `threads` threads, each of a write to one of three words and reads of the others.
+/// `threads` threads. Each one writes to one of three words and reads the other two.
 fn write_and_reads(threads: usize) -> String {
     let words = ["x", "y", "z"];
     let body = |thread: usize| {
@@ -158,19 +158,20 @@ fn write_and_reads(threads: usize) -> String {
 #[test]
 fn free_reads_are_counted_by_products() {
     let text = write_and_reads(4);
-    let mut one_by_one = Count { executions: 0, told: 0, one_by_one: true };
+    let mut one_by_one = Count { executions: 0, reported: 0, one_by_one: true };
     run(&text, "rc11", &mut one_by_one);
-    let mut together = Count { one_by_one: false, executions: 0, told: 0 };
+    let mut together = Count { one_by_one: false, executions: 0, reported: 0 };
     run(&text, "rc11", &mut together);
     assert_eq!(together.executions, one_by_one.executions);
-    assert_eq!((one_by_one.told, together.told), (one_by_one.executions, 2));
-    // Two threads write x, so its two writes have two orders. Words with one write
-    // have two values, x has three, and each word is read by the threads that do
-    // not write it: x by 2, y and z by 3 threads.
+    assert_eq!((one_by_one.reported, together.reported), (one_by_one.executions, 2));
+    // Two threads write x, so its two writes have two orders. A word with one write has
+    // two values, x has three. The threads that do not write a word read it: 2 threads
+    // read x, 3 threads read y and z.
     assert_eq!(together.executions, 2 * 3u64.pow(2) * 2u64.pow(6));
-    // The order of three words' writes, 3! * 2! * 2!, is all that is left of seven threads.
-    let mut seven = Count { one_by_one: false, executions: 0, told: 0 };
+    // For seven threads only the order of the writes of three words remains: 3! * 2! *
+    // 2!.
+    let mut seven = Count { one_by_one: false, executions: 0, reported: 0 };
     run(&write_and_reads(7), "rc11", &mut seven);
-    assert_eq!(seven.told, 24);
+    assert_eq!(seven.reported, 24);
     assert_eq!(seven.executions, 24 * 4u64.pow(4) * 3u64.pow(10));
 }

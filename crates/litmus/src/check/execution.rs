@@ -1,16 +1,16 @@
-//! An execution that was found, kept for reports, drawings and explanations.
+//! A complete execution, kept for reports, drawings and explanations.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::{EventSet, Word, members, wide};
 use crate::exec::skeleton::{Rows, Skeleton};
 use crate::program::{Dialect, FenceProxy, Order, Program, Proxy, Value};
 
-use super::search::Found;
+use super::search::AllowedExecution;
 
-/// A relation between events that a report shows: its name and its pairs.
+/// A named relation between events, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edges {
-    /// The relation's name.
+    /// The name of the relation.
     pub name: String,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,
@@ -19,23 +19,24 @@ pub struct Edges {
 /// A complete execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Initial writes first, then each thread's events in program order.
+    /// The events: initial writes, then each thread's events in program order.
     pub events: Vec<Event>,
-    /// What each event reads or writes; none for fences.
+    /// The value that each event reads or writes; `None` for fences.
     pub values: Vec<Option<Value>>,
-    /// Program order, without the pairs that follow from others.
+    /// Program order, without the pairs that follow by transitivity.
     pub po: Vec<(usize, usize)>,
-    /// Who reads from whom: pairs of write and read.
+    /// Reads-from: pairs of write and read.
     pub rf: Vec<(usize, usize)>,
-    /// The coherence order, without the pairs that follow from others.
+    /// The coherence order, without the pairs that follow by transitivity.
     pub co: Vec<(usize, usize)>,
-    /// From reads to the writes that directly follow the one that was read.
+    /// From-reads: from each read to the writes that directly follow the write that it
+    /// reads.
     pub fr: Vec<(usize, usize)>,
 }
 
 impl Execution {
-    /// Keeps an execution.
-    pub(crate) fn of<W: Word>(skeleton: &Skeleton<'_>, found: &Found<'_, W>) -> Execution {
+    /// Copies an execution from the search.
+    pub(crate) fn of<W: Word>(skeleton: &Skeleton<'_>, found: &AllowedExecution<'_, W>) -> Execution {
         let rf: Vec<_> = skeleton
             .events
             .iter()
@@ -59,7 +60,7 @@ impl Execution {
         Execution { events: skeleton.events.clone(), values, po: reduced(&skeleton.po), rf, co, fr }
     }
 
-    /// A letter for the event, as herd writes it; `a` to `z`, then `a1`, ...
+    /// The letter of the event in herd's notation: `a` to `z`, then `a1`, ...
     #[must_use]
     pub fn letter(&self, event: usize) -> String {
         let letter = char::from(b'a' + (event % 26) as u8);
@@ -81,7 +82,7 @@ impl Execution {
     }
 }
 
-/// What an event does, in words.
+/// The action of an event in words.
 #[must_use]
 pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String {
     let kind = match event.kind {
@@ -124,7 +125,7 @@ pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String 
     }
 }
 
-/// The order's name as tests write it.
+/// The order's name in tests.
 #[must_use]
 pub const fn order_name(order: Order) -> &'static str {
     match order {
@@ -146,7 +147,7 @@ const fn proxy_name(proxy: Proxy) -> &'static str {
     }
 }
 
-/// The pairs of a transitive order that do not follow from others.
+/// The pairs of a transitive order that do not follow by transitivity.
 pub(crate) fn reduced(rows: &[EventSet]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (from, &row) in rows.iter().enumerate() {
@@ -156,7 +157,7 @@ pub(crate) fn reduced(rows: &[EventSet]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// All pairs of a relation; a set is shown as pairs of each event with itself.
+/// All pairs of a relation. A set is shown as pairs of each event with itself.
 pub(crate) fn pairs(rows: &Rows, events: usize) -> Vec<(usize, usize)> {
     if rows.len() == 1 && events != 1 {
         return members(rows[0]).map(|event| (event, event)).collect();

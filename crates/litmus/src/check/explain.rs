@@ -1,8 +1,8 @@
-//! Why an outcome is allowed or forbidden, in words.
+//! Explains in words why an outcome is allowed or forbidden.
 //!
-//! A forbidden outcome is explained by the checks that alone stand against
-//! it: without such a check the outcome would be allowed, and the execution
-//! that would show it has a cycle that the check refuses.
+//! A forbidden outcome is explained by each check that alone forbids it. Without that
+//! check, the outcome would be allowed by an execution with a cycle that the check
+//! refuses.
 
 use core::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -18,24 +18,24 @@ use crate::program::{Program, Prop, Quantifier, Term, ThreadId};
 use super::execution::Execution;
 use super::outcome::final_states;
 use super::report::{Flag, Report};
-use super::search::{Found, Halt, Setting, Visitor, search};
-use super::{Gaps, Options, Ways, fence_orders, for_each_skeleton};
+use super::search::{AllowedExecution, Halt, SearchOptions, Visitor, search};
+use super::{Gaps, Options, Paths, fence_orders, for_each_skeleton};
 
-/// A check that alone stands against an outcome.
+/// A check that alone forbids an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The check's name in the model.
     pub check: String,
-    /// What it asks.
+    /// The property that it requires.
     pub kind: CheckKind,
     /// The execution that it refuses.
     pub execution: Execution,
-    /// The events of a cycle that it forbids, or the pair that must not be.
+    /// The events of a cycle that the check forbids, or the offending pair.
     pub cycle: Vec<usize>,
 }
 
-/// Finds the checks that alone stand against the outcome that a test asks
-/// for (for `forall`, against a state without the property).
+/// Finds the checks that alone forbid the outcome of the test's condition. For `forall`
+/// this is a state without the property.
 ///
 /// # Errors
 /// If the model does not fit the test.
@@ -48,7 +48,7 @@ pub fn refusals(
         .map(|t| unfold(program, ThreadId(t as u8), options.unroll, false))
         .collect();
     let numbers = numbers_of(program);
-    let setting = Setting {
+    let search_options = SearchOptions {
         file: &model.file,
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
@@ -61,7 +61,7 @@ pub fn refusals(
     };
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut gaps = Gaps::default();
-    for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
+    for_each_skeleton(program, &unfoldings, Paths::Whole, &mut gaps, &mut |skeleton| {
         let Some(skeleton) = skeleton else { return Ok(!(options.stop)()) };
         if skeleton.fault.is_some() || skeleton.divergent {
             return Ok(true);
@@ -78,12 +78,12 @@ pub fn refusals(
             if check.flag || check.negated || known || check.name.is_empty() {
                 continue;
             }
-            // The check becomes a flag that says where it fails.
+            // The check becomes a flag that reports where it fails.
             let (name, kind) = (check.name.clone(), check.kind);
             let mut without = staged.clone();
             without.checks[number].flag = true;
             without.checks[number].negated = true;
-            let mut visitor = Wanted {
+            let mut visitor = PropertyVisitor {
                 program,
                 skeleton: &skeleton,
                 wanted: &wanted,
@@ -92,12 +92,12 @@ pub fn refusals(
                 stop: &mut options.stop,
                 stopped: false,
             };
-            match search(&skeleton, without, &setting, &syncs, &mut visitor) {
+            match search(&skeleton, without, &search_options, &syncs, &mut visitor) {
                 Ok(_) | Err(Halt::Stopped) => {}
                 Err(Halt::Model(error)) => return Err(error),
             }
             if let Some((execution, rows)) = visitor.found {
-                refusals.push(Refusal { check: name, kind, execution, cycle: offence(kind, &rows) });
+                refusals.push(Refusal { check: name, kind, execution, cycle: violation(kind, &rows) });
             }
             if visitor.stopped {
                 return Ok(false);
@@ -109,7 +109,7 @@ pub fn refusals(
 }
 
 /// Looks for one execution with the wanted property.
-struct Wanted<'a, 'p> {
+struct PropertyVisitor<'a, 'p> {
     program: &'a Program,
     skeleton: &'a Skeleton<'p>,
     wanted: &'a Prop,
@@ -119,8 +119,8 @@ struct Wanted<'a, 'p> {
     stopped: bool,
 }
 
-impl Visitor for Wanted<'_, '_> {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+impl Visitor for PropertyVisitor<'_, '_> {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         let Some((_, rows)) = found.flags.iter().find(|(number, _)| *number == self.check) else {
             return ControlFlow::Continue(());
         };
@@ -156,8 +156,8 @@ impl Visitor for Wanted<'_, '_> {
     }
 }
 
-/// The events that break a check: a shortest cycle, or the first pair.
-fn offence(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
+/// The events that violate a check: a shortest cycle, or the first pair.
+fn violation(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     match kind {
         CheckKind::Acyclic => matrix::shortest_cycle(rows).unwrap_or_default(),
         CheckKind::Irreflexive => {
@@ -169,7 +169,7 @@ fn offence(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     }
 }
 
-/// The execution in words, a line an event, then who reads from whom.
+/// The execution in words: one line for each event, then reads-from and coherence.
 #[must_use]
 pub fn narrate(program: &Program, execution: &Execution) -> String {
     let mut text = String::new();
@@ -205,7 +205,7 @@ pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
     text
 }
 
-/// The plainest relation between two events.
+/// The simplest relation between two events.
 fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
     let pair = &(from, to);
     let same_thread = execution.events[from].thread.is_some()
@@ -259,16 +259,14 @@ pub fn explain(
             let refusals = refusals(program, model, &mut until)?;
             drop(until);
             if stopped {
-                let _ =
-                    writeln!(text, "The search for what stands against {what} was stopped before the end.");
+                let _ = writeln!(text, "The search for the checks that forbid {what} was stopped.");
             } else if refusals.is_empty() {
-                let _ =
-                    writeln!(text, "No single check stands against {what} alone, or no values lead to it.");
+                let _ = writeln!(text, "No single check forbids {what}, or no values lead to it.");
             }
             for refusal in &refusals {
                 let _ = writeln!(
                     text,
-                    "Against {what} stands the check `{}` ({}); without it this execution would be allowed:",
+                    "The check `{}` ({}) forbids {what}; without it this execution would be allowed:",
                     refusal.check,
                     refusal.kind.word()
                 );
@@ -284,12 +282,12 @@ pub fn explain(
         let _ = writeln!(text, "Note: {note}.");
     }
     if let Some(bound) = &report.bound {
-        let _ = writeln!(text, "Not everything was covered: {bound}.");
+        let _ = writeln!(text, "Incomplete: {bound}.");
     }
     Ok(text)
 }
 
-/// A flag and the execution on which it holds, in words.
+/// A flag and the first execution on which it holds, in words.
 pub(crate) fn flag_text(program: &Program, flag: &Flag) -> String {
     let mut text = format!("Flag `{}` holds on {} of the executions, for example:\n", flag.name, flag.count);
     text.push_str(&narrate(program, &flag.example));

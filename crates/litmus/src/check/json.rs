@@ -1,5 +1,4 @@
-//! Reports for machines. The keys are an interface: more may be added, none
-//! goes away.
+//! Reports as JSON. The keys are an interface: keys may be added, but never removed.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +8,7 @@ use super::execution::{Execution, action, order_name};
 use super::report::{Flag, Report, State};
 
 impl Report {
-    /// The report as JSON; `file` is the test's file as it was given.
+    /// The report as JSON; `file` is the test's file as the user gave it.
     #[must_use]
     pub fn json(&self, program: &Program, file: &str) -> Value {
         json!({

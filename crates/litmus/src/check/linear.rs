@@ -1,8 +1,8 @@
-//! Checks of the form `acyclic (known | rf | co | fr)`, kept up to date edge by
-//! edge instead of being evaluated again.
+//! Linear checks: checks of the form `acyclic (known | rf | co | fr)`. They are updated
+//! edge by edge instead of evaluated again.
 //!
-//! The transitive closure is maintained; an edge that would close a cycle is
-//! refused. Sequential consistency, coherence and TSO are of this form.
+//! The transitive closure is maintained. An edge that would close a cycle is refused.
+//! Sequential consistency, coherence and TSO have this form.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -10,22 +10,22 @@ use crate::cat::stage::StagedCheck;
 use crate::exec::matrix;
 use crate::exec::set::{EventSet, Word, members};
 
-/// One such check.
+/// A check in linear form.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<W> {
-    /// Which part of each choice the relation holds.
+    /// The pairs of each choice that belong to the relation.
     rf: Vec<EventSet<W>>,
     co: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
-    /// For each read the writes whose part of reads-from the relation holds.
+    /// For each read, the writes whose reads-from pair belongs to the relation.
     rf_into: Vec<EventSet<W>>,
-    /// The relation so far, closed.
+    /// The transitive closure of the relation so far.
     pub(crate) closure: Vec<EventSet<W>>,
 }
 
 impl<W: Word> Linear<W> {
-    /// The check in this form, if it has it. None also if a flag or a negation
-    /// asks for more than an incremental check can tell.
+    /// The check in linear form, if it has that form. Flags and negated checks do not
+    /// have it.
     pub(crate) fn of(graph: &Graph<W>, check: &StagedCheck) -> Option<Linear<W>> {
         if check.kind != CheckKind::Acyclic || check.negated || check.flag {
             return None;
@@ -54,8 +54,8 @@ impl<W: Word> Linear<W> {
         Some(of)
     }
 
-    /// Adds the part of a term of the union that lies `within` these rows;
-    /// false if it is of another form.
+    /// Adds the pairs of a term of the union that lie `within` these rows. Returns
+    /// false if the term has another form.
     fn take(&mut self, graph: &Graph<W>, id: NodeId, within: &[EventSet<W>]) -> bool {
         let and = |rows: &[EventSet<W>]| -> Vec<EventSet<W>> {
             within.iter().zip(rows).map(|(&w, &row)| w & row).collect()
@@ -86,12 +86,12 @@ impl<W: Word> Linear<W> {
         }
     }
 
-    /// Is the relation acyclic before anything is chosen?
+    /// Whether the relation is acyclic before any choice.
     pub(crate) fn starts_acyclic(&self) -> bool {
         matrix::is_irreflexive(&self.closure)
     }
 
-    /// Adds one edge; false if it closes a cycle.
+    /// Adds one edge. Returns false if it closes a cycle.
     #[inline]
     fn add(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.closure[to].has(from) {
@@ -108,19 +108,19 @@ impl<W: Word> Linear<W> {
         true
     }
 
-    /// Says that `read` reads from `write`.
+    /// Adds the edges of: `read` reads from `write`.
     #[inline]
     pub(crate) fn add_rf(&mut self, write: usize, read: usize) -> bool {
         !self.rf[write].has(read) || self.add(write, read)
     }
 
-    /// Says that `first` comes before each of `later` in coherence order.
+    /// Adds the edges of: `first` precedes each of `later` in coherence order.
     #[inline]
     pub(crate) fn add_co(&mut self, first: usize, later: EventSet<W>) -> bool {
         self.add_all(first, later & self.co[first])
     }
 
-    /// Says that what `read` reads comes before each of `later`.
+    /// Adds the edges of: the write that `read` reads precedes each of `later`.
     #[inline]
     pub(crate) fn add_fr(&mut self, read: usize, later: EventSet<W>) -> bool {
         self.add_all(read, later & self.fr[read])
@@ -141,8 +141,8 @@ impl<W: Word> Linear<W> {
         true
     }
 
-    /// The writes that `read` cannot read from, whatever else is decided, and
-    /// the writes that must not come behind the one it reads.
+    /// The writes that `read` cannot read from, and the writes that cannot follow the
+    /// write that it reads.
     #[inline]
     pub(crate) fn closed_to(&self, read: usize) -> (EventSet<W>, EventSet<W>) {
         let mut earlier = EventSet::EMPTY;
@@ -152,14 +152,15 @@ impl<W: Word> Linear<W> {
         (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
     }
 
-    /// Does the check hold whichever of these writes each read reads? The coherence
-    /// order is `co`.
+    /// Whether the check holds for every choice of writes for the open reads. `co` is
+    /// the coherence order.
     ///
-    /// A cycle goes through a read in one of three ways: as known so far; from the
-    /// write that it reads on to what is known to follow it; from what is known to
-    /// precede it on to the writes behind the one that it reads. One that comes from
-    /// the write and leaves to a write behind goes from the one to the other.
-    pub(crate) fn holds_whatever(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
+    /// A cycle passes a read in one of three ways: over known edges; from the write
+    /// that it reads to the known successors of the read; or from the known
+    /// predecessors of the read to the writes after the write that it reads. A cycle
+    /// that enters from the write and leaves to a later write also leads directly from
+    /// the one to the other.
+    pub(crate) fn holds_for_all(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
         let mut may = self.closure.clone();
         for &(read, writes) in open {
             for write in members(writes) {
@@ -173,7 +174,7 @@ impl<W: Word> Linear<W> {
         matrix::is_acyclic(&may)
     }
 
-    /// Would `first` before `later` in coherence order close a cycle?
+    /// Whether `first` before `later` in coherence order would close a cycle.
     #[inline]
     pub(crate) fn refuses_co(&self, first: usize, later: usize) -> bool {
         self.co[first].has(later) && self.closure[later].has(first)

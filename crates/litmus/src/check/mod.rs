@@ -1,5 +1,4 @@
-//! Checks a test against a model: which outcomes are allowed, and what is
-//! flagged.
+//! Checks a test against a model: the allowed outcomes, and the flags.
 //!
 //! ```
 //! let test = "C SB {} P0(atomic_int* x, atomic_int* y) { \
@@ -45,19 +44,19 @@ use std::collections::BTreeSet;
 use crate::cat::Model;
 use crate::cat::stage;
 use crate::exec::set::{EventSet, members};
-use crate::exec::skeleton::{Misfit, Rows, Skeleton};
+use crate::exec::skeleton::{Rows, Skeleton, SkeletonError};
 use crate::exec::unfold::{Trace, Unfolding, numbers_of, unfold};
 use crate::parse::TextError;
 use crate::program::{Order, Program, ThreadId};
 
-use outcome::{OnSkeleton, Outcomes};
-use search::{Halt, Setting};
+use outcome::{OutcomeVisitor, Outcomes};
+use search::{Halt, SearchOptions};
 
-/// How a check is carried out.
+/// The options of a check.
 pub struct Options<'a> {
-    /// How often a backward jump may be taken.
+    /// The most times a backward jump may be taken.
     pub unroll: usize,
-    /// Asked now and then; true ends the check with what was found so far.
+    /// Called at intervals. If it returns true, the check ends with the results so far.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
 }
 
@@ -73,22 +72,22 @@ impl core::fmt::Debug for Options<'_> {
     }
 }
 
-/// Why a check did not cover everything.
+/// The reasons why a check is incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gaps {
     pub(crate) loops: bool,
     pub(crate) size: bool,
     pub(crate) states: bool,
     pub(crate) time: bool,
-    /// Of the executions in which some thread waits; no final state is missing.
+    /// Some executions with a waiting thread are missing, but no final state.
     pub(crate) waiting: bool,
 }
 
 /// Checks `program` against `model`.
 ///
 /// # Errors
-/// If the model does not fit the test: a name that its format does not define,
-/// a definition that does not settle.
+/// If the model does not fit the test: it uses a name that the format does not define,
+/// or a recursive definition does not converge.
 pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
     model.check_annotations(program)?;
     let has_flags = model.has_flags();
@@ -102,7 +101,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         ..Gaps::default()
     };
     let numbers = numbers_of(program);
-    let setting = Setting {
+    let search_options = SearchOptions {
         file: &model.file,
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
@@ -110,13 +109,14 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
         wide: false,
     };
     let mut outcomes = Outcomes::new(program, &mut options.stop);
-    let endless = |u: &Unfolding| u.traces.is_empty() && !u.cut && !u.overflow;
-    outcomes.endless = (0..unfoldings.len()).filter(|&thread| endless(&unfoldings[thread])).collect();
+    let non_terminating = |u: &Unfolding| u.traces.is_empty() && !u.cut && !u.overflow;
+    outcomes.non_terminating =
+        (0..unfoldings.len()).filter(|&thread| non_terminating(&unfoldings[thread])).collect();
     let mut checks: Vec<report::CheckName> = Vec::new();
-    for ways in [Ways::Whole, Ways::Waiting] {
-        for_each_skeleton(program, &unfoldings, ways, &mut gaps, &mut |skeleton| {
+    for paths in [Paths::Whole, Paths::Waiting] {
+        for_each_skeleton(program, &unfoldings, paths, &mut gaps, &mut |skeleton| {
             let Some(skeleton) = skeleton else { return Ok(!outcomes.is_stopped()) };
-            let mut visitor = OnSkeleton::new(&skeleton, &mut outcomes, ways == Ways::Waiting);
+            let mut visitor = OutcomeVisitor::new(&skeleton, &mut outcomes, paths == Paths::Waiting);
             if search::Visitor::stop(&mut visitor) {
                 return Ok(false);
             }
@@ -132,7 +132,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             let open = |(number, check): (usize, &report::CheckName)| {
                 check.flag && search::Visitor::wants_flag(&visitor, number)
             };
-            if ways == Ways::Waiting && !checks.iter().enumerate().any(open) {
+            if paths == Paths::Waiting && !checks.iter().enumerate().any(open) {
                 return Ok(false);
             }
             let syncs = if staged.uses_sync_fence {
@@ -140,14 +140,14 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
             } else {
                 vec![vec![EventSet::EMPTY; skeleton.len()]]
             };
-            match search::search(&skeleton, staged, &setting, &syncs, &mut visitor) {
+            match search::search(&skeleton, staged, &search_options, &syncs, &mut visitor) {
                 Ok(_) => Ok(true),
                 Err(Halt::Stopped) => Ok(false),
                 Err(Halt::Model(error)) => Err(error),
             }
         })?;
         if outcomes.stopped || outcomes.too_many_states {
-            let gap = if ways == Ways::Whole { &mut gaps.time } else { &mut gaps.waiting };
+            let gap = if paths == Paths::Whole { &mut gaps.time } else { &mut gaps.waiting };
             *gap |= outcomes.stopped;
             break;
         }
@@ -156,61 +156,61 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     Ok(report::report(program, model, options.unroll, outcomes, &checks, gaps))
 }
 
-/// Which ways through the threads are put together.
+/// The combinations of paths to examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ways {
-    /// Those on which all threads end.
+enum Paths {
+    /// All threads end.
     Whole,
-    /// Those on which some thread waits, or went round a loop in vain.
+    /// Some thread waits, or has an iteration of a loop without an effect.
     Waiting,
 }
 
-/// After so many combinations of ways, which may all be impossible, it is asked
-/// whether to go on.
-const COMBINATIONS_UNSEEN: usize = 256;
+/// The number of combinations between two calls of `stop`. All of them may be
+/// impossible.
+const STOP_INTERVAL: usize = 256;
 
-/// Puts every combination of the threads' ways together. `visit` says whether
-/// to go on; without a skeleton it is only asked that.
+/// Combines the threads' paths in every way. `visit` returns whether to continue. Calls
+/// without a skeleton only ask for that.
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
-    ways: Ways,
+    paths: Paths,
     gaps: &mut Gaps,
     visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
 ) -> Result<(), TextError> {
     let of_threads: Vec<Vec<&Trace>> = unfoldings
         .iter()
-        .map(|u| match ways {
-            Ways::Whole => u.traces.iter().collect(),
-            Ways::Waiting => u.traces.iter().chain(&u.partial).collect(),
+        .map(|u| match paths {
+            Paths::Whole => u.traces.iter().collect(),
+            Paths::Waiting => u.traces.iter().chain(&u.partial).collect(),
         })
         .collect();
     let none_waits = unfoldings.iter().all(|u| u.partial.is_empty());
-    if of_threads.iter().any(Vec::is_empty) || ways == Ways::Waiting && none_waits {
+    if of_threads.iter().any(Vec::is_empty) || paths == Paths::Waiting && none_waits {
         return Ok(());
     }
     let mut choice = vec![0usize; of_threads.len()];
     let mut combinations = 0usize;
     loop {
         combinations += 1;
-        if combinations.is_multiple_of(COMBINATIONS_UNSEEN) && !visit(None)? {
+        if combinations.is_multiple_of(STOP_INTERVAL) && !visit(None)? {
             return Ok(());
         }
         let traces: Vec<&Trace> = of_threads.iter().zip(&choice).map(|(of, &c)| of[c]).collect();
-        if ways == Ways::Whole || is_waiting(program, &traces) {
+        if paths == Paths::Whole || is_waiting(program, &traces) {
             match Skeleton::new(program, &traces) {
                 Ok(skeleton) => {
-                    let shows = skeleton.is_plausible() && !skeleton.goes_on(&traces);
-                    gaps.size |= shows && skeleton.undivided;
+                    let shows = skeleton.is_plausible() && !skeleton.can_proceed(&traces);
+                    gaps.size |= shows && skeleton.meetings_overflow;
                     if shows && !for_each_meeting(skeleton, visit)? {
                         return Ok(());
                     }
                 }
-                Err(Misfit::TooManyEvents) if ways == Ways::Whole => gaps.size = true,
-                Err(Misfit::TooManyEvents) => gaps.waiting = true,
+                Err(SkeletonError::TooManyEvents) if paths == Paths::Whole => gaps.size = true,
+                Err(SkeletonError::TooManyEvents) => gaps.waiting = true,
             }
         }
-        // The next combination, the last thread first.
+        // The next combination: the last thread varies fastest.
         let mut thread = choice.len();
         loop {
             if thread == 0 {
@@ -226,7 +226,7 @@ fn for_each_skeleton<'p>(
     }
 }
 
-/// Visits the skeleton with each choice of who meets whom; false to end.
+/// Visits the skeleton with each possible value of `meets`. Returns false to end.
 fn for_each_meeting<'p>(
     mut skeleton: Skeleton<'p>,
     visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
@@ -241,19 +241,19 @@ fn for_each_meeting<'p>(
     visit(Some(Skeleton { meets: last, ..skeleton }))
 }
 
-/// Does some thread wait, and is there no more than one idle round that a
-/// thread went on from? A race is between two accesses, one of which writes.
-/// Where a filter asks for final states, all threads must end.
+/// Whether some thread waits or loops without an effect. At most one thread may have
+/// passed an iteration without an effect: one access of a race is a write. If there is
+/// a filter on final states, all threads must end.
 fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
-    if program.filter.is_some() && traces.iter().any(|t| t.stands.is_some()) {
+    if program.filter.is_some() && traces.iter().any(|t| t.waits_at.is_some()) {
         return false;
     }
-    let idle = traces.iter().filter(|t| t.idle && t.stands.is_none()).count();
+    let idle = traces.iter().filter(|t| t.idle && t.waits_at.is_none()).count();
     idle <= 1 && !traces.iter().all(|t| t.whole)
 }
 
-/// The orders that PTX's sequentially consistent fences may take: for each
-/// total order that agrees with program order the pairs whose scopes hold each
+/// The possible orders of PTX's sequentially consistent fences. Each total order that
+/// agrees with program order gives the pairs of fences whose scopes include each
 /// other's threads.
 fn fence_orders(skeleton: &Skeleton<'_>) -> Vec<Rows> {
     let fences = skeleton.set(|e| e.is_fence() && e.meeting.is_none() && e.order == Order::SeqCst);

@@ -1,5 +1,5 @@
-//! The search against two oracles on small random programs: every candidate
-//! evaluated from scratch, and every interleaving run step by step.
+//! Compares the search with two oracles on small random programs. One evaluates every
+//! candidate from scratch, the other runs every interleaving.
 
 mod random;
 mod vulkan;
@@ -13,21 +13,21 @@ use crate::exec::skeleton::Skeleton;
 use crate::exec::unfold::{numbers_of, unfold};
 use crate::program::{Access, Dialect, Instr, LocId, Order, Program, Term, ThreadId, Value};
 
-use super::search::{Found, Setting, Visitor, satisfied, search};
+use super::search::{AllowedExecution, SearchOptions, Visitor, satisfied, search};
 use random::{LOCKS, Mix, mixed, program};
 
-use super::{Gaps, Options, Ways, check, fence_orders, for_each_skeleton};
+use super::{Gaps, Options, Paths, check, fence_orders, for_each_skeleton};
 
 type Pairs = (Vec<usize>, Vec<EventSet>, Vec<usize>);
 
-/// Gathers executions and the flags on them.
+/// Collects executions and the flags on them.
 #[derive(Default)]
-struct Gather {
+struct Collector {
     found: BTreeSet<Pairs>,
 }
 
-impl Visitor for Gather {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+impl Visitor for Collector {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         let flags = found.flags.iter().map(|(number, _)| *number).collect();
         let new = self.found.insert((found.rf.to_vec(), wide(found.co), flags));
         assert!(new, "an execution is found once");
@@ -43,49 +43,49 @@ impl Visitor for Gather {
     }
 }
 
-/// An execution as far as the coherence order and the observed reads tell.
+/// The coherence order and the observed reads of an execution.
 type Observed = (Vec<usize>, Vec<EventSet>);
 
-/// Counts executions that differ in unobserved reads alone together.
+/// Counts executions that differ only in unobserved reads as one.
 #[derive(Default, PartialEq, Eq, Debug)]
-struct Tally {
+struct Counter {
     found: BTreeMap<Observed, u64>,
     flags: BTreeMap<usize, u64>,
-    /// How often it was told of one.
-    told: u64,
+    /// The number of calls of the visitor.
+    reported: u64,
 }
 
-impl Tally {
+impl Counter {
     /// Every other event is observed.
     const fn observed(read: usize) -> bool {
         read.is_multiple_of(2)
     }
 
     fn add(&mut self, rf: &[usize], co: Vec<EventSet>, flags: impl Iterator<Item = usize>, weight: u64) {
-        let rf = rf.iter().copied().enumerate().filter(|(read, _)| Tally::observed(*read));
+        let rf = rf.iter().copied().enumerate().filter(|(read, _)| Counter::observed(*read));
         *self.found.entry((rf.map(|(_, write)| write).collect(), co)).or_default() += weight;
         flags.for_each(|flag| *self.flags.entry(flag).or_default() += weight);
-        self.told += 1;
+        self.reported += 1;
     }
 
-    /// The same, execution by execution.
-    fn of(all: &BTreeSet<Pairs>) -> Tally {
-        let mut tally = Tally::default();
+    /// The expected result, from a list of all executions.
+    fn of(all: &BTreeSet<Pairs>) -> Counter {
+        let mut counter = Counter::default();
         for (rf, co, flags) in all {
-            tally.add(rf, co.clone(), flags.iter().copied(), 1);
+            counter.add(rf, co.clone(), flags.iter().copied(), 1);
         }
-        tally
+        counter
     }
 }
 
-impl Visitor for Tally {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+impl Visitor for Counter {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         self.add(found.rf, wide(found.co), found.flags.iter().map(|(flag, _)| *flag), found.weight);
         ControlFlow::Continue(())
     }
 
     fn observes(&self, read: usize) -> bool {
-        Tally::observed(read)
+        Counter::observed(read)
     }
 
     fn stop(&mut self) -> bool {
@@ -139,17 +139,17 @@ fn judge(
     Some(flags)
 }
 
-/// Compares the pruned search with the judgement of every candidate. Gives
-/// how many candidates there were and how many are allowed.
+/// Compares the pruned search with the judgement of every candidate. Returns the
+/// numbers of candidates and of allowed executions.
 fn compare(model: &Model, program: &Program) -> (usize, usize) {
     let unfoldings: Vec<_> =
         (0..program.threads.len()).map(|t| unfold(program, ThreadId(t as u8), 1, false)).collect();
     let numbers = numbers_of(program);
     let (mut candidates, mut allowed) = (0, 0);
     let mut gaps = Gaps::default();
-    for_each_skeleton(program, &unfoldings, Ways::Whole, &mut gaps, &mut |skeleton| {
+    for_each_skeleton(program, &unfoldings, Paths::Whole, &mut gaps, &mut |skeleton| {
         let Some(skeleton) = skeleton else { return Ok(true) };
-        let setting = |unchecked, wide| Setting {
+        let options = |unchecked, wide| SearchOptions {
             file: &model.file,
             partial_coherence: model.partial_coherence,
             numbers: &numbers,
@@ -160,19 +160,24 @@ fn compare(model: &Model, program: &Program) -> (usize, usize) {
             let staged = stage::stage(model, &skeleton)?;
             let syncs = [sync.clone()];
             let (mut pruned, mut in_wide_words, mut every) =
-                (Gather::default(), Gather::default(), Gather::default());
+                (Collector::default(), Collector::default(), Collector::default());
             for (wide, into) in [(false, &mut pruned), (true, &mut in_wide_words)] {
-                search(&skeleton, staged.clone(), &setting(false, wide), &syncs, into).expect("it ends");
+                search(&skeleton, staged.clone(), &options(false, wide), &syncs, into).expect("it ends");
             }
             assert_eq!(pruned.found, in_wide_words.found, "{}", model.name);
-            let mut tally = Tally::default();
-            search(&skeleton, staged.clone(), &setting(false, false), &syncs, &mut tally).expect("it ends");
-            let expected = Tally::of(&pruned.found);
-            assert_eq!((&tally.found, &tally.flags), (&expected.found, &expected.flags), "{}", model.name);
+            let mut counter = Counter::default();
+            search(&skeleton, staged.clone(), &options(false, false), &syncs, &mut counter).expect("it ends");
+            let expected = Counter::of(&pruned.found);
+            assert_eq!(
+                (&counter.found, &counter.flags),
+                (&expected.found, &expected.flags),
+                "{}",
+                model.name
+            );
             let mut flagless = staged.clone();
             let mut staged = staged;
             flagless.checks.retain(|c| !c.flag);
-            search(&skeleton, flagless, &setting(true, false), &syncs, &mut every).expect("it ends");
+            search(&skeleton, flagless, &options(true, false), &syncs, &mut every).expect("it ends");
             candidates += every.found.len();
             let judged: BTreeSet<Pairs> = every
                 .found
@@ -191,7 +196,7 @@ fn compare(model: &Model, program: &Program) -> (usize, usize) {
     (candidates, allowed)
 }
 
-/// About how many candidates a program has.
+/// An estimate of the number of candidates of a program.
 fn size(program: &Program) -> usize {
     let count = |loc: LocId, wanted: fn(&Instr) -> bool| {
         let code = program.threads.iter().flat_map(|t| &t.code);
@@ -213,7 +218,7 @@ fn pruning_loses_and_invents_no_execution() {
         let dialect = match of.name {
             name if name.starts_with("ptx") => Dialect::Ptx,
             name if name.starts_with("opencl") => Dialect::OpenCl,
-            // It has a test of its own.
+            // This model has a test of its own.
             "vulkan" => continue,
             // Their flags depend on `with`, which has a test of its own.
             "drf" | "hrf-direct" | "hrf-indirect" => continue,
@@ -264,8 +269,8 @@ fn pruning_is_exact_on_read_modify_writes_and_barriers() {
     }
 }
 
-/// Models that ask for atomicity of some pairs, against some writes, or where writes may
-/// stay apart.
+/// Models that require atomicity of some pairs, against some writes, or with partial
+/// coherence.
 #[test]
 fn pruning_is_exact_on_atomicity_of_any_form() {
     let coherent = "acyclic po-loc | rf | co | fr as coherence";
@@ -392,8 +397,8 @@ fn stronger_models_allow_less() {
 
 #[test]
 fn rc11_allows_no_more_than_c11() {
-    // C11 with its simplified axiom is not weaker everywhere, but on programs
-    // without sequentially consistent operations it is.
+    // C11 with its simplified axiom is not weaker in general, but it is on programs
+    // without sequentially consistent operations.
     let mut compared = 0;
     for seed in 0..300 {
         let program = program(seed, Dialect::C11);
@@ -401,7 +406,7 @@ fn rc11_allows_no_more_than_c11() {
             Instr::Fence(fence) => fence.order == Order::SeqCst,
             other => other.access().is_some_and(|a| a.order == Order::SeqCst),
         });
-        // A plain read of C11 sees visible writes only.
+        // A plain read of C11 sees only visible writes.
         let plain = program
             .threads
             .iter()

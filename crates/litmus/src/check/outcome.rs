@@ -1,4 +1,4 @@
-//! Gathers what a search finds: final states, witnesses, flags.
+//! Collects the results of a search: final states, witnesses, flags.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,48 +10,48 @@ use crate::exec::sym::Unknown;
 use crate::program::{LocId, Program, Term, Value};
 
 use super::execution::{Execution, pairs};
-use super::search::{Found, Visitor};
+use super::search::{AllowedExecution, Visitor};
 
-/// The most final states that are told apart, and the most values in all of them.
+/// The most distinct final states, and the most values in all of them.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
-/// For how many of them an execution is kept.
+/// The most final states with an example execution.
 const EXAMPLES_MAX: usize = 256;
 
-/// One final state.
+/// A final state.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    /// How many executions end so.
+    /// The number of executions with this state.
     pub(crate) count: u64,
-    /// One of them.
+    /// One of these executions.
     pub(crate) example: Option<Box<Execution>>,
 }
 
-/// A flag that held on some execution.
+/// A flag that holds on some execution.
 #[derive(Clone, Debug)]
 pub(crate) struct Flagged {
     pub(crate) count: u64,
-    /// The first execution, and the pairs there.
+    /// The first execution, and the pairs of the flag's relation there.
     pub(crate) example: Execution,
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Is it one in which some thread waits?
+    /// Whether a thread waits in that execution.
     pub(crate) waits: bool,
 }
 
-/// All that is found in the executions of one program.
+/// The results for one program.
 pub(crate) struct Outcomes<'o> {
-    /// The terms of the state, then further ones of the filter.
+    /// The terms of the state, followed by further terms of the filter.
     pub(crate) terms: Vec<Term>,
     pub(crate) shown: usize,
     pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
-    /// By the number of the check.
+    /// The flags by the number of the check.
     pub(crate) flags: BTreeMap<usize, Flagged>,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
-    /// Does a thread stand in front of a barrier for ever at some end?
+    /// Whether a thread waits before a barrier for ever in a final state.
     pub(crate) stuck: bool,
-    /// The threads that never end, whatever the others do.
-    pub(crate) endless: Vec<usize>,
+    /// The threads that never terminate, regardless of the others.
+    pub(crate) non_terminating: Vec<usize>,
     pub(crate) too_many_states: bool,
     pub(crate) stopped: bool,
     stop: &'o mut dyn FnMut() -> bool,
@@ -78,7 +78,7 @@ impl<'o> Outcomes<'o> {
             fault: None,
             divergent: false,
             stuck: false,
-            endless: Vec::new(),
+            non_terminating: Vec::new(),
             too_many_states: false,
             stopped: false,
             stop,
@@ -87,7 +87,7 @@ impl<'o> Outcomes<'o> {
 }
 
 impl Outcomes<'_> {
-    /// Is the time up?
+    /// Whether the search was reported to stop.
     pub(crate) fn is_stopped(&mut self) -> bool {
         let stop = (self.stop)();
         self.stopped |= stop;
@@ -95,17 +95,17 @@ impl Outcomes<'_> {
     }
 }
 
-/// A search's view of the outcomes while one skeleton is searched.
-pub(crate) struct OnSkeleton<'a, 's, 'p, 'o> {
+/// Collects the results of one skeleton.
+pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
-    /// Does some thread wait? Then only flags count.
+    /// Whether some thread waits. Then only flags count.
     pub(crate) waits: bool,
-    /// The reads on which the final states depend.
+    /// The reads that the final states depend on.
     observed: EventSet,
 }
 
-impl<'a, 's, 'p, 'o> OnSkeleton<'a, 's, 'p, 'o> {
+impl<'a, 's, 'p, 'o> OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) fn new(skeleton: &'s Skeleton<'p>, into: &'a mut Outcomes<'o>, waits: bool) -> Self {
         let mut observed = EventSet::EMPTY;
         for term in &into.terms {
@@ -115,12 +115,12 @@ impl<'a, 's, 'p, 'o> OnSkeleton<'a, 's, 'p, 'o> {
                 members(value.reads()).for_each(|read| observed.insert(base + read));
             }
         }
-        OnSkeleton { skeleton, into, waits, observed }
+        OutcomeVisitor { skeleton, into, waits, observed }
     }
 }
 
-impl Visitor for OnSkeleton<'_, '_, '_, '_> {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+impl Visitor for OutcomeVisitor<'_, '_, '_, '_> {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         if let Some(fault) = self.skeleton.fault {
             self.into.fault.get_or_insert(fault);
             return ControlFlow::Continue(());
@@ -161,9 +161,9 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
     }
 }
 
-impl OnSkeleton<'_, '_, '_, '_> {
-    /// Does the execution end in a state that the test's filter lets through?
-    fn passes<W: Word>(&self, found: &Found<'_, W>) -> bool {
+impl OutcomeVisitor<'_, '_, '_, '_> {
+    /// Whether the execution has a final state that the test's filter accepts.
+    fn passes<W: Word>(&self, found: &AllowedExecution<'_, W>) -> bool {
         let Some(filter) = &self.skeleton.program.filter else { return true };
         let terms = &self.into.terms;
         let mut passes = false;
@@ -175,12 +175,12 @@ impl OnSkeleton<'_, '_, '_, '_> {
             passes |= filter.holds(&mut value);
             ControlFlow::Continue(())
         });
-        // Without a final value the execution is a fault, which is told below.
+        // An execution without a final value is reported as a fault below.
         passes || visited.is_err()
     }
 
     /// Records the final states of an execution.
-    fn state<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+    fn state<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         let terms = core::mem::take(&mut self.into.terms);
         let skeleton = self.skeleton;
         let flow = final_states(skeleton, &terms, found, &mut |key| self.count(key, found));
@@ -194,7 +194,7 @@ impl OnSkeleton<'_, '_, '_, '_> {
         }
     }
 
-    fn count<W: Word>(&mut self, key: &[Value], found: &Found<'_, W>) -> ControlFlow<()> {
+    fn count<W: Word>(&mut self, key: &[Value], found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         if let Some(outcome) = self.into.states.get_mut(key) {
             outcome.count = outcome.count.saturating_add(found.weight);
             return ControlFlow::Continue(());
@@ -203,7 +203,7 @@ impl OnSkeleton<'_, '_, '_, '_> {
             self.into.too_many_states = true;
             return ControlFlow::Break(());
         }
-        // A few examples are enough.
+        // Only the first states keep an example.
         let example =
             (self.into.states.len() < EXAMPLES_MAX).then(|| Box::new(Execution::of(self.skeleton, found)));
         self.into.states.insert(key.to_vec(), Outcome { count: found.weight, example });
@@ -211,16 +211,16 @@ impl OnSkeleton<'_, '_, '_, '_> {
     }
 }
 
-/// A final value does not exist.
+/// A final value that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DivisionByZero;
 
-/// The values of `terms` at the end of an execution: one state for each
-/// choice of last writes, where coherence leaves several.
+/// The values of `terms` at the end of an execution. If coherence is partial, there is
+/// one state for each choice of last writes.
 pub(crate) fn final_states<W: Word>(
     skeleton: &Skeleton<'_>,
     terms: &[Term],
-    found: &Found<'_, W>,
+    found: &AllowedExecution<'_, W>,
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, DivisionByZero> {
     let mut key: Vec<Value> = Vec::with_capacity(terms.len());
@@ -259,16 +259,16 @@ pub(crate) fn final_states<W: Word>(
     Ok(choose_last(&mut key, &open, found, visit))
 }
 
-/// Goes through the choices of last writes; two names of a word agree.
+/// Enumerates the choices of last writes. Aliases of a word agree.
 fn choose_last<W: Word>(
     key: &mut Vec<Value>,
     open: &[(usize, LocId, EventSet)],
-    found: &Found<'_, W>,
+    found: &AllowedExecution<'_, W>,
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(&(_, word, last)) = open.first() else { return visit(key) };
     let (same, rest): (Vec<_>, Vec<_>) = open.iter().copied().partition(|&(_, other, _)| other == word);
-    // Equal values of several last writes are one state.
+    // Last writes with equal values give one state.
     let mut values: Vec<Value> = members(last).filter_map(|write| found.values[write]).collect();
     values.sort_unstable();
     values.dedup();

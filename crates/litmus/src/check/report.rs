@@ -1,4 +1,4 @@
-//! What a check found, for people and for machines.
+//! The report of a check, as text and as data.
 
 use core::fmt::{self, Write as _};
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use super::outcome::Outcomes;
 /// A final state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The terms and their values: `("0:r1", "1")`. There may be very many states, so
-    /// they share the texts.
+    /// The terms and their values: `("0:r1", "1")`. The texts are shared, because there
+    /// may be very many states.
     pub values: Vec<(Arc<str>, Arc<str>)>,
-    /// How many executions end so.
+    /// The number of executions with this state.
     pub count: u64,
-    /// Does it have the property that the test asks for?
+    /// Whether it has the property of the test's condition.
     pub satisfies: bool,
-    /// An execution that ends so.
+    /// An execution with this state.
     pub example: Option<Box<Execution>>,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (term, value)) in self.values.iter().enumerate() {
             let space = if at > 0 { " " } else { "" };
-            // Memory stands in brackets, as in herd.
+            // Memory has brackets, as in herd.
             if term.contains([':', '[']) {
                 write!(f, "{space}{term}={value};")?;
             } else {
@@ -46,56 +46,56 @@ impl fmt::Display for State {
 pub struct Flag {
     /// The name in the model.
     pub name: String,
-    /// Is the program undefined there?
+    /// Whether the program is undefined if the flag holds.
     pub undefined: bool,
-    /// On how many executions it holds.
+    /// The number of executions on which it holds.
     pub count: u64,
-    /// The events it is about, in the first such execution.
+    /// The pairs of events of its relation, in the first such execution.
     pub pairs: Vec<(usize, usize)>,
-    /// That execution.
+    /// The first such execution.
     pub example: Execution,
 }
 
 impl Flag {
-    /// Does it tell of a race?
+    /// Whether the flag reports a race.
     #[must_use]
     pub fn is_race(&self) -> bool {
-        crate::cat::names_race(&self.name)
+        crate::cat::is_race_name(&self.name)
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The test's name.
     pub test: String,
     /// The model's name.
     pub model: String,
-    /// What the test asks, in words.
+    /// The condition of the test.
     pub condition: String,
-    /// How it asks.
+    /// The quantifier of the condition.
     pub quantifier: Quantifier,
-    /// Is the condition met?
+    /// Whether the condition is met.
     pub verdict: bool,
     /// The final states.
     pub states: Vec<State>,
-    /// How many executions have the property.
+    /// The number of executions with the property.
     pub positive: u64,
-    /// How many executions have not.
+    /// The number of executions without the property.
     pub negative: u64,
     /// The flags that hold on some execution.
     pub flags: Vec<Flag>,
-    /// Was everything covered?
+    /// Whether the check is complete.
     pub complete: bool,
-    /// Is the verdict certain, whatever was not covered?
+    /// Whether a complete check would give the same verdict.
     pub decided: bool,
-    /// What was not covered, in words.
+    /// The reasons why the check is incomplete, in words.
     pub bound: Option<String>,
-    /// What else should be known: behaviour that is not defined.
+    /// Notes on undefined behaviour and on threads that do not terminate.
     pub notes: Vec<String>,
 }
 
-/// A check as reports speak of it.
+/// The name and the kind of a check, for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckName {
     pub(crate) name: String,
@@ -103,7 +103,7 @@ pub(crate) struct CheckName {
     pub(crate) undefined: bool,
 }
 
-/// Makes the report.
+/// Builds the report.
 pub(crate) fn report(
     program: &Program,
     model: &Model,
@@ -112,7 +112,8 @@ pub(crate) fn report(
     checks: &[CheckName],
     gaps: Gaps,
 ) -> Report {
-    let Outcomes { terms, shown, states: found, flags, fault, divergent, stuck, endless, .. } = outcomes;
+    let Outcomes { terms, shown, states: found, flags, fault, divergent, stuck, non_terminating, .. } =
+        outcomes;
     let mut states: Vec<State> = Vec::new();
     let names: Vec<Arc<str>> =
         terms[..shown].iter().map(|&term| Arc::from(program.term_name(term))).collect();
@@ -135,14 +136,14 @@ pub(crate) fn report(
             |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
         let values: Vec<(Arc<str>, Arc<str>)> =
             names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
-        // Terms of the filter are not shown, so states may coincide.
+        // Filter terms are not shown, so states may coincide.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
             Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
         }
     }
     if any_address {
-        // As herd does: numbers, then locations by name.
+        // Herd's order: numbers, then locations by name.
         let order = |text: &Arc<str>| match text.parse::<Value>() {
             Ok(number) => (0, number, None),
             Err(_) => (1, 0, Some(text.clone())),
@@ -154,27 +155,27 @@ pub(crate) fn report(
     let mut notes = Vec::new();
     if let Some((what, line)) = fault {
         let place = if line > 0 { format!(" (line {line})") } else { String::new() };
-        notes.push(format!("some executions do {what}{place}: they are not defined and not counted"));
+        notes.push(format!("some executions have undefined behaviour, {what}{place}: they are not counted"));
     }
     if divergent {
-        notes.push("some executions diverge at a barrier: not all of its threads come to it".to_owned());
+        notes.push("some executions diverge at a barrier: not all of its threads arrive".to_owned());
     }
     if stuck {
         notes.push(
-            "in some executions a thread waits at a barrier for ever: they count as they stand".to_owned(),
+            "in some executions a thread waits at a barrier for ever: they count as final states".to_owned(),
         );
     }
-    for thread in endless {
-        notes.push(format!("P{thread} never ends: all its ways go round a loop for ever"));
+    for thread in non_terminating {
+        notes.push(format!("P{thread} never terminates: all its paths loop for ever"));
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
         let name = checks.get(*check).map_or("", |check| &check.name);
-        notes.push(format!("`{name}` was found where some thread still waits, perhaps for ever"));
+        notes.push(format!("`{name}` holds in an execution where a thread waits, perhaps for ever"));
     }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
     let complete = gaps == Gaps::default();
-    // One state can settle each of the questions.
+    // One state can settle the condition.
     let settled = match quantifier {
         Quantifier::Exists | Quantifier::NotExists => positive > 0,
         Quantifier::Forall => negative > 0,
@@ -209,24 +210,24 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
     let mut parts = Vec::new();
     if gaps.loops {
         let times = if unroll == 1 { "once".to_owned() } else { format!("{unroll} times") };
-        parts.push(format!("loops were followed {times}"));
+        parts.push(format!("loops were unrolled {times}"));
     }
     if gaps.size {
-        parts.push(format!("ways with more than {EVENTS_MAX} events, or too many ways, were left out"));
+        parts.push(format!("paths with more than {EVENTS_MAX} events, or too many paths, were left out"));
     }
     if gaps.states {
         parts.push("there are too many final states".to_owned());
     }
     if gaps.time {
-        parts.push("it was stopped before the end".to_owned());
+        parts.push("the search was stopped".to_owned());
     }
     if gaps.waiting {
-        parts.push("not all executions were seen in which some thread waits".to_owned());
+        parts.push("some executions with a waiting thread were left out".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The condition as herd writes it.
+/// The condition in herd's notation.
 #[must_use]
 pub(crate) fn condition_text(program: &Program) -> String {
     let Condition { quantifier, prop } = &program.condition;
@@ -238,7 +239,7 @@ pub(crate) fn condition_text(program: &Program) -> String {
     format!("{word} ({})", prop_text(program, prop, Within::Top))
 }
 
-/// What a proposition is a part of.
+/// The enclosing operator of a proposition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Top,
@@ -277,8 +278,8 @@ fn prop_text(program: &Program, prop: &Prop, within: Within) -> String {
 }
 
 impl Report {
-    /// The verdict as herd prints it: `Ok` or `No`; `Undecided` where what was
-    /// not covered may change it.
+    /// The verdict in herd's words: `Ok` or `No`. `Undecided` if a complete check may
+    /// give another verdict.
     #[must_use]
     pub const fn verdict_word(&self) -> &'static str {
         match (self.decided, self.verdict) {
@@ -288,8 +289,8 @@ impl Report {
         }
     }
 
-    /// How the test's outcomes are in one word: `Never`, `Sometimes`,
-    /// `Always`; `Undecided` where the verdict is.
+    /// The test's outcomes in one word: `Never`, `Sometimes` or `Always`. `Undecided`
+    /// if the verdict is.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
         if !self.decided {
@@ -302,8 +303,8 @@ impl Report {
         }
     }
 
-    /// How many executions witness what the test asks for, and how many do
-    /// not: for `~exists` the first are those without the property.
+    /// The numbers of executions for and against the condition. For `~exists` the first
+    /// number counts those without the property.
     #[must_use]
     pub const fn witnesses(&self) -> (u64, u64) {
         match self.quantifier {
@@ -312,13 +313,13 @@ impl Report {
         }
     }
 
-    /// Is the program undefined? Then no outcome can be relied on.
+    /// Whether the program is undefined: then any outcome is possible.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         self.flags.iter().any(|flag| flag.undefined)
     }
 
-    /// The block that herd prints, so that scripts go on working.
+    /// The report in the format of herd's output, for scripts that read it.
     #[must_use]
     pub fn herd_block(&self) -> String {
         let mut text = String::new();
@@ -364,7 +365,7 @@ impl Report {
         text
     }
 
-    /// Does any execution have a race? A model reports races as flags.
+    /// Whether some execution has a race. A model reports races as flags.
     #[must_use]
     pub fn has_race(&self) -> bool {
         self.flags.iter().any(Flag::is_race)

@@ -1,34 +1,34 @@
-//! Executions of the model at whose end some thread spins: the last round of its
-//! loop only read, and what it read is what memory holds at the end.
+//! Executions of the model with a spinning thread at the end. The last iteration of its
+//! loop only reads, and reads the final values of memory.
 
 use std::ops::ControlFlow;
 
 use crate::cat::{Model, stage};
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
-use crate::exec::unfold::{Stand, Trace, Unfolding, numbers_of, unfold};
+use crate::exec::unfold::{Trace, Unfolding, WaitPoint, numbers_of, unfold};
 use crate::parse::TextError;
 use crate::program::{BinaryOp, LocId, Program, ThreadId};
 use crate::progress::Scheduler;
 
 use super::execution::Execution;
-use super::search::{self, Found, Halt, Setting, Visitor};
+use super::search::{self, AllowedExecution, Halt, SearchOptions, Visitor};
 use super::{Options, fence_orders, for_each_meeting};
 use crate::exec::sym::Sym;
 
-/// After so many combinations of ways it is asked whether to go on.
-const COMBINATIONS_UNSEEN: usize = 256;
+/// The number of combinations between two calls of `stop`.
+const STOP_INTERVAL: usize = 256;
 
-/// What was found.
+/// The result of a search for spinning threads.
 pub(crate) struct Spins {
     /// An execution, and the threads that spin at its end.
     pub(crate) found: Option<(Execution, Vec<usize>)>,
-    /// What was not covered, in words.
+    /// The reasons why the search is incomplete, in words.
     pub(crate) gap: Option<String>,
 }
 
-/// One way through a thread, and how it ends.
-struct Way {
+/// One path through a thread, and its end.
+struct Path {
     trace: Trace,
     end: End,
 }
@@ -37,15 +37,15 @@ struct Way {
 enum End {
     /// The thread ends.
     Done,
-    /// It goes round a loop or waits for a word.
+    /// The thread loops or waits for a word.
     Spins,
-    /// It waits at a barrier.
+    /// The thread waits at a barrier.
     Waits,
-    /// The scheduler lets it go no further.
-    Left,
+    /// The scheduler does not run the thread any more.
+    Descheduled,
 }
 
-/// Looks for such an execution.
+/// Looks for an execution with a spinning thread.
 ///
 /// # Errors
 /// If the model does not fit the test.
@@ -59,62 +59,62 @@ pub(crate) fn spinning(
     let threads = (0..program.threads.len()).map(|t| ThreadId(t as u8));
     let unfoldings: Vec<Unfolding> =
         threads.map(|thread| unfold(program, thread, options.unroll, true)).collect();
-    let ways: Vec<Vec<Way>> = unfoldings.iter().map(|u| ways(u, scheduler)).collect();
+    let paths: Vec<Vec<Path>> = unfoldings.iter().map(|u| paths(u, scheduler)).collect();
     let numbers = numbers_of(program);
-    let setting = Setting {
+    let search_options = SearchOptions {
         file: &model.file,
         partial_coherence: model.partial_coherence,
         numbers: &numbers,
         unchecked: false,
         wide: false,
     };
-    let mut into = Looking { found: None, stopped: false, stop: &mut *options.stop };
-    let too_many = combine(program, model, scheduler, &ways, &setting, &mut into)?;
+    let mut into = SpinSearch { found: None, stopped: false, stop: &mut *options.stop };
+    let too_many = combine(program, model, scheduler, &paths, &search_options, &mut into)?;
     let mut gaps = Vec::new();
     if into.stopped {
-        gaps.push("the time was up");
+        gaps.push("the time limit was reached");
     }
     if too_many || unfoldings.iter().any(|u| u.overflow || u.partial_overflow) {
-        gaps.push("ways with too many events, or too many ways, were left out");
+        gaps.push("paths with too many events, or too many paths, were left out");
     }
     let gap = (!gaps.is_empty()).then(|| gaps.join("; "));
     Ok(Spins { found: into.found, gap })
 }
 
-/// The ways through a thread. A thread that the scheduler may leave aside has also
-/// those that end early: before the first event, and behind each write and barrier,
-/// for what follows them has no effect on others.
-fn ways(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Way> {
-    let mut ways: Vec<Way> = Vec::new();
-    let ended = unfolding.traces.iter().chain(unfolding.partial.iter().filter(|t| t.stands.is_some()));
+/// The paths through a thread. If the scheduler may stop the thread, they include paths
+/// that end early: before the first event, and after each write and barrier. Other
+/// events have no effect on other threads, so later stops are equivalent.
+fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
+    let mut paths: Vec<Path> = Vec::new();
+    let ended = unfolding.traces.iter().chain(unfolding.partial.iter().filter(|t| t.waits_at.is_some()));
     for trace in ended.clone() {
-        let end = match trace.stands {
+        let end = match trace.waits_at {
             None => End::Done,
-            Some(Stand::Barrier(_)) => End::Waits,
+            Some(WaitPoint::Barrier(_)) => End::Waits,
             Some(_) => End::Spins,
         };
-        ways.push(Way { trace: trace.clone(), end });
+        paths.push(Path { trace: trace.clone(), end });
     }
     if scheduler == Scheduler::Fair {
-        return ways;
+        return paths;
     }
-    let whole = ways.len();
+    let whole = paths.len();
     for trace in ended {
         let events = trace.events.iter().enumerate();
         let stops = events.filter(|(_, e)| e.writes() || e.meeting.is_some()).map(|(at, _)| at + 1);
-        // Only HSA leaves a thread aside that has taken a step.
+        // Only HSA stops a thread that has taken a step.
         for stop in core::iter::once(0).chain(stops.filter(|_| scheduler == Scheduler::Hsa)) {
             let cut = cut(trace, stop);
-            let known = ways[whole..].iter().any(|way| same(&way.trace, &cut));
+            let known = paths[whole..].iter().any(|path| same(&path.trace, &cut));
             if !known {
-                ways.push(Way { trace: cut, end: End::Left });
+                paths.push(Path { trace: cut, end: End::Descheduled });
             }
         }
     }
-    ways
+    paths
 }
 
-/// The first `events` events of a way, and what must be true for them.
+/// The first `events` events of a path, with their guards.
 fn cut(trace: &Trace, events: usize) -> Trace {
     let mut cut = trace.clone();
     cut.events.truncate(events);
@@ -124,7 +124,7 @@ fn cut(trace: &Trace, events: usize) -> Trace {
     cut.ctrl.truncate(events);
     let before = EventSet::below(events);
     cut.guards.retain(|guard| guard.reads().is_within(before));
-    (cut.stands, cut.fault, cut.idle) = (None, None, false);
+    (cut.waits_at, cut.fault, cut.idle) = (None, None, false);
     cut.registers.iter_mut().for_each(|register| *register = Sym::Const(0));
     cut
 }
@@ -133,41 +133,41 @@ fn same(a: &Trace, b: &Trace) -> bool {
     a.events == b.events && a.values == b.values && a.guards == b.guards
 }
 
-/// Puts every combination of ways together on which some thread spins and none is
-/// left aside that must go on. Says whether some had too many events.
+/// Tries every combination of paths with a spinning thread that respects the
+/// scheduler's guarantees. Returns whether some had too many events.
 fn combine(
     program: &Program,
     model: &Model,
     scheduler: Scheduler,
-    ways: &[Vec<Way>],
-    setting: &Setting<'_>,
-    into: &mut Looking<'_>,
+    paths: &[Vec<Path>],
+    options: &SearchOptions<'_>,
+    into: &mut SpinSearch<'_>,
 ) -> Result<bool, TextError> {
     let mut too_many = false;
-    if ways.iter().any(Vec::is_empty) {
+    if paths.iter().any(Vec::is_empty) {
         return Ok(false);
     }
-    let mut choice = vec![0usize; ways.len()];
+    let mut choice = vec![0usize; paths.len()];
     let mut combinations = 0usize;
     loop {
         combinations += 1;
-        if combinations.is_multiple_of(COMBINATIONS_UNSEEN) && into.stop() {
+        if combinations.is_multiple_of(STOP_INTERVAL) && into.stop() {
             return Ok(too_many);
         }
-        let chosen: Vec<&Way> = ways.iter().zip(&choice).map(|(of, &c)| &of[c]).collect();
-        if may_last(scheduler, &chosen) {
-            let traces: Vec<&Trace> = chosen.iter().map(|way| &way.trace).collect();
+        let chosen: Vec<&Path> = paths.iter().zip(&choice).map(|(of, &c)| &of[c]).collect();
+        if may_spin(scheduler, &chosen) {
+            let traces: Vec<&Trace> = chosen.iter().map(|path| &path.trace).collect();
             match Skeleton::new(program, &traces) {
                 Ok(skeleton) => {
                     let fits = skeleton.fault.is_none()
                         && !skeleton.divergent
                         && skeleton.is_plausible()
-                        && !skeleton.goes_on(&traces);
-                    too_many |= fits && skeleton.undivided;
+                        && !skeleton.can_proceed(&traces);
+                    too_many |= fits && skeleton.meetings_overflow;
                     if fits {
                         for_each_meeting(skeleton, &mut |skeleton| {
                             let Some(skeleton) = skeleton else { return Ok(true) };
-                            search(&skeleton, model, &chosen, setting, into)?;
+                            search(&skeleton, model, &chosen, options, into)?;
                             Ok(into.found.is_none() && !into.stopped)
                         })?;
                     }
@@ -175,17 +175,17 @@ fn combine(
                 Err(_) => too_many = true,
             }
         }
-        if into.found.is_some() || into.stopped || !advance(&mut choice, ways) {
+        if into.found.is_some() || into.stopped || !advance(&mut choice, paths) {
             return Ok(too_many);
         }
     }
 }
 
-/// The next combination, the last thread first.
-fn advance(choice: &mut [usize], ways: &[Vec<Way>]) -> bool {
+/// Selects the next combination; the last thread varies fastest.
+fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     for thread in (0..choice.len()).rev() {
         choice[thread] += 1;
-        if choice[thread] < ways[thread].len() {
+        if choice[thread] < paths[thread].len() {
             return true;
         }
         choice[thread] = 0;
@@ -193,24 +193,25 @@ fn advance(choice: &mut [usize], ways: &[Vec<Way>]) -> bool {
     false
 }
 
-/// Does some thread spin, and is none left aside that must go on?
-fn may_last(scheduler: Scheduler, chosen: &[&Way]) -> bool {
-    let set = |wanted: &dyn Fn(&Way) -> bool| {
-        chosen.iter().enumerate().fold(0u64, |set, (t, way)| set | u64::from(wanted(way)) << t)
+/// Whether some thread spins, and no thread is stopped that the scheduler guarantees to
+/// run.
+fn may_spin(scheduler: Scheduler, chosen: &[&Path]) -> bool {
+    let set = |wanted: &dyn Fn(&Path) -> bool| {
+        chosen.iter().enumerate().fold(0u64, |set, (t, path)| set | u64::from(wanted(path)) << t)
     };
-    let unfinished = set(&|way| way.end != End::Done);
-    let stepped = set(&|way| way.end != End::Left || !way.trace.events.is_empty());
-    let left = set(&|way| way.end == End::Left);
-    let spins = set(&|way| way.end == End::Spins);
+    let unfinished = set(&|path| path.end != End::Done);
+    let stepped = set(&|path| path.end != End::Descheduled || !path.trace.events.is_empty());
+    let left = set(&|path| path.end == End::Descheduled);
+    let spins = set(&|path| path.end == End::Spins);
     spins != 0 && scheduler.guaranteed(unfinished, stepped) & left == 0
 }
 
 fn search(
     skeleton: &Skeleton<'_>,
     model: &Model,
-    chosen: &[&Way],
-    setting: &Setting<'_>,
-    into: &mut Looking<'_>,
+    chosen: &[&Path],
+    options: &SearchOptions<'_>,
+    into: &mut SpinSearch<'_>,
 ) -> Result<(), TextError> {
     let mut staged = stage::stage(model, skeleton)?;
     staged.checks.retain(|check| !check.flag);
@@ -219,34 +220,34 @@ fn search(
     } else {
         vec![vec![EventSet::EMPTY; skeleton.len()]]
     };
-    let mut visitor = OnSkeleton { skeleton, chosen, into };
-    match search::search(skeleton, staged, setting, &syncs, &mut visitor) {
+    let mut visitor = SpinVisitor { skeleton, chosen, into };
+    match search::search(skeleton, staged, options, &syncs, &mut visitor) {
         Ok(_) | Err(Halt::Stopped) => Ok(()),
         Err(Halt::Model(error)) => Err(error),
     }
 }
 
-struct Looking<'o> {
+struct SpinSearch<'o> {
     found: Option<(Execution, Vec<usize>)>,
     stopped: bool,
     stop: &'o mut dyn FnMut() -> bool,
 }
 
-impl Looking<'_> {
+impl SpinSearch<'_> {
     fn stop(&mut self) -> bool {
         self.stopped |= (self.stop)();
         self.stopped
     }
 }
 
-struct OnSkeleton<'a, 's, 'p, 'o> {
+struct SpinVisitor<'a, 's, 'p, 'o> {
     skeleton: &'s Skeleton<'p>,
-    chosen: &'s [&'s Way],
-    into: &'a mut Looking<'o>,
+    chosen: &'s [&'s Path],
+    into: &'a mut SpinSearch<'o>,
 }
 
-impl Visitor for OnSkeleton<'_, '_, '_, '_> {
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()> {
+impl Visitor for SpinVisitor<'_, '_, '_, '_> {
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()> {
         let spinning = (0..self.chosen.len()).filter(|&t| self.chosen[t].end == End::Spins);
         let spinning: Vec<usize> = spinning.collect();
         if !spinning.iter().all(|&thread| self.spins(thread, found)) {
@@ -265,29 +266,29 @@ impl Visitor for OnSkeleton<'_, '_, '_, '_> {
     }
 }
 
-impl OnSkeleton<'_, '_, '_, '_> {
-    /// Does the thread see the same for ever? Memory is fair: in the end a read sees a
-    /// last write of its word.
-    fn spins<W: Word>(&self, thread: usize, found: &Found<'_, W>) -> bool {
+impl SpinVisitor<'_, '_, '_, '_> {
+    /// Whether the thread sees the same values for ever. Memory is fair: in the end a
+    /// read sees a last write of its word.
+    fn spins<W: Word>(&self, thread: usize, found: &AllowedExecution<'_, W>) -> bool {
         let base = self.skeleton.base[thread];
         let trace = &self.chosen[thread].trace;
-        match &trace.stands {
-            Some(Stand::Loop(since)) => (base + since..base + trace.events.len())
+        match &trace.waits_at {
+            Some(WaitPoint::Loop(since)) => (base + since..base + trace.events.len())
                 .filter(|&event| self.skeleton.events[event].reads())
                 .all(|read| is_last(found, found.rf[read])),
-            Some(Stand::Await(loc, cmp, wanted)) => self.awaits(base, *loc, *cmp, wanted, found),
+            Some(WaitPoint::Await(loc, cmp, wanted)) => self.awaits(base, *loc, *cmp, wanted, found),
             _ => true,
         }
     }
 
-    /// Is there a last write of the word that the thread does not wait for?
+    /// Whether the word has a last write for which the thread keeps waiting.
     fn awaits<W: Word>(
         &self,
         base: usize,
         loc: LocId,
         cmp: BinaryOp,
         wanted: &Sym,
-        found: &Found<'_, W>,
+        found: &AllowedExecution<'_, W>,
     ) -> bool {
         let word = Some(self.skeleton.program.loc(loc).physical);
         let known = |event: u16| found.values[base + usize::from(event)];
@@ -301,6 +302,6 @@ impl OnSkeleton<'_, '_, '_, '_> {
     }
 }
 
-fn is_last<W: Word>(found: &Found<'_, W>, write: usize) -> bool {
+fn is_last<W: Word>(found: &AllowedExecution<'_, W>, write: usize) -> bool {
     found.co[write].is_empty()
 }

@@ -1,17 +1,17 @@
-//! Events: what a thread does to memory.
+//! Events: the reads, writes, fences and barriers of an execution.
 
 use crate::program::{FenceProxy, LocId, Order, Proxy, ScopeId, ThreadId, Value};
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// Reads a word.
     Read,
     /// Writes a word.
     Write,
-    /// Orders without an access.
+    /// Orders other accesses.
     Fence,
-    /// Meets others at a barrier.
+    /// Waits for other threads at a barrier.
     Barrier,
     /// The fence before a barrier.
     BarrierEntry,
@@ -19,25 +19,25 @@ pub enum EventKind {
     BarrierExit,
 }
 
-/// Which meeting a barrier event takes part in.
+/// The identity of a barrier arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Meeting {
-    /// Who meets.
+    /// The group whose threads meet.
     pub group: ScopeId,
-    /// Which barrier of the text,
+    /// The number of the barrier in the text.
     pub instance: Value,
-    /// which resource,
+    /// The barrier resource.
     pub id: Value,
-    /// and the how-many-eth time of this thread.
+    /// The number of earlier arrivals of this thread.
     pub round: u16,
-    /// How many threads suffice, if not all.
+    /// The number of threads that meet, if it is not the whole group.
     pub quorum: Option<Value>,
-    /// Does the thread go on at once?
+    /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
 }
 
 impl Meeting {
-    /// What is the same for all who meet.
+    /// The fields that are equal for all threads that meet.
     #[must_use]
     pub const fn key(&self) -> (ScopeId, Value, Value, u16) {
         (self.group, self.instance, self.id, self.round)
@@ -47,54 +47,54 @@ impl Meeting {
 /// An event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Whose; none for the initial writes.
+    /// The thread; `None` for the initial writes.
     pub thread: Option<ThreadId>,
-    /// The position of its instruction.
+    /// The position of the instruction.
     pub instr: usize,
-    /// Its source line, 0 where there is none.
+    /// The source line, 0 if there is none.
     pub line: u32,
-    /// What it does.
+    /// The kind.
     pub kind: EventKind,
-    /// By which name it reaches memory.
+    /// The location, possibly an alias of a word.
     pub loc: Option<LocId>,
-    /// Its order.
+    /// The memory order.
     pub order: Order,
-    /// Its scope instance.
+    /// The scope instance.
     pub scope: Option<ScopeId>,
-    /// Its path to memory.
+    /// The path to memory.
     pub proxy: Proxy,
-    /// What a proxy fence orders.
+    /// The paths that a proxy fence orders.
     pub fence_proxy: Option<FenceProxy>,
-    /// A remote operation.
+    /// Whether it belongs to a remote operation.
     pub remote: bool,
-    /// A commutative update.
+    /// Whether it belongs to a commutative update.
     pub commutative: bool,
-    /// Half of a read-modify-write.
+    /// Whether it belongs to a read-modify-write.
     pub rmw: bool,
-    /// Does a fence order global memory?
+    /// Whether a fence orders global memory.
     pub global: bool,
-    /// Does a fence order local memory?
+    /// Whether a fence orders local memory.
     pub local: bool,
-    /// Which meeting, for barrier events.
+    /// The arrival, for barrier events.
     pub meeting: Option<Meeting>,
     /// Further annotations.
     pub tags: Vec<String>,
 }
 
 impl Event {
-    /// Does it read?
+    /// Whether it is a read.
     #[must_use]
     pub fn reads(&self) -> bool {
         self.kind == EventKind::Read
     }
 
-    /// Does it write?
+    /// Whether it is a write.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.kind == EventKind::Write
     }
 
-    /// Is it a fence, or one of a barrier?
+    /// Whether it is a fence or a barrier event.
     #[must_use]
     pub fn is_fence(&self) -> bool {
         !self.reads() && !self.writes()

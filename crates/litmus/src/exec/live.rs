@@ -1,19 +1,20 @@
-//! Which registers matter from where on.
+//! Liveness of registers.
 
 use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
-/// For each position of the thread's code (and its end) which registers may
-/// still be read: by later instructions, or by what the test asks.
+/// For each position in the thread's code, and for its end: whether each register is
+/// live. Later instructions and the terms of the condition and the filter read live
+/// registers.
 pub(crate) fn live_registers(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = program.thread(id);
     let count = thread.registers.len();
     let end = thread.code.len();
     let mut live = vec![vec![false; count]; end + 1];
-    let mut asked = program.state_terms();
+    let mut terms = program.state_terms();
     if let Some(filter) = &program.filter {
-        filter.collect_terms(&mut asked);
+        filter.collect_terms(&mut terms);
     }
-    for term in asked {
+    for term in terms {
         if let Term::Reg(thread, reg) = term
             && thread == id
         {

@@ -1,7 +1,7 @@
-//! Relations on events as bit matrices: one set a row.
+//! Relations on events as bit matrices.
 //!
-//! Row `i` holds the events that `i` is related to. Functions take slices of
-//! rows, so that many relations can lie in one arena.
+//! Row `i` is the set of events that event `i` is related to. Functions take slices of
+//! rows, so that one arena can hold many relations.
 
 use super::set::{EventSet, Word, members};
 
@@ -22,7 +22,7 @@ pub fn inverse<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>]) {
     }
 }
 
-/// Closes `a` transitively, in place.
+/// Replaces `a` by its transitive closure.
 #[inline]
 pub fn close<W: Word>(a: &mut [EventSet<W>]) {
     for via in 0..a.len() {
@@ -35,7 +35,7 @@ pub fn close<W: Word>(a: &mut [EventSet<W>]) {
     }
 }
 
-/// Has `a` no cycle?
+/// Whether `a` has no cycle.
 #[inline]
 #[must_use]
 pub fn is_acyclic<W: Word>(a: &[EventSet<W>]) -> bool {
@@ -43,7 +43,7 @@ pub fn is_acyclic<W: Word>(a: &[EventSet<W>]) -> bool {
     loop {
         let mut stay = left;
         for event in members(left) {
-            // An event without successors among the rest is on no cycle.
+            // An event without successors in the rest is on no cycle.
             if (a[event] & stay).is_empty() {
                 stay.remove(event);
             }
@@ -58,35 +58,35 @@ pub fn is_acyclic<W: Word>(a: &[EventSet<W>]) -> bool {
     }
 }
 
-/// Is no event related to itself?
+/// Whether no event is related to itself.
 #[inline]
 #[must_use]
 pub fn is_irreflexive<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().enumerate().all(|(event, row)| !row.has(event))
 }
 
-/// Is nothing related?
+/// Whether no events are related.
 #[inline]
 #[must_use]
 pub fn is_empty<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().all(|row| row.is_empty())
 }
 
-/// The events that are related to something.
+/// The events with a successor.
 #[inline]
 #[must_use]
 pub fn domain<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(event, _)| event).collect()
 }
 
-/// The events that something is related to.
+/// The events with a predecessor.
 #[inline]
 #[must_use]
 pub fn range<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().fold(EventSet::EMPTY, |set, &row| set | row)
 }
 
-/// A shortest cycle of `a`, if there is any: its events in order.
+/// A shortest cycle of `a`, as its events in order.
 #[must_use]
 pub fn shortest_cycle<W: Word>(a: &[EventSet<W>]) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;
@@ -126,7 +126,7 @@ pub fn shortest_cycle<W: Word>(a: &[EventSet<W>]) -> Option<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// A small pseudo-random relation on `n` events.
+    /// A pseudo-random relation on `n` events.
     fn some(n: usize, seed: u64) -> Vec<EventSet> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         (0..n)

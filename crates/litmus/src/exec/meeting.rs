@@ -1,9 +1,9 @@
-//! Who meets whom at barriers.
+//! The threads that meet at each barrier.
 //!
-//! A barrier without a count is passed by all threads of its group whose code
-//! has it, round by round. A barrier with a count completes whenever that many
-//! threads have arrived, whichever they are, and may then complete again: each
-//! division of the arrivals into such generations is an execution of its own.
+//! A barrier without a count completes when all threads of its group whose code has the
+//! barrier have arrived. A barrier with a count completes when that many threads have
+//! arrived, and may then complete again. Each division of the arrivals into such
+//! generations is an execution of its own.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use super::event::Meeting;
 use super::matrix::is_acyclic;
 use super::set::{EVENTS_MAX, EventSet, members};
 use super::skeleton::{Rows, Skeleton};
-use super::unfold::{Stand, Trace};
+use super::unfold::{Trace, WaitPoint};
 
-/// The most divisions into generations that are looked at.
+/// The most divisions into generations that are tried.
 const DIVISIONS_MAX: usize = 10_000;
 
-/// One time that a thread comes to a barrier.
+/// One arrival of a thread at a barrier.
 struct Arrival {
-    /// Its events; none if the thread stands in front of it.
+    /// The events of the arrival; empty if the thread waits before the barrier.
     events: EventSet,
-    /// Does the thread go on at once?
+    /// Whether the thread only arrives and does not wait.
     arrive: bool,
 }
 
@@ -30,13 +30,13 @@ struct Arrival {
 struct Counted {
     of: Meeting,
     count: usize,
-    /// For each thread its arrivals in program order.
+    /// For each thread, its arrivals in program order.
     arrivals: Vec<Vec<Arrival>>,
 }
 
 impl Skeleton<'_> {
-    /// Finds who meets whom: `meets` at barriers without a count, `meetings`
-    /// for each choice of generations at the others.
+    /// Computes `meets` for barriers without a count, and `meetings` for each division
+    /// into generations at the others.
     pub(super) fn meet(&mut self, traces: &[&Trace]) {
         let counted = self.counted_barriers(traces);
         let meetings: Vec<(usize, Meeting, ThreadId)> =
@@ -71,7 +71,7 @@ impl Skeleton<'_> {
         }
     }
 
-    /// The barriers at which all who come name one count.
+    /// The barriers with the same count at every arrival.
     fn counted_barriers(&self, traces: &[&Trace]) -> Vec<Counted> {
         let mut found: Vec<Counted> = Vec::new();
         let threads = traces.len();
@@ -80,8 +80,8 @@ impl Skeleton<'_> {
             .iter()
             .enumerate()
             .filter_map(|(i, e)| Some((EventSet::only(i), e.meeting?, e.thread?)));
-        let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
-            Some(Stand::Barrier(meeting)) => Some((EventSet::EMPTY, *meeting, ThreadId(thread as u8))),
+        let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.waits_at {
+            Some(WaitPoint::Barrier(meeting)) => Some((EventSet::EMPTY, *meeting, ThreadId(thread as u8))),
             _ => None,
         });
         let all: Vec<(EventSet, Meeting, ThreadId)> = came.chain(stand).collect();
@@ -96,7 +96,7 @@ impl Skeleton<'_> {
                 found.push(Counted { of: *meeting, count, arrivals });
                 found.len() - 1
             });
-            // The two halves of an OpenCL barrier are one arrival.
+            // The entry and the exit of an OpenCL barrier are one arrival.
             let of = &mut found[at].arrivals[usize::from(thread.0)];
             match of.get_mut(usize::from(meeting.round)) {
                 Some(arrival) => arrival.events |= *event,
@@ -106,17 +106,17 @@ impl Skeleton<'_> {
         found
     }
 
-    /// All divisions of a barrier's arrivals into generations.
+    /// All divisions of the arrivals at a barrier into generations.
     fn divisions(&mut self, barrier: &Counted) -> Vec<Rows> {
         let mut found = BTreeSet::new();
         let mut left = DIVISIONS_MAX;
         let mut meets = vec![EventSet::EMPTY; self.events.len()];
         complete(barrier, &mut vec![0; barrier.arrivals.len()], &mut meets, &mut left, &mut found);
-        self.undivided |= left == 0;
+        self.meetings_overflow |= left == 0;
         found.into_iter().collect()
     }
 
-    /// Can the generations complete one after the other?
+    /// Whether the generations can complete in some order.
     fn in_order(&self, arrivals: &[EventSet], meets: &[EventSet]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
         let generation = |arrival: EventSet| {
@@ -133,7 +133,8 @@ impl Skeleton<'_> {
         let generations: Vec<EventSet> = arrivals.iter().map(|&arrival| generation(arrival)).collect();
         let mut rows = vec![EventSet::EMPTY; arrivals.len()];
         for (from, &arrival) in arrivals.iter().enumerate() {
-            // Behind an arrival that waits its thread goes on when all have come.
+            // After an arrival that waits, the thread continues once all threads of the
+            // generation have arrived.
             for event in members(arrival).filter(|&event| waits(event)) {
                 for (to, &later) in arrivals.iter().enumerate() {
                     if !(self.po[event] & later & !arrival).is_empty() {
@@ -145,9 +146,9 @@ impl Skeleton<'_> {
         is_acyclic(&rows)
     }
 
-    /// Have enough come to a barrier? Without a number these are all threads
-    /// of the group whose code has it, but for those that meet others under
-    /// another number.
+    /// Whether enough threads have arrived at a barrier. Without a count these are all
+    /// threads of the group whose code has the barrier, except those that arrive with
+    /// another resource.
     pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
         if let Some(quorum) = meeting.quorum {
             return Value::from(arrived.count()) >= quorum;
@@ -162,12 +163,12 @@ impl Skeleton<'_> {
     }
 }
 
-/// Is it one barrier, in whatever round?
+/// Whether two arrivals are at the same barrier, in any round.
 fn is_same(a: &Meeting, b: &Meeting) -> bool {
     (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
 }
 
-/// Completes the barrier once more in every way, or leaves it.
+/// Completes the barrier with each possible set of threads, or not at all.
 fn complete(
     barrier: &Counted,
     next: &mut [usize],
@@ -183,7 +184,8 @@ fn complete(
     let waiting: Vec<usize> = (0..next.len()).filter(|&thread| ahead(next, thread).is_some()).collect();
     let ready: Vec<usize> =
         waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| !a.events.is_empty())).collect();
-    // It ends if all who are left go on without it, and are too few.
+    // The division ends here if too few threads remain, and each remaining arrival
+    // stays incomplete or does not wait.
     let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
     if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events.is_empty() || a.arrive)
     {
@@ -202,7 +204,7 @@ fn complete(
     });
 }
 
-/// Visits the subsets of `of` that have `count` members.
+/// Visits the subsets of `of` with `count` members.
 fn for_each_subset(of: &[usize], count: usize, chosen: &mut Vec<usize>, visit: &mut dyn FnMut(&[usize])) {
     if count == 0 {
         return visit(chosen);

@@ -1,9 +1,8 @@
 //! Candidate executions of a program.
 //!
-//! Threads are unfolded into traces, every way through the code with
-//! the values of reads left open. One trace a thread makes a
-//! [`Skeleton`](skeleton::Skeleton): the events and all that is known without
-//! saying who reads from whom.
+//! Threads are unfolded into traces: every path through the code, with symbolic values
+//! for reads. One trace for each thread makes a [`Skeleton`](skeleton::Skeleton): the
+//! events and all relations that do not depend on reads-from.
 
 pub mod event;
 pub(crate) mod live;

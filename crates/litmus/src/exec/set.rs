@@ -1,16 +1,16 @@
-//! Sets of events, of which relations are made.
+//! Sets of events. The rows of relations are such sets.
 //!
-//! A set is a word of bits. Most executions have at most 64 events, so the search
-//! runs on words of 64 bits where they suffice, and on wide ones elsewhere.
+//! A set is a word of bits. Most executions have at most 64 events. The search uses
+//! words of 64 bits for them, and wide words for larger ones.
 
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
-/// The most events an execution may have.
+/// The most events of an execution.
 pub const EVENTS_MAX: usize = 128;
 
-/// A word of bits that a set is made of.
+/// A word of bits that holds a set.
 pub trait Word:
     Copy
     + Debug
@@ -23,32 +23,32 @@ pub trait Word:
     + BitAndAssign
     + BitOrAssign
 {
-    /// How many bits it has.
+    /// The number of bits.
     const BITS: usize;
     /// No bit.
     const NONE: Self;
 
-    /// One bit.
+    /// The word with one bit set.
     fn bit(at: usize) -> Self;
-    /// All bits if `condition` holds, else none. It has no branch.
+    /// All bits if `condition` holds, otherwise none. Has no branch.
     fn all(condition: bool) -> Self;
-    /// The bits below a number.
+    /// The bits below `count`.
     fn below(count: usize) -> Self;
-    /// Is the bit set?
+    /// Whether the bit is set.
     fn has(self, at: usize) -> bool;
-    /// How many bits are set.
+    /// The number of set bits.
     fn ones(self) -> u32;
-    /// Takes the lowest bit out.
+    /// Removes and returns the lowest set bit.
     fn pop(&mut self) -> Option<usize>;
-    /// The lowest bit.
+    /// The lowest set bit.
     fn lowest(self) -> Option<usize>;
     /// The lowest bits of a wide word.
     fn narrow(wide: u128) -> Self;
-    /// As a wide word.
+    /// The word as a wide word.
     fn widen(self) -> u128;
 }
 
-/// The operators of a word of a type. `$lowest` finds the lowest bit.
+/// Implements [`Word`] for a type. `$lowest` finds the lowest set bit.
 macro_rules! word {
     ($word:ty, $lowest:expr) => {
         impl Word for $word {
@@ -106,14 +106,14 @@ macro_rules! word {
 }
 
 word!(u64, |word: u64| if word == 0 { None } else { Some(word.trailing_zeros() as usize) });
-// The halves one after the other: most sets have their members in the lower.
+// The lower half comes first: it has the members of most sets.
 word!(u128, |word: u128| match (word as u64).lowest() {
     Some(at) => Some(at),
     None => ((word >> 64) as u64).lowest().map(|at| at + 64),
 });
 
-/// A set of events, by their numbers below the width of its word: [`EVENTS_MAX`],
-/// if no other word is named.
+/// A set of events. Event numbers are below the width of the word, by default
+/// [`EVENTS_MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventSet<W = u128>(W);
 
@@ -135,28 +135,28 @@ impl<W: Word> EventSet<W> {
         EventSet(W::below(count))
     }
 
-    /// Is the event a member?
+    /// Whether the event is a member.
     #[inline]
     #[must_use]
     pub fn has(self, event: usize) -> bool {
         self.0.has(event)
     }
 
-    /// Has it no member?
+    /// Whether the set is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == W::NONE
     }
 
-    /// Is each member one of `other`?
+    /// Whether all members are members of `other`.
     #[inline]
     #[must_use]
     pub fn is_within(self, other: EventSet<W>) -> bool {
         self.0 & !other.0 == W::NONE
     }
 
-    /// How many members it has.
+    /// The number of members.
     #[inline]
     #[must_use]
     pub fn count(self) -> u32 {
@@ -170,7 +170,7 @@ impl<W: Word> EventSet<W> {
         self.0.lowest()
     }
 
-    /// The only member, if it has one member.
+    /// The only member, if there is exactly one.
     #[inline]
     #[must_use]
     pub fn single(self) -> Option<usize> {
@@ -197,20 +197,20 @@ impl<W: Word> EventSet<W> {
         *self = self.with(event);
     }
 
-    /// Takes an event out.
+    /// Removes an event.
     #[inline]
     pub fn remove(&mut self, event: usize) {
         *self = self.without(event);
     }
 
-    /// The set if `condition` holds, else no event. It has no branch.
+    /// The set if `condition` holds, otherwise the empty set. Has no branch.
     #[inline]
     #[must_use]
     pub fn when(self, condition: bool) -> EventSet<W> {
         EventSet(self.0 & W::all(condition))
     }
 
-    /// The same events in a wide word.
+    /// The set in a wide word.
     #[inline]
     #[must_use]
     pub fn wide(self) -> EventSet {
@@ -219,7 +219,7 @@ impl<W: Word> EventSet<W> {
 }
 
 impl EventSet {
-    /// The same events in another word, which has a bit for each of them.
+    /// The set in another word, which must have a bit for each member.
     #[inline]
     #[must_use]
     pub fn narrow<W: Word>(self) -> EventSet<W> {
@@ -238,7 +238,7 @@ pub(crate) fn wide<W: Word>(rows: &[EventSet<W>]) -> Vec<EventSet> {
     rows.iter().map(|row| row.wide()).collect()
 }
 
-/// The members of a set, the smallest number first.
+/// An iterator over the members of a set in ascending order.
 #[derive(Clone, Debug)]
 pub struct Members<W = u128>(W);
 
@@ -251,7 +251,7 @@ impl<W: Word> Iterator for Members<W> {
     }
 }
 
-/// The members of a set, the smallest number first.
+/// The members of a set in ascending order.
 #[inline]
 pub fn members<W: Word>(set: EventSet<W>) -> Members<W> {
     Members(set.0)
@@ -284,7 +284,7 @@ impl<W: Word> BitAnd for EventSet<W> {
 impl<W: Word> Not for EventSet<W> {
     type Output = EventSet<W>;
 
-    /// The events that are no members, up to the width of the word.
+    /// The complement, up to the width of the word.
     #[inline]
     fn not(self) -> EventSet<W> {
         EventSet(!self.0)
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Sets with members on both sides of the middle and at both ends.
+    /// Sets with members at both ends of each half of the word.
     fn some<W: Word>() -> Vec<BTreeSet<usize>> {
         let half = W::BITS / 2;
         let ends = [0, 1, half - 2, half - 1, half, half + 1, W::BITS - 2, W::BITS - 1];
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_events_below_a_number_are_so_many() {
+    fn below_holds_the_first_events() {
         for count in 0..=EVENTS_MAX {
             assert!(members(EventSet::<u128>::below(count)).eq(0..count));
         }

@@ -1,14 +1,14 @@
-//! One choice of a way for every thread: the events and all that does not
-//! depend on who reads from whom.
+//! Skeletons: one path for every thread, with the events and all relations that do not
+//! depend on reads-from.
 
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
 
 use super::event::{Event, EventKind};
 use super::set::{EVENTS_MAX, EventSet, members};
 use super::sym::{Sym, Unknown};
-use super::unfold::{Stand, Trace};
+use super::unfold::{Trace, WaitPoint};
 
-/// A relation: for each event those that it is related to.
+/// A relation: for each event, the set of its successors.
 pub type Rows = Vec<EventSet>;
 
 /// The events of an execution and their fixed relations.
@@ -16,57 +16,56 @@ pub type Rows = Vec<EventSet>;
 pub struct Skeleton<'p> {
     /// The program.
     pub program: &'p Program,
-    /// Initial writes first, then each thread's events in program order.
+    /// The events: initial writes, then each thread's events in program order.
     pub events: Vec<Event>,
-    /// What each event writes.
+    /// The value that each event writes.
     pub(crate) values: Vec<Sym>,
     /// The first event of each thread.
     pub(crate) base: Vec<usize>,
-    /// For each thread the registers at its end.
+    /// For each thread, the final values of its registers.
     pub(crate) registers: Vec<Vec<Sym>>,
-    /// What must be true, and of which thread's reads.
+    /// The conditions of the paths, each with the thread whose reads it uses.
     pub(crate) guards: Vec<(usize, Sym)>,
     /// Program order.
     pub po: Rows,
-    /// Address, data and control dependencies; the two halves of
-    /// read-modify-writes.
+    /// Address dependencies.
     pub addr: Rows,
     /// Data dependencies.
     pub data: Rows,
     /// Control dependencies.
     pub ctrl: Rows,
-    /// From the read to the write of a read-modify-write.
+    /// From the read to the write of each read-modify-write.
     pub rmw: Rows,
-    /// Who meets whom at a barrier.
+    /// The events that meet at barriers.
     pub meets: Rows,
-    /// What `meets` may be, where barriers have counts.
+    /// The possible values of `meets`, if barriers have counts.
     pub(crate) meetings: Vec<Rows>,
-    /// Were there more choices of that?
-    pub(crate) undivided: bool,
-    /// Does some thread stand in front of a barrier for ever?
+    /// Whether there are more possible values of `meets`.
+    pub(crate) meetings_overflow: bool,
+    /// Whether some thread waits before a barrier for ever.
     pub(crate) stuck: bool,
-    /// For each read the writes of its word.
+    /// For each read, the writes to its word.
     pub(crate) writes_of: Vec<EventSet>,
-    /// A thread left the defined behaviour: why, and in which line.
+    /// The reason and the line of undefined behaviour.
     pub fault: Option<(&'static str, u32)>,
-    /// A barrier is passed by some of its threads, but not by all.
+    /// Whether some, but not all threads of a barrier arrive at it.
     pub divergent: bool,
 }
 
-/// Why the ways do not fit together.
+/// The reason why traces do not make a skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Misfit {
+pub(crate) enum SkeletonError {
     /// There are too many events.
     TooManyEvents,
 }
 
 impl<'p> Skeleton<'p> {
-    /// Puts one way for each thread together.
-    pub(crate) fn new(program: &'p Program, traces: &[&Trace]) -> Result<Skeleton<'p>, Misfit> {
+    /// Combines one path for each thread.
+    pub(crate) fn new(program: &'p Program, traces: &[&Trace]) -> Result<Skeleton<'p>, SkeletonError> {
         let used = used_locations(program, traces);
         let count = used.len() + traces.iter().map(|t| t.events.len()).sum::<usize>();
         if count > EVENTS_MAX {
-            return Err(Misfit::TooManyEvents);
+            return Err(SkeletonError::TooManyEvents);
         }
         let mut of = Skeleton {
             program,
@@ -82,8 +81,8 @@ impl<'p> Skeleton<'p> {
             rmw: vec![EventSet::EMPTY; count],
             meets: vec![EventSet::EMPTY; count],
             meetings: Vec::new(),
-            undivided: false,
-            stuck: traces.iter().any(|t| t.stands.as_ref().is_some_and(Stand::is_counted)),
+            meetings_overflow: false,
+            stuck: traces.iter().any(|t| t.waits_at.as_ref().is_some_and(WaitPoint::is_counted)),
             writes_of: vec![EventSet::EMPTY; count],
             fault: traces.iter().find_map(|t| t.fault),
             divergent: false,
@@ -107,12 +106,12 @@ impl<'p> Skeleton<'p> {
         Ok(of)
     }
 
-    /// Could one of the threads that stand still go on for certain? Then other
-    /// ways through the code show all that these ways show.
-    pub(crate) fn goes_on(&self, traces: &[&Trace]) -> bool {
-        traces.iter().any(|trace| match &trace.stands {
-            None | Some(Stand::Loop(_)) => false,
-            Some(Stand::Await(loc, cmp, wanted)) => {
+    /// Whether a waiting thread is certain to proceed. Other paths then cover the
+    /// executions of these paths.
+    pub(crate) fn can_proceed(&self, traces: &[&Trace]) -> bool {
+        traces.iter().any(|trace| match &trace.waits_at {
+            None | Some(WaitPoint::Loop(_)) => false,
+            Some(WaitPoint::Await(loc, cmp, wanted)) => {
                 let word = Some(self.program.loc(*loc).physical);
                 let written = self.set(|e| e.writes() && e.thread.is_some() && self.word(e) == word);
                 let holds = |value: Sym| Sym::binary(*cmp, value, wanted.clone()).constant();
@@ -124,10 +123,10 @@ impl<'p> Skeleton<'p> {
                 }
             }
             Some(stand) if stand.is_counted() => false,
-            Some(Stand::Barrier(meeting)) => {
+            Some(WaitPoint::Barrier(meeting)) => {
                 let came = self.events.iter().filter_map(|e| Some((e.thread?, e.meeting?)));
-                let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.stands {
-                    Some(Stand::Barrier(other)) => Some((ThreadId(thread as u8), *other)),
+                let stand = traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.waits_at {
+                    Some(WaitPoint::Barrier(other)) => Some((ThreadId(thread as u8), *other)),
                     _ => None,
                 });
                 let arrived = came
@@ -160,12 +159,12 @@ impl<'p> Skeleton<'p> {
                 self.rmw[here - 1].insert(here);
             }
         }
-        self.loosen(thread, base, end);
+        self.remove_unsequenced(thread, base, end);
         self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
     }
 
-    /// The writes that `read` may read: of its word, and with a value that
-    /// passes the guards on this read alone.
+    /// The writes that `read` may read: those to its word whose values satisfy the
+    /// guards on this read alone.
     pub(crate) fn feasible(&self, read: usize) -> EventSet {
         let mut left = self.writes_of[read];
         for (thread, guard) in &self.guards {
@@ -184,14 +183,14 @@ impl<'p> Skeleton<'p> {
         left
     }
 
-    /// May every read read something?
+    /// Whether every read has a write that it may read.
     pub(crate) fn is_plausible(&self) -> bool {
         (0..self.len()).all(|event| !self.events[event].reads() || !self.feasible(event).is_empty())
     }
 
-    /// Takes program order back between operands that C leaves unsequenced,
-    /// where both were evaluated in one pass.
-    fn loosen(&mut self, thread: usize, base: usize, end: usize) {
+    /// Removes program order between operands that C leaves unsequenced, within one
+    /// evaluation.
+    fn remove_unsequenced(&mut self, thread: usize, base: usize, end: usize) {
         let pairs = &self.program.threads[thread].unsequenced;
         for &(left, middle, right) in pairs {
             for first in base..end {
@@ -211,13 +210,13 @@ impl<'p> Skeleton<'p> {
         }
     }
 
-    /// How many events there are.
+    /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Is there no event?
+    /// Whether there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
@@ -234,7 +233,7 @@ impl<'p> Skeleton<'p> {
         self.events.iter().map(row).collect()
     }
 
-    /// The word that the event reaches.
+    /// The word that the event accesses.
     #[must_use]
     pub fn word(&self, event: &Event) -> Option<LocId> {
         event.loc.map(|loc| self.program.loc(loc).physical)
@@ -247,7 +246,7 @@ impl<'p> Skeleton<'p> {
     }
 }
 
-/// The words that the traces touch or that the test asks for, in order.
+/// The words that the traces access, in order.
 fn used_locations(program: &Program, traces: &[&Trace]) -> Vec<LocId> {
     let mut used = vec![false; program.locations.len()];
     for loc in traces.iter().flat_map(|t| &t.events).filter_map(|e| e.loc) {

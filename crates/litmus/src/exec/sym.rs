@@ -1,31 +1,31 @@
-//! Values that are not known before it is known what each read reads.
+//! Symbolic values: values that depend on reads.
 
 use std::rc::Rc;
 
 use crate::exec::set::EventSet;
 use crate::program::{BinaryOp, RmwOp, UnaryOp, Value};
 
-/// A value in terms of what the thread's reads yield.
+/// A value in terms of the values that the thread's events read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sym {
     /// A number.
     Const(Value),
-    /// What the thread's n-th event reads.
+    /// The value that the thread's n-th event reads.
     Read(u16),
-    /// An operator of one operand.
+    /// A unary operator with its operand.
     Unary(UnaryOp, Rc<Sym>),
-    /// An operator of two operands.
+    /// A binary operator with its operands.
     Binary(BinaryOp, Rc<Sym>, Rc<Sym>),
-    /// What a read-modify-write writes.
+    /// The value that a read-modify-write writes.
     Rmw(RmwOp, Rc<Sym>, Rc<Sym>),
 }
 
-/// Why a value cannot be told.
+/// The reason why a value is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// It depends on a read that is not decided yet.
+    /// It depends on an undecided read.
     Yet,
-    /// A division by zero.
+    /// It divides by zero.
     Never,
 }
 
@@ -44,7 +44,7 @@ impl Sym {
         }
     }
 
-    /// A division by zero stays as it is: it has no value.
+    /// A division by zero stays symbolic: it has no value.
     pub(crate) fn binary(op: BinaryOp, a: Sym, b: Sym) -> Sym {
         match (&a, &b) {
             (Sym::Const(x), Sym::Const(y)) => match op.apply(*x, *y) {
@@ -63,7 +63,7 @@ impl Sym {
         }
     }
 
-    /// The value, given what the thread's events read.
+    /// The value, given the values that the thread's events read.
     pub(crate) fn eval(&self, read: &impl Fn(u16) -> Option<Value>) -> Result<Value, Unknown> {
         Ok(match self {
             Sym::Const(value) => *value,
@@ -74,7 +74,7 @@ impl Sym {
         })
     }
 
-    /// The events read, as a set.
+    /// The reads that the value depends on.
     pub(crate) fn reads(&self) -> EventSet {
         match self {
             Sym::Const(_) => EventSet::EMPTY,
@@ -84,8 +84,7 @@ impl Sym {
         }
     }
 
-    /// If it must not be zero: the reads whose values follow from it, with
-    /// these values.
+    /// The reads whose values follow if this value is not zero, with those values.
     pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
         match self {
             Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),
@@ -102,7 +101,7 @@ impl Sym {
                 Sym::Binary(BinaryOp::Ne, a, b) => {
                     Sym::Binary(BinaryOp::Eq, a.clone(), b.clone()).equations()
                 }
-                // Not not: what is inside is not zero.
+                // Two negations: the inner value is not zero.
                 Sym::Unary(UnaryOp::Not, inner) => inner.equations(),
                 _ => Vec::new(),
             },
@@ -110,7 +109,7 @@ impl Sym {
         }
     }
 
-    /// How deeply it is nested.
+    /// The nesting depth.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Sym::Const(_) | Sym::Read(_) => 1,

@@ -1,11 +1,11 @@
-//! Programs of the shape of a critical cycle (Shasha and Snir): threads that
-//! follow one another by communication, each with one access or with two of
-//! different locations. Every weak behaviour comes from one of these shapes.
+//! Programs in the shape of a critical cycle (Shasha and Snir). Consecutive threads of
+//! a cycle communicate. Each thread has one access, or two accesses to different
+//! locations. Every weak behaviour comes from such a shape.
 
 use std::collections::BTreeSet;
 
 use super::partition::{layouts, placements, trees};
-use super::skeleton::{Kind, Op, Skeleton};
+use super::skeleton::{Kind, Op, ProgramSkeleton};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated, Ordering};
 use crate::program::{LocId, Prop, Reg, Term, ThreadId};
@@ -15,19 +15,20 @@ use crate::program::{LocId, Prop, Reg, Term, ThreadId};
 pub(super) struct CycleAccess {
     pub(super) writes: bool,
     pub(super) location: u8,
-    /// The write of the location that a read is to see, counted from one; 0 is
-    /// the value at the start.
+    /// The number of the write to the location that a read sees, counted from one. 0 is
+    /// the initial value.
     pub(super) sees: u8,
 }
 
 /// The accesses of each thread.
 pub(super) type Cycle = Vec<Vec<CycleAccess>>;
 
-/// Every critical cycle of that many threads, with at most so many locations.
+/// Every critical cycle with this number of threads and at most `locations_max`
+/// locations.
 pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     let mut shapes = Vec::new();
-    // Each thread: does it enter by a write, leave by a write, and are these two
-    // accesses?
+    // For each thread: whether it enters by a write, whether it leaves by a write, and
+    // whether these are two accesses.
     let kinds = [
         (true, true, false),
         (false, false, false),
@@ -55,13 +56,13 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();
-    // Start behind a thread with two accesses, so that no location is split.
+    // The cycle starts after a thread with two accesses, so that no location is split.
     let first_is_double = threads.first()?.2;
     let communicates = (0..count).all(|t| threads[t].1 || threads[(t + 1) % count].0);
     if !first_is_double || steps < 2 || steps > locations_max || !communicates {
         return None;
     }
-    // Two single accesses in a row would be shortened to one.
+    // Two consecutive threads with single accesses would be equivalent to one.
     let singles = (0..count).any(|t| !threads[t].2 && !threads[(t + 1) % count].2);
     if singles {
         return None;
@@ -82,8 +83,8 @@ fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> 
         }
         let before = location;
         location = (location + 1) % steps;
-        // The last access of the cycle's first location comes in its first
-        // thread: it is numbered at the end.
+        // The last access to the cycle's first location is in its first thread. It gets
+        // its number at the end.
         let entered = if cycle.is_empty() { None } else { Some(access(enters, before)) };
         let left = access(leaves, location);
         let entered = entered.unwrap_or(CycleAccess { writes: enters, location: 0, sees: 0 });
@@ -94,8 +95,8 @@ fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> 
     Some(cycle)
 }
 
-/// How one access is made.
-pub(super) fn renderings(bound: &Bound, access: CycleAccess, data: bool, levels: &[u8]) -> Vec<Op> {
+/// The operations that implement one access.
+pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, levels: &[u8]) -> Vec<Op> {
     let kinds: &[Kind] = match (data, access.writes, access.sees) {
         (true, true, _) => &[Kind::Store],
         (true, false, _) => &[Kind::Load],
@@ -120,11 +121,11 @@ pub(super) fn renderings(bound: &Bound, access: CycleAccess, data: bool, levels:
 /// The levels at which a thread may synchronize.
 pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u8> {
     let shared = |row: &Vec<u8>| row.iter().filter(|&&i| i == row[thread]).count() > 1;
-    (0..tree.len()).filter(|&l| bound.lonely_scopes || shared(&tree[l])).map(|l| l as u8).collect()
+    (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// The values that awaits and guards look for, numbered as [`Op::value`] wants
-/// them: in the order of threads, not of the cycle.
+/// Renumbers the values of awaits and guards as [`Op::value`] requires: in the order of
+/// threads, not of the cycle.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -132,8 +133,8 @@ pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     }
 }
 
-/// For each write of the cycle: its location, its place in the cycle, and its
-/// place in the order of threads.
+/// For each write of the cycle: its location, its number in the cycle, and its number
+/// in the order of threads.
 fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     let mut numbers: Vec<(u8, u8, u8)> = Vec::new();
     for access in cycle.iter().flatten().filter(|access| access.writes) {
@@ -143,16 +144,17 @@ fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     numbers
 }
 
-/// The value of a write of the cycle; zero is the one at the start.
+/// The number in the order of threads of a write of the cycle. Zero is the initial
+/// value.
 fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
     let found = numbers.iter().find(|&&(l, s, _)| (l, s) == (location, sees));
     found.map_or(0, |&(_, _, number)| number)
 }
 
-/// The outcome that closes the cycle: every read sees the write before it, and
-/// the last write of each location is the last. No sequentially consistent
-/// execution has it.
-fn closing(cycle: &Cycle, skeleton: &Skeleton) -> Prop {
+/// The outcome that closes the cycle: every read sees the write before it, and the last
+/// write of the cycle to each location is last in coherence order. No sequentially
+/// consistent execution has this outcome.
+fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     let numbers = numbers(cycle);
     let mut all = Vec::new();
     for (t, (accesses, ops)) in cycle.iter().zip(&skeleton.threads).enumerate() {
@@ -176,10 +178,10 @@ fn closing(cycle: &Cycle, skeleton: &Skeleton) -> Prop {
     if all.is_empty() { Prop::True } else { Prop::And(all) }
 }
 
-/// Every program within the bound that has the shape of a critical cycle: every
-/// shape, every choice of data and synchronization, of awaits and guards, of
-/// scopes and orders, in every scope tree. Each asks for the outcome that closes
-/// its cycle.
+/// Enumerates every program within the bound that has the shape of a critical cycle:
+/// every shape, every choice of data and synchronization, of awaits and guards, of
+/// scopes and orders, in every scope tree. The condition of each program is the outcome
+/// that closes its cycle.
 pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let bound = bound.clone();
@@ -201,24 +203,24 @@ pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
         })
         .flat_map({
             let bound = bound.clone();
-            move |cycle| decorated(&bound, &cycle).into_iter().flatten()
+            move |cycle| variants_of(&bound, &cycle).into_iter().flatten()
         })
-        .filter_map(move |(skeleton, asked)| {
+        .filter_map(move |(skeleton, condition)| {
             let fits = skeleton.is_meaningful()
                 && (bound.mixed_locations || skeleton.keeps_locations_apart())
                 && seen.insert(symmetry.signature(&skeleton));
             fits.then(|| {
                 number += 1;
                 let name = format!("C{}-{number}", skeleton.threads.len());
-                let mut made = skeleton.build(&name);
-                made.program.condition.prop = asked;
-                made
+                let mut generated = skeleton.build(&name);
+                generated.program.condition.prop = condition;
+                generated
             })
         })
 }
 
-/// The cycle in every dress, one iterator a tree and choice of data.
-fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Skeleton, Prop)> + use<>> {
+/// All variants of a cycle: one iterator for each scope tree and choice of data.
+fn variants_of(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (ProgramSkeleton, Prop)> + use<>> {
     let locations = 1 + cycle.iter().flatten().map(|a| usize::from(a.location)).max().unwrap_or(0);
     let mut all = Vec::new();
     for tree in trees(bound, cycle.len()) {
@@ -229,7 +231,10 @@ fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Skeleton
                 .flat_map(|(t, accesses)| {
                     let levels = levels_of(bound, &tree, t);
                     let is_data = move |a: &CycleAccess| data >> a.location & 1 == 1;
-                    accesses.iter().map(|a| renderings(bound, *a, is_data(a), &levels)).collect::<Vec<_>>()
+                    accesses
+                        .iter()
+                        .map(|a| implementations(bound, *a, is_data(a), &levels))
+                        .collect::<Vec<_>>()
                 })
                 .collect();
             let (placed, laid) = (placements(bound, &tree), layouts(bound, locations));
@@ -240,28 +245,28 @@ fn decorated(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Skeleton
                 let mut threads: Vec<Vec<Op>> =
                     cycle.iter().map(|accesses| ops.by_ref().take(accesses.len()).collect()).collect();
                 renumber(&cycle, &mut threads);
-                let mut dressed = Vec::new();
+                let mut variants = Vec::new();
                 for units in &placed {
                     for lines in &laid {
-                        let skeleton = Skeleton {
+                        let skeleton = ProgramSkeleton {
                             threads: threads.clone(),
                             levels: levels.clone(),
                             tree: tree.clone(),
                             lines: lines.clone(),
                             compute_units: units.clone(),
                         };
-                        let asked = closing(&cycle, &skeleton);
-                        dressed.push((skeleton, asked));
+                        let condition = closing(&cycle, &skeleton);
+                        variants.push((skeleton, condition));
                     }
                 }
-                dressed
+                variants
             }));
         }
     }
     all
 }
 
-/// One of each, in every way.
+/// The product of the choices: one element of each.
 fn product(choices: Vec<Vec<Op>>) -> impl Iterator<Item = Vec<Op>> {
     let count: u64 = choices.iter().map(|c| c.len() as u64).product();
     (0..count).map(move |mut number| {

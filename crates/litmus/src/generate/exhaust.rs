@@ -1,26 +1,28 @@
-//! Every program within a bound.
+//! Enumerates every program within a bound.
 
 use super::partition::{layouts, placements, shares, trees};
-use super::skeleton::{Op, Skeleton, alphabet};
+use super::skeleton::{Op, ProgramSkeleton, alphabet};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated};
 
-/// Every program within the bound that could tell anything (see
-/// [`Skeleton::is_meaningful`]), those of fewer operations first, then those of
-/// fewer threads. The same bound yields the same programs in the same order.
+/// Enumerates every meaningful program within the bound (see
+/// [`ProgramSkeleton::is_meaningful`]): fewer operations first, then fewer threads.
+/// Equal bounds give equal programs in the same order.
 pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let mut number = 0;
-    cases(bound).into_iter().flat_map(Walk::new).flat_map(layouts_of).filter_map(move |(skeleton, bound)| {
-        (!bound.symmetry || symmetry.is_first(&skeleton)).then(|| {
-            number += 1;
-            let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
-            skeleton.build(&name)
-        })
-    })
+    cases(bound).into_iter().flat_map(Enumeration::new).flat_map(layouts_of).filter_map(
+        move |(skeleton, bound)| {
+            (!bound.symmetry || symmetry.is_first(&skeleton)).then(|| {
+                number += 1;
+                let name = format!("G{}-{number}", skeleton.threads.iter().map(Vec::len).sum::<usize>());
+                skeleton.build(&name)
+            })
+        },
+    )
 }
 
-/// The shape of some programs: all but their operations.
+/// All properties of some programs except their operations.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Bound,
@@ -47,7 +49,7 @@ fn cases(bound: &Bound) -> Vec<Case> {
 }
 
 /// The skeleton in every layout of its locations.
-fn layouts_of((skeleton, bound): (Skeleton, Bound)) -> impl Iterator<Item = (Skeleton, Bound)> {
+fn layouts_of((skeleton, bound): (ProgramSkeleton, Bound)) -> impl Iterator<Item = (ProgramSkeleton, Bound)> {
     layouts(&bound, skeleton.locations()).into_iter().map(move |lines| {
         let mut laid = skeleton.clone();
         laid.lines = lines;
@@ -55,53 +57,54 @@ fn layouts_of((skeleton, bound): (Skeleton, Bound)) -> impl Iterator<Item = (Ske
     })
 }
 
-/// How a location is used so far.
+/// The use of a location so far.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// By which threads.
+    /// The threads that access it.
     threads: u64,
     writes: u8,
-    /// The last write that somebody waits for.
+    /// The number of the last write that an await or guard expects.
     awaited: u8,
 }
 
 impl Usage {
-    /// How many more operations it needs in a program of so many threads.
-    fn lacks(&self, threads: usize) -> usize {
+    /// The least number of further operations that a program with this many threads
+    /// needs on the location.
+    fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
         usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))
     }
 }
 
-/// Walks through the operations of a case, as an odometer that skips what cannot
+/// Enumerates the operations of a case like an odometer, and skips prefixes that cannot
 /// become a program.
-struct Walk {
+struct Enumeration {
     case: Case,
     alphabets: Vec<Vec<Op>>,
     /// The thread of each operation.
     slots: Vec<usize>,
-    /// The letter of each operation decided so far.
-    letters: Vec<usize>,
+    /// The choice of each decided operation.
+    choices: Vec<usize>,
     started: bool,
 }
 
-impl Walk {
-    fn new(case: Case) -> Walk {
+impl Enumeration {
+    fn new(case: Case) -> Enumeration {
         let alphabets = (0..case.shares.len()).map(|t| alphabet(&case.bound, &case.tree, t)).collect();
         let slots = case.shares.iter().enumerate().flat_map(|(t, &share)| vec![t; share]).collect();
-        Walk { case, alphabets, slots, letters: Vec::new(), started: false }
+        Enumeration { case, alphabets, slots, choices: Vec::new(), started: false }
     }
 
     fn op(&self, slot: usize) -> Op {
-        self.alphabets[self.slots[slot]][self.letters[slot]]
+        self.alphabets[self.slots[slot]][self.choices[slot]]
     }
 
-    /// Can what is decided become a program? With symmetry, locations are numbered
-    /// as they come; and there is room to share those that are not shared yet and to write what
-    /// is waited for.
+    /// Whether the decided operations can become a program. With symmetry, locations
+    /// must be numbered in order of first occurrence. There must be room to share each
+    /// location and to write each expected value.
     fn is_promising(&self) -> bool {
         let mut locations: Vec<Usage> = Vec::new();
-        for slot in 0..self.letters.len() {
+        for slot in 0..self.choices.len() {
             let op = self.op(slot);
             if !op.kind.accesses() {
                 continue;
@@ -118,24 +121,25 @@ impl Walk {
             usage.writes += u8::from(op.kind.writes());
             usage.awaited = usage.awaited.max(op.value);
         }
-        let room = self.slots.len() - self.letters.len();
-        let lacking: usize = locations.iter().map(|usage| usage.lacks(self.case.shares.len())).sum();
-        lacking <= room
+        let room = self.slots.len() - self.choices.len();
+        let missing: usize =
+            locations.iter().map(|usage| usage.missing_operations(self.case.shares.len())).sum();
+        missing <= room
     }
 
-    /// Goes to the next sequence of letters; false at the end.
+    /// Advances to the next sequence of choices. Returns false at the end.
     fn advance(&mut self) -> bool {
         let mut grow = !core::mem::replace(&mut self.started, true);
         loop {
             if grow {
-                self.letters.push(0);
+                self.choices.push(0);
             } else {
-                let Some(letter) = self.letters.last_mut() else { return false };
-                *letter += 1;
+                let Some(choice) = self.choices.last_mut() else { return false };
+                *choice += 1;
             }
-            let slot = self.letters.len() - 1;
-            if self.letters[slot] >= self.alphabets[self.slots[slot]].len() {
-                self.letters.pop();
+            let slot = self.choices.len() - 1;
+            if self.choices[slot] >= self.alphabets[self.slots[slot]].len() {
+                self.choices.pop();
                 grow = false;
                 continue;
             }
@@ -146,12 +150,12 @@ impl Walk {
         }
     }
 
-    fn skeleton(&self) -> Skeleton {
+    fn skeleton(&self) -> ProgramSkeleton {
         let mut threads = vec![Vec::new(); self.case.shares.len()];
         for slot in 0..self.slots.len() {
             threads[self.slots[slot]].push(self.op(slot));
         }
-        Skeleton {
+        ProgramSkeleton {
             threads,
             levels: self.case.bound.levels.iter().map(|l| l.level).collect(),
             tree: self.case.tree.clone(),
@@ -161,10 +165,10 @@ impl Walk {
     }
 }
 
-impl Iterator for Walk {
-    type Item = (Skeleton, Bound);
+impl Iterator for Enumeration {
+    type Item = (ProgramSkeleton, Bound);
 
-    fn next(&mut self) -> Option<(Skeleton, Bound)> {
+    fn next(&mut self) -> Option<(ProgramSkeleton, Bound)> {
         while self.advance() {
             let skeleton = self.skeleton();
             if skeleton.is_meaningful()
@@ -184,13 +188,13 @@ mod tests {
     use super::*;
     use crate::generate::Kind;
 
-    /// Every skeleton, those that differ only in names too.
-    fn raw(bound: &Bound) -> Vec<Skeleton> {
-        cases(bound).into_iter().flat_map(Walk::new).map(|(skeleton, _)| skeleton).collect()
+    /// Every skeleton, including those that differ only in names.
+    fn raw(bound: &Bound) -> Vec<ProgramSkeleton> {
+        cases(bound).into_iter().flat_map(Enumeration::new).map(|(skeleton, _)| skeleton).collect()
     }
 
     /// The skeleton with two threads exchanged, and nothing renamed.
-    fn exchanged(skeleton: &Skeleton, a: usize, b: usize) -> Skeleton {
+    fn exchanged(skeleton: &ProgramSkeleton, a: usize, b: usize) -> ProgramSkeleton {
         let mut other = skeleton.clone();
         let number = |threads: &[Vec<Op>], t: usize, at: usize, location: u8| {
             let before = threads[..t].iter().flatten().chain(&threads[t][..=at]);
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn one_program_stands_for_all_that_differ_only_in_names() {
+    fn one_program_represents_all_that_differ_only_in_names() {
         let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard, Kind::Exchange];
         let bound = Bound { kinds, ..Bound::new(3, 4, 2) };
         let symmetry = Symmetry::new(3);
@@ -237,16 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn without_symmetry_there_are_the_same_programs_by_more_names() {
+    fn without_symmetry_programs_appear_under_all_names() {
         let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange];
         let bound = Bound { kinds, words_of_line_max: 2, compute_units_max: 2, ..Bound::new(3, 3, 2) };
         let symmetry = Symmetry::new(3);
         let all: Vec<Generated> = programs(&Bound { symmetry: false, ..bound.clone() }).collect();
-        let different: BTreeSet<&Skeleton> = all.iter().map(|made| &made.skeleton).collect();
+        let different: BTreeSet<&ProgramSkeleton> = all.iter().map(|generated| &generated.skeleton).collect();
         assert_eq!(different.len(), all.len(), "each name once");
         let signatures: BTreeSet<Vec<u8>> =
-            all.iter().map(|made| symmetry.signature(&made.skeleton)).collect();
-        let firsts: Vec<Vec<u8>> = programs(&bound).map(|made| symmetry.signature(&made.skeleton)).collect();
+            all.iter().map(|generated| symmetry.signature(&generated.skeleton)).collect();
+        let firsts: Vec<Vec<u8>> =
+            programs(&bound).map(|generated| symmetry.signature(&generated.skeleton)).collect();
         assert_eq!(firsts.len(), signatures.len());
         assert_eq!(firsts.into_iter().collect::<BTreeSet<_>>(), signatures);
         assert!(all.len() > 4 * signatures.len(), "{} of {}", signatures.len(), all.len());

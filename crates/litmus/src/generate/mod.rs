@@ -1,20 +1,21 @@
-//! Scoped programs, made by the thousand: for the checker to be checked with,
-//! for protocols to be explored with, and for claims to be refuted with.
+//! Generates scoped programs: to test the checker, to explore protocols, and to refute
+//! claims.
 //!
-//! * [`programs`] yields *every* program within a [`Bound`], the smallest first.
-//! * [`cycles`] yields every program within a bound that has the shape of a
+//! * [`programs`] enumerates *every* program within a [`Bound`], smallest first.
+//! * [`cycles`] enumerates every program within a bound that has the shape of a
 //!   critical cycle (message passing, store buffering, ...).
-//! * [`sample`] yields programs beyond what can be exhausted, from a seed. That
-//!   is sampling: it shows the presence of something, never its absence.
+//! * [`sample()`] draws programs beyond an exhaustive bound from a seed. A sample can
+//!   show the presence of a behaviour, never its absence.
 //!
-//! No two of the programs that one iterator yields differ only in the names of
-//! threads, locations, values, lines, compute units or scope instances, unless
-//! [`Bound::symmetry`] is turned off.
+//! No two programs of one iterator differ only in the names of threads, locations,
+//! values, lines, compute units or scope instances, unless [`Bound::symmetry`] is
+//! turned off.
 //!
-//! A straight-line program that shares data always races: run both threads up
-//! to their accesses. So the programs have awaits, and guards (`if r == v`) over
-//! the rest of a thread. [`telling`] keeps those that are race-free and whose
-//! data conflicts are ordered by synchronization; only they test anything.
+//! A straight-line program that shares data always races: some interleaving runs both
+//! threads up to their accesses. So the programs have awaits, and guards (`if r == v`)
+//! over the rest of a thread. [`verdict_if_synchronized`] keeps the programs that are
+//! race-free and have data conflicts that synchronization orders. Only such programs
+//! test synchronization.
 
 mod cycle;
 mod exhaust;
@@ -27,12 +28,12 @@ mod text;
 pub use cycle::cycles;
 pub use exhaust::programs;
 pub use sample::sample;
-pub use skeleton::{Kind, Op, Skeleton};
+pub use skeleton::{Kind, Op, ProgramSkeleton};
 
 use crate::hrf::{self, CheckError, Options, Verdict};
 use crate::program::{Level, Program};
 
-/// A level of the scope tree, and how many instances it may have.
+/// A level of the scope tree and its most instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelBound {
     /// The level.
@@ -41,18 +42,18 @@ pub struct LevelBound {
     pub instances_max: usize,
 }
 
-/// How the orders of synchronization are written.
+/// The memory orders of synchronization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ordering {
-    /// Loads acquire, stores release, the others do both.
+    /// Loads acquire, stores release, other operations do both.
     AcquireRelease,
-    /// All is sequentially consistent.
+    /// All operations are sequentially consistent.
     SeqCst,
-    /// All is relaxed.
+    /// All operations are relaxed.
     Relaxed,
 }
 
-/// Up to where programs are made.
+/// The bounds of generated programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The fewest threads.
@@ -65,32 +66,33 @@ pub struct Bound {
     pub operations_of_thread_max: usize,
     /// The most locations.
     pub locations_max: usize,
-    /// The levels of the scope tree, innermost first. Synchronization uses these
-    /// levels only.
+    /// The levels of the scope tree, innermost first. Synchronization uses only these
+    /// levels.
     pub levels: Vec<LevelBound>,
-    /// May a thread synchronize at a scope that no other thread of the program is
-    /// in? It then stands for one whose other members are not shown.
-    pub lonely_scopes: bool,
+    /// Whether a thread may synchronize at a scope without other threads of the
+    /// program. Such a scope stands for one with members that the program does not
+    /// show.
+    pub single_thread_scopes: bool,
     /// The kinds of operation.
     pub kinds: Vec<Kind>,
     /// The orders of synchronization.
     pub orderings: Vec<Ordering>,
-    /// May a location be both data and synchronization?
+    /// Whether a location may be both data and synchronization.
     pub mixed_locations: bool,
-    /// The most words in a cache line: locations are laid out in lines in every
-    /// way; with 1, each has its own.
+    /// The most words in a cache line. Locations are laid out in lines in every way.
+    /// With 1, each location has its own line.
     pub words_of_line_max: usize,
-    /// The most compute units: work-groups are placed on them in every way; with
-    /// 0, each has its own.
+    /// The most compute units. Work-groups are placed on them in every way. With 0,
+    /// each work-group has its own compute unit.
     pub compute_units_max: usize,
-    /// Does one program stand for all that differ from it only in names?
-    /// [`cycles`] and [`sample`] always have it so.
+    /// Whether one program represents all programs that differ from it only in names.
+    /// [`cycles`] and [`sample()`] always behave like this.
     pub symmetry: bool,
 }
 
 impl Bound {
-    /// Threads of work-groups on one device, loads, stores, awaits and guards of
-    /// acquire and release.
+    /// Bounds with work-groups on one device, and acquire-release loads, stores, awaits
+    /// and guards.
     #[must_use]
     pub fn new(threads_max: usize, operations_max: usize, locations_max: usize) -> Bound {
         Bound {
@@ -103,7 +105,7 @@ impl Bound {
                 LevelBound { level: Level::WorkGroup, instances_max: threads_max },
                 LevelBound { level: Level::Device, instances_max: 1 },
             ],
-            lonely_scopes: false,
+            single_thread_scopes: false,
             kinds: vec![Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Guard],
             orderings: vec![Ordering::AcquireRelease],
             mixed_locations: true,
@@ -114,17 +116,17 @@ impl Bound {
     }
 }
 
-/// A program that was made.
+/// A generated program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// The program. Its final states tell every register and every location.
+    /// The program. Its final states include every register and every location.
     pub program: Program,
     /// The cache line of each location.
     pub lines: Vec<u8>,
     /// The compute unit of each thread.
     pub compute_units: Vec<u8>,
-    /// What it was made from.
-    pub skeleton: Skeleton,
+    /// The skeleton that the program was built from.
+    pub skeleton: ProgramSkeleton,
 }
 
 impl Generated {
@@ -134,27 +136,31 @@ impl Generated {
         text::open_cl(&self.skeleton, &self.program)
     }
 
-    /// How many operations it has.
+    /// The number of operations.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.skeleton.threads.iter().map(Vec::len).sum()
     }
 }
 
-/// The same for all skeletons that differ only in names.
+/// A signature that is equal for all skeletons that differ only in names.
 #[must_use]
-pub fn signature(skeleton: &Skeleton) -> Vec<u8> {
+pub fn signature(skeleton: &ProgramSkeleton) -> Vec<u8> {
     symmetry::Symmetry::new(skeleton.threads.len()).signature(skeleton)
 }
 
-/// The verdict on a program if it tests synchronization: race-free in every
-/// execution, and some data conflict is ordered in one.
+/// The verdict on a program that tests synchronization: it is race-free in every
+/// execution, and some execution orders a data conflict by synchronization. `None` for
+/// other programs.
 ///
 /// # Errors
 /// As [`hrf::check`].
-pub fn telling(generated: &Generated, options: &Options) -> Result<Option<Verdict>, CheckError> {
+pub fn verdict_if_synchronized(
+    generated: &Generated,
+    options: &Options,
+) -> Result<Option<Verdict>, CheckError> {
     let options = Options { first_race_only: true, ..*options };
     let verdict = hrf::check(&generated.program, &options)?;
-    let tells = verdict.is_race_free() && verdict.incomplete.is_none() && verdict.orders_data();
-    Ok(tells.then_some(verdict))
+    let synchronized = verdict.is_race_free() && verdict.incomplete.is_none() && verdict.orders_data();
+    Ok(synchronized.then_some(verdict))
 }

@@ -1,11 +1,12 @@
-//! Ways to put things together: threads in scope instances, locations in lines,
-//! work-groups on compute units.
+//! Partitions: threads into scope instances, locations into lines, work-groups onto
+//! compute units.
 
 use super::Bound;
 use super::symmetry::orders;
 
-/// Every way to put `count` things into at most `blocks_max` blocks of at most
-/// `size_max`, each once: the block of each thing, blocks numbered as they come.
+/// Every partition of `count` elements into at most `blocks_max` blocks of at most
+/// `size_max` elements. A partition lists the block of each element. Blocks are
+/// numbered in order of first occurrence.
 pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut open = vec![Vec::new()];
@@ -27,7 +28,7 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
-/// The partitions; without symmetry their blocks in every numbering.
+/// The partitions. Without symmetry, each partition has its blocks in every numbering.
 fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if bound.symmetry {
         return partitions;
@@ -40,13 +41,13 @@ fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     partitions.into_iter().flat_map(every_numbering).collect()
 }
 
-/// Does every block of `inner` lie in one block of `outer`?
+/// Whether every block of `inner` lies in one block of `outer`.
 fn refines(inner: &[u8], outer: &[u8]) -> bool {
     (0..inner.len()).all(|i| (0..i).all(|j| inner[i] != inner[j] || outer[i] == outer[j]))
 }
 
-/// Every scope tree of `threads` threads within the bound: for each level,
-/// innermost first, the instance of each thread.
+/// Every scope tree of `threads` threads within the bound. A tree lists, for each level
+/// from the innermost one, the instance of each thread.
 pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
     let mut trees: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
     for level in bound.levels.iter().rev() {
@@ -69,9 +70,9 @@ pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
     trees
 }
 
-/// Every way to place the threads of a tree on compute units: a work-group (the
-/// innermost level) is on one, and a compute unit belongs to one instance of
-/// every outer level but the last.
+/// Every placement of the threads of a tree on compute units. A work-group (the
+/// innermost level) is on one compute unit. A compute unit belongs to one instance of
+/// every outer level except the last one.
 pub(super) fn placements(bound: &Bound, tree: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some(groups) = tree.first() else { return vec![Vec::new()] };
     if bound.compute_units_max == 0 {
@@ -86,8 +87,8 @@ pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
     numbered(bound, partitions(locations, locations, bound.words_of_line_max.max(1)))
 }
 
-/// Every way to share `operations` among `threads`, at least one each and at
-/// most as many as a thread may have; with symmetry, the larger shares first.
+/// Every division of `operations` among `threads`, each with at least one and at most
+/// `operations_of_thread_max`. With symmetry, larger shares come first.
 pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
     let most = bound.operations_of_thread_max;
     let mut all = Vec::new();

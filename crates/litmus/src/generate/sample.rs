@@ -1,18 +1,18 @@
-//! Programs drawn at random from a seed, beyond what can be exhausted.
+//! Random programs from a seed, beyond an exhaustive bound.
 
 use std::collections::BTreeSet;
 
 use super::cycle::{self, Cycle};
 use super::partition::{layouts, placements, trees};
-use super::skeleton::{Op, Skeleton, alphabet};
+use super::skeleton::{Op, ProgramSkeleton, alphabet};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated};
 
-/// SplitMix64: the same numbers for the same seed, everywhere.
+/// SplitMix64: equal seeds give equal numbers on all machines.
 #[derive(Clone, Debug)]
-struct Draw(u64);
+struct Random(u64);
 
-impl Draw {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -30,12 +30,12 @@ impl Draw {
     }
 }
 
-/// How many draws in a row may yield nothing new before the sample ends.
+/// The most draws in a row without a new program, before the sample ends.
 const MISSES_MAX: u32 = 100_000;
 
-/// Programs within the bound, drawn at random: critical cycles with further
-/// operations strewn in. The same seed yields the same programs. Ends when
-/// nothing new comes up any more.
+/// Draws programs within the bound: critical cycles with additional operations inserted
+/// at random. Equal seeds give equal programs. The iterator ends when it finds no new
+/// programs any more.
 pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> + use<> {
     let mut sampler = Sampler::new(bound, seed);
     core::iter::from_fn(move || sampler.next())
@@ -43,9 +43,9 @@ pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> + use
 
 struct Sampler {
     bound: Bound,
-    draw: Draw,
+    random: Random,
     shapes: Vec<Cycle>,
-    /// For each number of threads, the trees.
+    /// For each number of threads, the scope trees.
     trees: Vec<Vec<Vec<Vec<u8>>>>,
     symmetry: Symmetry,
     seen: BTreeSet<Vec<u8>>,
@@ -57,7 +57,7 @@ impl Sampler {
         let threads = bound.threads_min.max(2)..=bound.threads_max;
         let fits = |cycle: &Cycle| cycle.iter().map(Vec::len).sum::<usize>() <= bound.operations_max;
         Sampler {
-            draw: Draw(seed),
+            random: Random(seed),
             shapes: threads.flat_map(|n| cycle::shapes(n, bound.locations_max)).filter(fits).collect(),
             trees: (0..=bound.threads_max).map(|n| trees(bound, n)).collect(),
             symmetry: Symmetry::new(bound.threads_max),
@@ -82,40 +82,40 @@ impl Sampler {
         None
     }
 
-    fn skeleton(&mut self) -> Option<Skeleton> {
-        let cycle = self.draw.of(&self.shapes)?.clone();
-        let tree = self.draw.of(&self.trees[cycle.len()])?.clone();
-        let data = self.draw.next();
+    fn skeleton(&mut self) -> Option<ProgramSkeleton> {
+        let cycle = self.random.of(&self.shapes)?.clone();
+        let tree = self.random.of(&self.trees[cycle.len()])?.clone();
+        let data = self.random.next();
         let mut threads = Vec::new();
         for (t, accesses) in cycle.iter().enumerate() {
             let levels = cycle::levels_of(&self.bound, &tree, t);
             let mut ops: Vec<Op> = Vec::new();
             for &access in accesses {
                 let is_data = data >> access.location & 1 == 1;
-                let choices = cycle::renderings(&self.bound, access, is_data, &levels);
-                ops.push(*self.draw.of(&choices)?);
+                let choices = cycle::implementations(&self.bound, access, is_data, &levels);
+                ops.push(*self.random.of(&choices)?);
             }
             threads.push(ops);
         }
         cycle::renumber(&cycle, &mut threads);
         let operations: usize = threads.iter().map(Vec::len).sum();
-        let more = self.draw.below(self.bound.operations_max - operations + 1);
+        let more = self.random.below(self.bound.operations_max - operations + 1);
         for _ in 0..more {
-            let t = self.draw.below(threads.len());
+            let t = self.random.below(threads.len());
             let letters = alphabet(&self.bound, &tree, t);
-            let op = *self.draw.of(&letters)?;
-            let at = self.draw.below(threads[t].len() + 1);
+            let op = *self.random.of(&letters)?;
+            let at = self.random.below(threads[t].len() + 1);
             insert(&mut threads, t, at, op);
         }
         let levels = self.bound.levels.iter().map(|l| l.level).collect();
-        let compute_units = self.draw.of(&placements(&self.bound, &tree))?.clone();
-        let mut skeleton = Skeleton { threads, levels, tree, lines: Vec::new(), compute_units };
-        skeleton.lines = self.draw.of(&layouts(&self.bound, skeleton.locations()))?.clone();
+        let compute_units = self.random.of(&placements(&self.bound, &tree))?.clone();
+        let mut skeleton = ProgramSkeleton { threads, levels, tree, lines: Vec::new(), compute_units };
+        skeleton.lines = self.random.of(&layouts(&self.bound, skeleton.locations()))?.clone();
         Some(skeleton)
     }
 }
 
-/// Inserts an operation; what waits for a later write goes on waiting for it.
+/// Inserts an operation. Awaits and guards keep their writes.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

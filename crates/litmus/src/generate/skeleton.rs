@@ -1,4 +1,4 @@
-//! What a made program is made from: a few bytes an operation.
+//! Skeletons: compact representations of generated programs.
 
 use super::{Bound, Generated, Ordering};
 use crate::program::{
@@ -6,7 +6,7 @@ use crate::program::{
     ScopeId, Scopes, Term, ThreadId, ThreadSet, Value,
 };
 
-/// The kinds of operation.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A load of data.
@@ -19,11 +19,11 @@ pub enum Kind {
     SyncStore,
     /// An acquiring load that waits for a value.
     Await,
-    /// An acquiring load; the thread goes on only if it reads a certain value.
+    /// An acquiring load. The thread continues only if it reads a certain value.
     Guard,
     /// An exchange.
     Exchange,
-    /// An exchange; the thread goes on only if it reads a certain value.
+    /// An exchange. The thread continues only if it reads a certain value.
     Take,
     /// A fence.
     Fence,
@@ -32,37 +32,37 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Does it reach a location?
+    /// Whether it accesses a location.
     #[must_use]
     pub const fn accesses(self) -> bool {
         !matches!(self, Kind::Fence | Kind::Barrier)
     }
 
-    /// Does it write its location?
+    /// Whether it writes its location.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Kind::Store | Kind::SyncStore | Kind::Exchange | Kind::Take)
     }
 
-    /// Does it read its location?
+    /// Whether it reads its location.
     #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Kind::Load | Kind::SyncLoad | Kind::Await | Kind::Guard | Kind::Exchange | Kind::Take)
     }
 
-    /// Does it synchronize? Others are data accesses.
+    /// Whether it synchronizes. Other operations are data accesses.
     #[must_use]
     pub const fn synchronizes(self) -> bool {
         !matches!(self, Kind::Load | Kind::Store)
     }
 
-    /// Does it look for a certain value?
+    /// Whether it expects a certain value.
     #[must_use]
     pub const fn expects(self) -> bool {
         matches!(self, Kind::Await | Kind::Guard | Kind::Take)
     }
 
-    /// Does the rest of the thread stand under a condition?
+    /// Whether the rest of the thread depends on its value.
     #[must_use]
     pub const fn guards(self) -> bool {
         matches!(self, Kind::Guard | Kind::Take)
@@ -72,22 +72,22 @@ impl Kind {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
-    /// What it does.
+    /// The kind.
     pub kind: Kind,
-    /// Its location, if it reaches one.
+    /// The location, if it accesses one.
     pub location: u8,
-    /// Its scope: a level of the bound, of the instance that holds the thread.
+    /// The scope: the instance of this level of the bound that holds the thread.
     pub level: u8,
-    /// The value an await or a condition looks for: that of the n-th write of the
-    /// location, in the order of threads and operations, counted from one.
+    /// The value that it expects: that of the n-th write to the location, in the order
+    /// of threads and operations, counted from one.
     pub value: u8,
-    /// Its order.
+    /// The memory order.
     pub ordering: Ordering,
 }
 
 /// A program before it is built.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Skeleton {
+pub struct ProgramSkeleton {
     /// The operations of each thread.
     pub threads: Vec<Vec<Op>>,
     /// The levels of the scope tree, innermost first.
@@ -100,18 +100,20 @@ pub struct Skeleton {
     pub compute_units: Vec<u8>,
 }
 
-impl Skeleton {
-    /// How many locations it has.
+impl ProgramSkeleton {
+    /// The number of locations.
     #[must_use]
     pub fn locations(&self) -> usize {
         let accesses = self.threads.iter().flatten().filter(|op| op.kind.accesses());
         accesses.map(|op| usize::from(op.location) + 1).max().unwrap_or(0)
     }
 
-    /// Could it tell anything? Each location is written, and shared if there is
-    /// anybody to share it with, what is waited for is written by another thread,
-    /// what stands under a guard is there, and all of a work-group come to its
-    /// barriers.
+    /// Whether the program can test anything:
+    ///
+    /// * each location is written, and shared if there are several threads,
+    /// * another thread writes each expected value,
+    /// * some operation follows each guard,
+    /// * all threads of a work-group arrive at its barriers.
     #[must_use]
     pub fn is_meaningful(&self) -> bool {
         let locations = self.locations();
@@ -131,7 +133,7 @@ impl Skeleton {
         locations > 0 && shared && written && guarded && self.barriers_meet()
     }
 
-    /// The thread of each write of the location, in order.
+    /// The thread of each write to the location, in order.
     fn writes(&self, location: usize) -> impl Iterator<Item = usize> {
         let all = self.threads.iter().enumerate();
         all.flat_map(|(t, ops)| ops.iter().map(move |op| (t, op)))
@@ -148,7 +150,7 @@ impl Skeleton {
         (0..groups.len()).all(|t| (0..t).all(|u| groups[t] != groups[u] || count(t) == count(u)))
     }
 
-    /// Is every location either data or synchronization?
+    /// Whether every location is either data or synchronization.
     #[must_use]
     pub fn keeps_locations_apart(&self) -> bool {
         let ops = || self.threads.iter().flatten().filter(|op| op.kind.accesses());
@@ -157,7 +159,7 @@ impl Skeleton {
         })
     }
 
-    /// The program.
+    /// Builds the program.
     #[must_use]
     pub fn build(self, name: &str) -> Generated {
         let count = self.threads.len();
@@ -211,7 +213,7 @@ pub(super) fn level_kind(level: Level) -> &'static str {
     }
 }
 
-/// The order of an operation of that kind.
+/// The memory order of an operation of this kind.
 pub(super) fn order_of(kind: Kind, ordering: Ordering) -> Order {
     match (ordering, kind) {
         (_, Kind::Load | Kind::Store) => Order::Plain,
@@ -226,11 +228,11 @@ pub(super) fn order_of(kind: Kind, ordering: Ordering) -> Order {
 }
 
 struct SkeletonBuilder<'a> {
-    skeleton: &'a Skeleton,
+    skeleton: &'a ProgramSkeleton,
     builder: Builder,
     scopes: Scopes,
     locations: Vec<LocId>,
-    /// How many writes of each location there were.
+    /// The number of writes to each location so far.
     written: Vec<Value>,
     observed: Vec<Term>,
 }
@@ -305,7 +307,7 @@ impl SkeletonBuilder<'_> {
                 group: self
                     .scopes
                     .enclosing(thread, Level::WorkGroup)
-                    .expect("barriers are made only where there are work-groups"),
+                    .expect("only programs with work-groups have barriers"),
                 scope: self.scope(thread, op),
                 order,
                 instance: 0,
@@ -324,7 +326,7 @@ impl SkeletonBuilder<'_> {
     }
 }
 
-/// The alphabet of a thread within a bound.
+/// The possible operations of a thread within a bound.
 pub(super) fn alphabet(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<Op> {
     let mut ops = Vec::new();
     let plain = Op { kind: Kind::Load, location: 0, level: 0, value: 0, ordering: Ordering::AcquireRelease };
@@ -344,7 +346,7 @@ pub(super) fn alphabet(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<Op
             }
             for &ordering in &bound.orderings {
                 for (level, _) in
-                    tree.iter().enumerate().filter(|(_, row)| bound.lonely_scopes || !alone(row))
+                    tree.iter().enumerate().filter(|(_, row)| bound.single_thread_scopes || !alone(row))
                 {
                     let values = if kind.expects() { 1..=writes_max } else { 0..=0 };
                     let level = level as u8;

@@ -1,8 +1,8 @@
-//! Programs that differ only in names: one of them stands for all.
+//! Symmetry: programs that differ only in names.
 
-use super::skeleton::Skeleton;
+use super::skeleton::ProgramSkeleton;
 
-/// Every order of `count` things.
+/// Every permutation of `count` elements.
 pub(super) fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {
@@ -21,7 +21,7 @@ pub(super) fn orders(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Numbers things as they first come.
+/// Renumbers names in order of first occurrence.
 #[derive(Default)]
 struct Renaming(Vec<u8>);
 
@@ -35,8 +35,7 @@ impl Renaming {
     }
 }
 
-/// The orders of threads under which programs of some number of threads are
-/// compared.
+/// The permutations of threads, for each number of threads.
 pub(super) struct Symmetry {
     orders: Vec<Vec<Vec<usize>>>,
 }
@@ -46,30 +45,30 @@ impl Symmetry {
         Symmetry { orders: (0..=threads_max).map(orders).collect() }
     }
 
-    fn orders_of<'a>(&'a self, skeleton: &'a Skeleton) -> impl Iterator<Item = &'a Vec<usize>> {
+    fn orders_of<'a>(&'a self, skeleton: &'a ProgramSkeleton) -> impl Iterator<Item = &'a Vec<usize>> {
         let len = |t: usize| skeleton.threads[t].len();
         self.orders[skeleton.threads.len()]
             .iter()
             .filter(move |order| order.windows(2).all(|pair| len(pair[0]) >= len(pair[1])))
     }
 
-    /// Is the skeleton the first of those that differ from it only in names?
-    /// Its own locations and instances must be numbered as they come.
-    pub(super) fn is_first(&self, skeleton: &Skeleton) -> bool {
+    /// Whether the skeleton is the first of those that differ from it only in names.
+    /// Its locations and instances must be numbered in order of first occurrence.
+    pub(super) fn is_first(&self, skeleton: &ProgramSkeleton) -> bool {
         let own: Vec<usize> = (0..skeleton.threads.len()).collect();
         let own = code(skeleton, &own);
         self.orders_of(skeleton).all(|order| own <= code(skeleton, order))
     }
 
-    /// The same for all skeletons that differ only in names.
-    pub(super) fn signature(&self, skeleton: &Skeleton) -> Vec<u8> {
+    /// A signature that is equal for all skeletons that differ only in names.
+    pub(super) fn signature(&self, skeleton: &ProgramSkeleton) -> Vec<u8> {
         self.orders_of(skeleton).map(|order| code(skeleton, order)).min().unwrap_or_default()
     }
 }
 
-/// The skeleton with its threads in another order and all else renamed as it
-/// comes.
-fn code(skeleton: &Skeleton, order: &[usize]) -> Vec<u8> {
+/// An encoding of the skeleton with its threads permuted and all other names renumbered
+/// in order of first occurrence.
+fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     let mut code = Vec::with_capacity(64);
     for row in skeleton.tree.iter().chain([&skeleton.compute_units]) {
         let mut names = Renaming::default();
@@ -96,7 +95,7 @@ fn code(skeleton: &Skeleton, order: &[usize]) -> Vec<u8> {
 }
 
 /// For each location, the old numbers of its writes in the new order.
-fn new_values(skeleton: &Skeleton, order: &[usize]) -> Vec<Vec<u8>> {
+fn new_values(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<Vec<u8>> {
     let mut seen = vec![0u8; skeleton.locations()];
     let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];
     for (t, ops) in skeleton.threads.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! A made program as text in the OpenCL dialect.
+//! A generated program as text in the OpenCL dialect.
 
 use core::fmt::Write;
 
-use super::skeleton::{Kind, Op, Skeleton, level_kind, order_of};
+use super::skeleton::{Kind, Op, ProgramSkeleton, level_kind, order_of};
 use crate::check::condition_text;
 use crate::program::{Level, Order, Program, Term};
 
@@ -16,7 +16,7 @@ fn order_name(order: Order) -> &'static str {
     }
 }
 
-/// The levels as a thread's header names them.
+/// The word for a level in a thread's header.
 fn header_word(level: Level) -> &'static str {
     match level {
         Level::WorkGroup => "wg",
@@ -26,7 +26,7 @@ fn header_word(level: Level) -> &'static str {
     }
 }
 
-pub(super) fn open_cl(skeleton: &Skeleton, program: &Program) -> String {
+pub(super) fn open_cl(skeleton: &ProgramSkeleton, program: &Program) -> String {
     let mut text = format!("OPENCL {}\n\n{{\n", program.name);
     for location in &program.locations {
         let _ = writeln!(text, "[{}] = 0;", location.name);
@@ -64,7 +64,7 @@ pub(super) fn open_cl(skeleton: &Skeleton, program: &Program) -> String {
     text
 }
 
-fn thread(text: &mut String, skeleton: &Skeleton, ops: &[Op], written: &mut [u32]) {
+fn thread(text: &mut String, skeleton: &ProgramSkeleton, ops: &[Op], written: &mut [u32]) {
     let mut depth = 1;
     let mut reads = 0;
     for op in ops {

@@ -1,9 +1,9 @@
-//! Advice on scopes: the smallest changes that make a racy program race-free,
-//! and those scopes of a race-free program that could be smaller.
+//! Advice on scopes: the smallest changes that make a racy program race-free, and the
+//! scopes of a race-free program that can be narrower.
 //!
-//! Scopes decide which executions race, never which executions there are. So a
-//! change is first tried on the executions in which earlier ones raced, which
-//! is cheap, and only what survives is given to the search, which proves it.
+//! Scopes decide which executions race, but not which executions exist. So a change is
+//! first tried on the executions in which earlier changes raced, which is cheap. Only
+//! the remaining changes are proved by the search.
 
 use core::fmt;
 
@@ -12,29 +12,29 @@ use super::scoping::is_narrower;
 use super::search::{self, Choice};
 use super::trace::{self, scope_name};
 use super::verdict::{Race, check_until};
-use super::{CheckError, Model, Options, Place};
+use super::{CheckError, InstrPlace, Model, Options};
 use crate::program::{Level, Program, ScopeId, ThreadId};
 
-/// One instruction gets another scope.
+/// A change of the scope of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Change {
     /// The instruction.
-    pub place: Place,
+    pub place: InstrPlace,
     /// Its scope in the program.
     pub from: ScopeId,
-    /// The scope it should have.
+    /// The new scope.
     pub to: ScopeId,
 }
 
-/// Changes that belong together.
+/// A set of changes to apply together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeSet {
-    /// The changes, at most one an instruction.
+    /// The changes, at most one for each instruction.
     pub changes: Vec<Change>,
 }
 
 impl ChangeSet {
-    /// The program with the changes made.
+    /// The program with the changes applied.
     #[must_use]
     pub fn apply(&self, program: &Program) -> Program {
         let mut changed = program.clone();
@@ -45,7 +45,7 @@ impl ChangeSet {
         changed
     }
 
-    /// The changes in words, a line each.
+    /// The changes in words, one line for each.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let lines = self.changes.iter().map(|change| {
@@ -55,64 +55,64 @@ impl ChangeSet {
         lines.collect()
     }
 
-    /// How many threads the new scopes hold, all together: what is left is
+    /// The total number of threads in the new scopes. Narrower sets of changes are
     /// cheaper.
     fn width(&self, program: &Program) -> u32 {
         self.changes.iter().map(|change| program.scopes.get(change.to).members.count()).sum()
     }
 }
 
-/// What can be said of a program's scopes.
+/// Advice on the scopes of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// The program races even where all scopes are one: no change of scope
-    /// helps, it needs more synchronization.
+    /// The program races even if all scopes are treated as one. It needs more
+    /// synchronization, not other scopes.
     NeedsSynchronization {
-        /// A race that is left.
+        /// A race under that assumption.
         race: Box<Race>,
     },
     /// The program races.
     Widen {
-        /// Every smallest set of changes after which it does not, those of the
-        /// narrowest scopes first; each proved by the checker.
+        /// The smallest sets of changes that make the program race-free, narrowest
+        /// scopes first. The search has proved each of them.
         sets: Vec<ChangeSet>,
-        /// Was every smaller set, and every set of that size, tried?
+        /// Whether all smaller sets and all sets of this size were tried.
         complete: bool,
     },
     /// The program is race-free.
     Shrink {
-        /// Sets of scopes that could be smaller, each set by itself; each proved
-        /// by the checker. None contains another.
+        /// Sets of scopes that can be narrower, each set alone. The search has proved
+        /// each of them. No set contains another.
         sets: Vec<ChangeSet>,
-        /// Scopes that could all be smaller together, proved likewise: no single
-        /// one, pair or group of them could be smaller still.
+        /// Scopes that can all be narrower together. The search has proved this set,
+        /// and that no single scope, pair or group can be narrower still.
         together: ChangeSet,
-        /// Were all single scopes, all pairs and all groups tried?
+        /// Whether all single scopes, pairs and groups were tried.
         complete: bool,
     },
 }
 
-/// At most so many candidates are tried.
+/// The most candidates that are tried.
 const CANDIDATES_MAX: u64 = 200_000;
-/// At most so many sets are given.
+/// The most sets that are reported.
 const SETS_MAX: usize = 16;
 
-/// The advice for the program under the model.
+/// Advice on the scopes of the program under the model.
 ///
 /// # Errors
-/// As [`super::check`].
+/// The errors of [`super::check`].
 pub fn advise(program: &Program, options: &Options) -> Result<Advice, CheckError> {
     advise_until(program, options, &mut || true)
 }
 
-/// The same; stops with what it has when `go_on` says no.
+/// Like [`advise`], but stops with the results so far when `keep_going` returns false.
 ///
 /// # Errors
-/// As [`super::check`].
+/// The errors of [`super::check`].
 pub fn advise_until(
     program: &Program,
     options: &Options,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Advice, CheckError> {
     let options = Options { first_race_only: true, ..*options };
     let mut advisor = Advisor {
@@ -122,29 +122,29 @@ pub fn advise_until(
         candidates: 0,
         complete: true,
         sites: sites(program),
-        go_on,
+        keep_going,
     };
     if advisor.proves(program)? {
         return advisor.shrink();
     }
     if advisor.witnesses.is_empty() {
-        // No race was found, but not all was seen.
+        // No race was found, but the search was incomplete.
         let together = ChangeSet::default();
         return Ok(Advice::Shrink { sets: Vec::new(), together, complete: false });
     }
     let mut drf = options;
     drf.reading.model = Model::Drf;
-    let mut verdict = check_until(program, &drf, advisor.go_on)?;
+    let mut verdict = check_until(program, &drf, advisor.keep_going)?;
     if let Some(race) = verdict.races.pop() {
         return Ok(Advice::NeedsSynchronization { race: Box::new(race) });
     }
     advisor.widen()
 }
 
-/// An instruction that names a scope.
+/// An instruction with a scope.
 #[derive(Clone, Copy, Debug)]
 struct Site {
-    place: Place,
+    place: InstrPlace,
     scope: ScopeId,
 }
 
@@ -153,7 +153,7 @@ fn sites(program: &Program) -> Vec<Site> {
     for (t, thread) in program.threads.iter().enumerate() {
         for (pc, instr) in thread.code.iter().enumerate() {
             if let Some(scope) = instr.scope() {
-                sites.push(Site { place: Place::new(program, ThreadId(t as u8), pc), scope });
+                sites.push(Site { place: InstrPlace::new(program, ThreadId(t as u8), pc), scope });
             }
         }
     }
@@ -168,22 +168,23 @@ struct Advisor<'a, 's> {
     candidates: u64,
     complete: bool,
     sites: Vec<Site>,
-    go_on: &'s mut dyn FnMut() -> bool,
+    keep_going: &'s mut dyn FnMut() -> bool,
 }
 
 impl Advisor<'_, '_> {
-    /// Is the program proved race-free?
+    /// Whether the search proves the program race-free.
     fn proves(&mut self, candidate: &Program) -> Result<bool, CheckError> {
         let plan = Plan::new(candidate, self.options)?;
         for i in (0..self.witnesses.len()).rev() {
             if trace::has_race(&plan, &self.witnesses[i])? {
-                // What refuted this one is likely to refute the next.
+                // An execution that refutes one candidate is likely to refute the next
+                // one.
                 let witness = self.witnesses.remove(i);
                 self.witnesses.push(witness);
                 return Ok(false);
             }
         }
-        let (found, _) = search::search(candidate, self.options, self.go_on)?;
+        let (found, _) = search::search(candidate, self.options, self.keep_going)?;
         if let Some((_, path)) = found.races.into_values().next() {
             let path = trace::causes(&plan, &path)?;
             self.witnesses.push(path);
@@ -197,7 +198,7 @@ impl Advisor<'_, '_> {
 
     fn try_set(&mut self, set: &ChangeSet) -> Result<bool, CheckError> {
         self.candidates += 1;
-        if self.candidates > CANDIDATES_MAX || !(self.go_on)() {
+        if self.candidates > CANDIDATES_MAX || !(self.keep_going)() {
             self.complete = false;
             return Ok(false);
         }
@@ -208,9 +209,8 @@ impl Advisor<'_, '_> {
         self.candidates > CANDIDATES_MAX || !self.complete
     }
 
-    /// The scopes that a repair may give to the site. Of scopes that hold the
-    /// same threads and that the program does not use, one is enough: taking two
-    /// scopes for one only adds order.
+    /// The scopes that a repair may give to the site. Of several unused scopes with the
+    /// same threads, one is enough: treating two scopes as one only adds order.
     fn repairs(&self, site: Site) -> Vec<ScopeId> {
         let scopes = &self.program.scopes;
         let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);
@@ -241,8 +241,8 @@ impl Advisor<'_, '_> {
         Ok(Advice::Widen { sets, complete: self.complete })
     }
 
-    /// Tries every set of `size` changes, and keeps those that are proved and
-    /// contain none that was kept before.
+    /// Tries every set of `size` changes. Keeps those that are proved and contain no
+    /// set kept before.
     fn try_all(
         &mut self,
         size: usize,
@@ -284,7 +284,7 @@ impl Advisor<'_, '_> {
         let original = self.program;
         let mut smaller = original.clone();
         let mut open = sets.clone();
-        // Each round starts from a proved program; the last finds nothing.
+        // Each round starts from a proved program. The last round finds nothing.
         while !open.is_empty() {
             for set in &open {
                 let candidate = set.apply(&smaller);
@@ -303,7 +303,7 @@ impl Advisor<'_, '_> {
                 candidates: self.candidates,
                 complete: self.complete,
                 sites: sites(&smaller),
-                go_on: &mut *self.go_on,
+                keep_going: &mut *self.keep_going,
             };
             open = next.shrinking_sets()?;
             (self.witnesses, self.candidates) = (next.witnesses, next.candidates);
@@ -321,8 +321,7 @@ impl Advisor<'_, '_> {
         Ok(Advice::Shrink { sets, together, complete })
     }
 
-    /// Proved sets of scopes that could be smaller: single ones, pairs, and
-    /// groups.
+    /// The proved sets of scopes that can be narrower: single ones, pairs, and groups.
     fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
         let choices: Vec<Vec<ScopeId>> = self
             .sites
@@ -345,8 +344,8 @@ impl Advisor<'_, '_> {
         Ok(sets)
     }
 
-    /// All sites of one scope, and all of one scope and location: those taken to
-    /// the instances of a narrower level together.
+    /// The sites of one scope, and those of one scope and location, each group moved
+    /// together to the instances of a narrower level.
     fn groups(&self) -> Vec<ChangeSet> {
         let mut groups: Vec<ChangeSet> = Vec::new();
         let location = |site: &Site| {
@@ -407,7 +406,9 @@ impl Advice {
         let mut text = String::new();
         match self {
             Advice::NeedsSynchronization { race } => {
-                text.push_str("It races even where all scopes are one: no change of scope helps.\n");
+                text.push_str(
+                    "The program races even if all scopes are treated as one: no change of scope helps.\n",
+                );
                 let mut reading = options.reading;
                 reading.model = Model::Drf;
                 text.push_str(&race.describe(program, reading));
@@ -421,7 +422,7 @@ impl Advice {
                 if sets.is_empty() {
                     text.push_str("No scope can be smaller.\n");
                 } else {
-                    text.push_str("Scopes that could be smaller, each set by itself:\n");
+                    text.push_str("Scopes that can be smaller, each set alone:\n");
                     text.push_str(&list(program, sets));
                     text.push_str("All together:\n");
                     text.push_str(&together.describe(program));

@@ -1,8 +1,7 @@
-//! What each thread knows, as vector clocks, one for each closure.
+//! The knowledge of each thread as vector clocks, one set of clocks for each closure.
 //!
-//! Time is counted in accesses: a thread knows the first `n` accesses of
-//! another one. A set of known operations is closed under program order, so the
-//! number says it all.
+//! Time counts accesses: a thread knows the first `n` accesses of another thread. Known
+//! operations are closed under program order, so this number is sufficient.
 
 use super::scoping::Channel;
 
@@ -36,7 +35,7 @@ impl Clocks {
         (closure * self.threads + thread) * self.threads
     }
 
-    /// Thread `t` has made `count` accesses.
+    /// Records that thread `t` has made `count` accesses.
     pub(crate) fn set_own(&mut self, t: usize, count: usize) {
         for closure in 0..self.closures {
             let row = self.row(closure, t);
@@ -44,7 +43,7 @@ impl Clocks {
         }
     }
 
-    /// What `t` knows goes into the channel.
+    /// Adds the knowledge of `t` to the channel.
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -56,7 +55,7 @@ impl Clocks {
         }
     }
 
-    /// What the channel holds becomes known to `t`.
+    /// Adds the knowledge in the channel to that of `t`.
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -68,7 +67,7 @@ impl Clocks {
         }
     }
 
-    /// Does `t` know access number `index` of thread `u`, in any closure?
+    /// Whether `t` knows access number `index` of thread `u`, in any closure.
     pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
         (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
     }

@@ -1,4 +1,4 @@
-//! Drawings of executions, for Graphviz.
+//! Executions as Graphviz graphs.
 
 use super::explain::links;
 use super::trace::{Execution, scope_name};
@@ -10,9 +10,9 @@ fn escape(text: &str) -> String {
 }
 
 impl Execution {
-    /// The execution as a graph: a column a thread, program order down the
-    /// column, and the links of the scoped synchronization order across. `race`
-    /// is a pair of steps to draw as racing.
+    /// The execution as a graph: one column for each thread, program order within the
+    /// column, and the edges of the scoped synchronization order. `race` is a pair of
+    /// steps that race.
     #[must_use]
     pub fn to_dot(&self, program: &Program, reading: Reading, race: Option<(usize, usize)>) -> String {
         let mut dot = format!("digraph \"{}\" {{\n  node [shape=box];\n", escape(&program.name));

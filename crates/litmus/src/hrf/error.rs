@@ -1,4 +1,4 @@
-//! What a program must not contain.
+//! Errors: programs without a verdict.
 
 use core::fmt;
 
@@ -7,25 +7,25 @@ use crate::program::{EvalError, Program, ThreadId};
 
 /// An instruction of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// Its thread.
+pub struct InstrPlace {
+    /// The thread.
     pub thread: ThreadId,
-    /// Its position in the thread's code.
+    /// The position in the thread's code.
     pub pc: u16,
-    /// Its source line, 0 if there is none.
+    /// The source line, 0 if there is none.
     pub line: u32,
 }
 
-impl Place {
+impl InstrPlace {
     /// The instruction at `pc`.
     #[must_use]
-    pub fn new(program: &Program, thread: ThreadId, pc: usize) -> Place {
+    pub fn new(program: &Program, thread: ThreadId, pc: usize) -> InstrPlace {
         let line = program.thread(thread).lines.get(pc).copied().unwrap_or(0);
-        Place { thread, pc: pc as u16, line }
+        InstrPlace { thread, pc: pc as u16, line }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InstrPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => write!(f, "P{}, instruction {}", self.thread.0, self.pc + 1),
@@ -34,54 +34,54 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a program has no verdict.
+/// The reason why a program has no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckError {
-    /// The model does not define this.
+    /// The model does not define a construct.
     Undefined {
         /// The model.
         model: Model,
-        /// Where.
-        place: Place,
-        /// What was found, and what to do.
+        /// The instruction.
+        place: InstrPlace,
+        /// The construct, and what to use instead.
         what: String,
     },
     /// A thread synchronizes at a scope that it is not in.
     NotMember {
-        /// Where.
-        place: Place,
+        /// The instruction.
+        place: InstrPlace,
         /// The scope.
         scope: String,
     },
     /// The program is too large.
     TooLarge {
-        /// What there is too much of.
+        /// The kind of elements that exceed a limit.
         what: &'static str,
-        /// How much there is.
+        /// Their number.
         found: usize,
-        /// How much there may be.
+        /// The limit.
         max: usize,
     },
     /// An expression has no value.
     Eval {
-        /// Where.
-        place: Place,
-        /// Why.
+        /// The instruction.
+        place: InstrPlace,
+        /// The reason.
         error: EvalError,
     },
     /// An address is not that of a location.
     NotAnAddress {
-        /// Where.
-        place: Place,
+        /// The instruction.
+        place: InstrPlace,
         /// The value.
         value: String,
     },
 }
 
 impl CheckError {
-    /// The instruction that it is about, if it is about one.
+    /// The instruction with the error, if there is one.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<InstrPlace> {
         match *self {
             CheckError::Undefined { place, .. }
             | CheckError::NotMember { place, .. }
@@ -108,7 +108,7 @@ impl fmt::Display for CheckError {
             }
             CheckError::Eval { place, error } => write!(f, "{place}: {error}"),
             CheckError::NotAnAddress { place, value } => {
-                write!(f, "{place}: the address is {value}; expected that of a location")
+                write!(f, "{place}: found the address {value}, expected the address of a location")
             }
         }
     }

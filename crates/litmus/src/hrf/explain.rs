@@ -1,66 +1,65 @@
-//! Why a race is one: where every chain of synchronization from one access to
-//! the other breaks.
+//! Explains a race: the points where every chain of synchronization between the two
+//! accesses breaks.
 
 use super::scoping::edge_scope;
 use super::trace::{Execution, scope_name};
 use super::verdict::{Conflicting, Race};
-use super::{Model, Place, RaceKind, Reading, SyncOrder};
+use super::{InstrPlace, Model, RaceKind, Reading, SyncOrder};
 use crate::program::{LocId, Program, ScopeId};
 
-/// A release that synchronizes with an acquire, as steps of an execution, and
-/// the scope whose closure holds the edge.
+/// A release that synchronizes with an acquire. Both are steps of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
-    /// The release.
+    /// The step of the release.
     pub release: usize,
-    /// The acquire.
+    /// The step of the acquire.
     pub acquire: usize,
-    /// The scope.
+    /// The scope whose closure contains the edge.
     pub scope: ScopeId,
 }
 
-/// Why one access does not happen before the other. Numbers are steps of the
+/// A reason why one access does not happen before the other. Numbers are steps of the
 /// execution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
-    /// Nothing is released after the first access, by its thread or by any that
-    /// learned of it.
+    /// No release follows the first access, neither in its thread nor in a thread that
+    /// knows of it.
     NoRelease,
-    /// Nothing is acquired before the second access.
+    /// No acquire precedes the second access.
     NoAcquire,
-    /// A release and a later acquire would link the two, but at different scopes.
+    /// A release and a later acquire have different scopes.
     Scopes {
         /// The release.
         release: usize,
         /// The acquire.
         acquire: usize,
     },
-    /// The same, but they reach different locations.
+    /// A release and a later acquire access different locations.
     Locations {
         /// The release.
         release: usize,
         /// The acquire.
         acquire: usize,
     },
-    /// The acquire came before the release.
+    /// The acquire comes before the release.
     TooEarly {
         /// The release.
         release: usize,
         /// The acquire.
         acquire: usize,
     },
-    /// A chain links them, but of different scopes, and HRF-direct does not join
-    /// these.
+    /// A chain of edges of different scopes links the accesses. HRF-direct does not
+    /// combine such edges.
     Mixed {
-        /// The chain.
+        /// The edges of the chain.
         chain: Vec<Link>,
     },
 }
 
-/// At most so many gaps of a kind are told.
+/// The most gaps of a kind that are reported.
 const GAPS_MAX: usize = 3;
 
-/// The order of an execution's steps.
+/// Happens-before of an execution.
 struct Order<'a> {
     program: &'a Program,
     reading: Reading,
@@ -81,7 +80,7 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// The scope at which the two pair, if they do; locations are not looked at.
+    /// The scope at which the release and the acquire pair, regardless of locations.
     fn pairs(&self, release: usize, acquire: usize) -> Option<ScopeId> {
         let (r, a) = (&self.execution.steps[release], &self.execution.steps[acquire]);
         if !r.role.releases || !a.role.acquires || r.place.thread == a.place.thread {
@@ -91,7 +90,7 @@ impl<'a> Order<'a> {
         edge_scope(self.program, self.reading, (r.place.thread, released), (a.place.thread, acquired))
     }
 
-    /// Do the locations of the two let them pair?
+    /// Whether the locations of the release and the acquire allow them to pair.
     fn meets(&self, release: usize, acquire: usize) -> bool {
         let word = |step: usize| self.execution.steps[step].word(self.program);
         self.reading.so == SyncOrder::AnyLocation
@@ -100,8 +99,8 @@ impl<'a> Order<'a> {
             || word(release) == word(acquire)
     }
 
-    /// The steps that `from` happens before, with the step and link by which each
-    /// was reached; only through links of one scope, if it is given.
+    /// The steps after `from` in happens-before, each with its predecessor and edge.
+    /// `only` restricts the edges to one scope.
     fn reach(&self, from: usize, only: Option<ScopeId>) -> Vec<Option<(usize, Option<Link>)>> {
         let steps = &self.execution.steps;
         let mut reached = vec![None; steps.len()];
@@ -123,7 +122,7 @@ impl<'a> Order<'a> {
         reached
     }
 
-    /// Which steps happen before `to`, links of all scopes taken.
+    /// The steps before `to` in happens-before, over edges of all scopes.
     fn reaching(&self, to: usize) -> Vec<bool> {
         let steps = &self.execution.steps;
         let mut reaching = vec![false; steps.len()];
@@ -136,7 +135,7 @@ impl<'a> Order<'a> {
         reaching
     }
 
-    /// Does `first` happen before `second`?
+    /// Whether `first` happens before `second`.
     fn is_ordered(&self, first: usize, second: usize) -> bool {
         if self.reading.model != Model::HrfDirect {
             return self.reach(first, None)[second].is_some();
@@ -195,12 +194,12 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The race that `execution` ends with.
+/// The race at the end of `execution`.
 pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execution: Execution) -> Race {
     let second = execution.steps.len() - 1;
     let order = Order::new(program, reading, &execution);
     let last = &execution.steps[second];
-    let is = |place: Place| place.thread == last.place.thread && place.pc == last.place.pc;
+    let is = |place: InstrPlace| place.thread == last.place.thread && place.pc == last.place.pc;
     let other = if is(pair.first) { pair.second } else { pair.first };
     let first = (0..second)
         .rev()
@@ -216,8 +215,7 @@ pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execu
     Race { pair, location, execution, steps: (first, second), gaps }
 }
 
-/// The links of an execution, for drawings. Those that follow from others are
-/// left out.
+/// The edges of an execution, for drawings, without those that follow from others.
 pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) -> Vec<Link> {
     let order = Order::new(program, reading, execution);
     let steps = &execution.steps;
@@ -236,7 +234,7 @@ pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) 
 }
 
 impl Gap {
-    /// The gap in words. `steps` are those of the two accesses.
+    /// The gap in words.
     #[must_use]
     pub fn describe(&self, program: &Program, race: &Race) -> String {
         let steps = &race.execution.steps;
@@ -252,12 +250,12 @@ impl Gap {
         let (first, second) = race.steps;
         match self {
             Gap::NoRelease => format!(
-                "after step {} neither P{} nor any thread that learned of it releases anything",
+                "after step {} no release follows, neither in P{} nor in a thread that knows of it",
                 number(first),
                 steps[first].place.thread.0
             ),
             Gap::NoAcquire => format!(
-                "before step {} P{} acquires nothing that another thread released",
+                "before step {} P{} has no acquire of another thread's release",
                 number(second),
                 steps[second].place.thread.0
             ),
@@ -269,7 +267,7 @@ impl Gap {
                 scope(*acquire)
             ),
             Gap::Locations { release, acquire } => format!(
-                "the release of step {} reaches {} and the acquire of step {} reaches {}: in the reading \
+                "the release of step {} is on {} and the acquire of step {} is on {}: with \
                  `same-location` they do not pair",
                 number(*release),
                 location(*release),
@@ -300,7 +298,8 @@ impl Gap {
 }
 
 impl Race {
-    /// The race in words: the pair, the execution, and why nothing orders it.
+    /// The race in words: the pair, the execution, and the reasons why nothing orders
+    /// it.
     #[must_use]
     pub fn describe(&self, program: &Program, reading: Reading) -> String {
         let steps = &self.execution.steps;

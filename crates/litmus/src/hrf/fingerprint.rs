@@ -1,7 +1,7 @@
-//! A fixed 128-bit hash of states: two states of one search share a
-//! fingerprint with a probability below 10^-24 for a million states.
+//! A fixed 128-bit hash of states. In a search with a million states, the probability
+//! that two of them have equal fingerprints is below 10^-24.
 
-/// Takes numbers in and yields their fingerprint.
+/// Computes the fingerprint of a sequence of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fingerprint {
     a: u64,

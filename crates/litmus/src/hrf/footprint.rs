@@ -1,30 +1,31 @@
-//! What an operation touches, as far as the order of two operations matters.
+//! Footprints: the resources that decide whether two operations commute.
 
-/// What one operation, or all that a thread may still do, touches. Bit sets of
-/// locations, channels and barrier groups; numbers beyond 64 share bits, which
-/// only adds dependence.
+/// The footprint of one operation, or of all future operations of a thread: bit sets of
+/// locations, channels and barrier groups. Numbers from 64 on share bits, which only
+/// adds dependence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprint {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// Channels written.
+    /// The channels written.
     pub(crate) releases: u64,
-    /// Channels read.
+    /// The channels read.
     pub(crate) acquires: u64,
-    /// Channels written so that acquires of any location see it.
+    /// The channels written in a way that acquires of any location see.
     pub(crate) releases_any: u64,
-    /// Channels read whatever location was released.
+    /// The channels read regardless of the released location.
     pub(crate) acquires_any: u64,
-    /// Barrier groups come to.
+    /// The barrier groups at which the thread arrives.
     pub(crate) arrives: u64,
-    /// Of these, those where not all of the group meet: who comes first matters.
+    /// Of these, the groups where not all threads meet: there the order of arrival
+    /// matters.
     pub(crate) arrives_counted: u64,
-    /// Barrier groups left.
+    /// The barrier groups from which the thread departs.
     pub(crate) departs: u64,
 }
 
 impl Footprint {
-    /// Both together.
+    /// The union of both.
     pub(crate) fn union(self, other: Footprint) -> Footprint {
         Footprint {
             reads: self.reads | other.reads,
@@ -39,9 +40,9 @@ impl Footprint {
         }
     }
 
-    /// May it matter which of two operations of different threads comes first?
-    /// A release and an acquire of one scope do not commute even if they reach
-    /// different words: which came first decides what happens before what.
+    /// Whether the order of two operations of different threads may matter. A release
+    /// and an acquire of one scope do not commute even on different words: their order
+    /// decides happens-before.
     pub(crate) fn depends(&self, other: &Footprint) -> bool {
         let words = self.writes & (other.reads | other.writes) | self.reads & other.writes;
         let order = self.releases & other.acquires_any

@@ -1,17 +1,17 @@
-//! The fingerprint of a state: equal for states with the same future.
+//! The fingerprint of a state. States with equal fingerprints have the same future.
 //!
-//! What no longer matters is left out: registers that nobody reads, words that
-//! nobody reads, and the knowledge of accesses that can race with nothing that
-//! may still come. Clocks count only accesses that matter.
+//! The fingerprint leaves out registers and words that no operation will read, and the
+//! knowledge of accesses that cannot race any more. Clocks count only accesses that
+//! can.
 
 use super::fingerprint::Fingerprint;
 use super::plan::Plan;
 use super::state::{Phase, State, ThreadState};
 
-/// Computes fingerprints; keeps its working space.
+/// Computes fingerprints. Keeps its buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// For each thread, how many of its first `n` accesses matter.
+    /// For each thread, the number of relevant accesses among its first `n`.
     counts: Vec<Vec<u16>>,
 }
 
@@ -34,7 +34,7 @@ impl Keys {
         }
         for meeting in &state.meetings {
             let (group, instance, id) = meeting.which;
-            for word in [u64::from(group), instance as u64, id as u64, meeting.came, meeting.waiting] {
+            for word in [u64::from(group), instance as u64, id as u64, meeting.arrived, meeting.waiting] {
                 key.add(word);
             }
         }
@@ -44,7 +44,7 @@ impl Keys {
         key.finish()
     }
 
-    /// Adds the accesses that may still race; false if there is none.
+    /// Adds the accesses that may still race. Returns false if there are none.
     fn add_logs(&mut self, key: &mut Fingerprint, plan: &Plan<'_>, state: &State) -> bool {
         self.counts.resize(state.threads.len(), Vec::new());
         let mut any = false;
@@ -107,9 +107,9 @@ fn add_thread(key: &mut Fingerprint, plan: &Plan<'_>, state: &State, t: usize, t
     if matches!(thread.phase, Phase::Cut | Phase::Stuck) {
         return;
     }
-    let telling = plan.telling_registers(t, usize::from(thread.pc));
+    let registers = plan.distinguishing_registers(t, usize::from(thread.pc));
     let count = plan.program.threads[t].registers.len();
-    for r in (0..count).filter(|r| telling >> (r % 64) & 1 == 1) {
+    for r in (0..count).filter(|r| registers >> (r % 64) & 1 == 1) {
         key.add(state.registers[planned.registers_base + r] as u64);
     }
     if !planned.has_loops {

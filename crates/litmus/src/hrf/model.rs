@@ -1,4 +1,4 @@
-//! Which model, and how its open ends are read.
+//! The models, and the options for their open questions.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,19 +6,19 @@ use core::str::FromStr;
 /// A model of the family "sequential consistency for race-free programs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Model {
-    /// All scopes are one.
+    /// All scopes are treated as one.
     Drf,
-    /// Order never joins edges of different scopes.
+    /// Happens-before does not combine edges of different scopes.
     HrfDirect,
-    /// Order joins edges of any scopes.
+    /// Happens-before combines edges of all scopes.
     HrfIndirect,
 }
 
 impl Model {
-    /// Every model.
+    /// All models.
     pub const ALL: [Model; 3] = [Model::Drf, Model::HrfDirect, Model::HrfIndirect];
 
-    /// The name by which it is asked for.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,20 +35,20 @@ impl fmt::Display for Model {
     }
 }
 
-/// Which releases and acquires of one scope instance the scoped
-/// synchronization order relates.
+/// The releases and acquires of one scope instance that the scoped synchronization
+/// order relates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncOrder {
-    /// Any release before any later acquire: the definition as printed.
+    /// Any release and any later acquire: the printed definition.
     #[default]
     AnyLocation,
-    /// Only those of one location. Fences and barriers have no location and
-    /// pair as under the other reading.
+    /// Only releases and acquires of one location. Fences and barriers have no location
+    /// and pair as with `AnyLocation`.
     SameLocation,
 }
 
 impl SyncOrder {
-    /// The name by which it is asked for.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,19 +58,19 @@ impl SyncOrder {
     }
 }
 
-/// How a relaxed atomic is read by models that do not define it.
+/// The treatment of relaxed atomics by models that do not define them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RelaxedAs {
-    /// As an ordinary data access.
+    /// An ordinary data access.
     Data,
-    /// As a synchronization operation that neither releases nor acquires.
+    /// A synchronization operation that is neither a release nor an acquire.
     Sync,
     /// Loads acquire, stores release, read-modify-writes do both.
     AcqRel,
 }
 
 impl RelaxedAs {
-    /// The name by which it is asked for.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl RelaxedAs {
     }
 }
 
-/// A name that stands for none of the values asked for.
+/// An error: a name that is none of the known ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -91,7 +91,7 @@ pub struct UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no {}: expected one of {}", self.found, self.what, self.known.join(", "))
+        write!(f, "found `{}`, expected a {}: one of {}", self.found, self.what, self.known.join(", "))
     }
 }
 
@@ -133,19 +133,19 @@ impl FromStr for RelaxedAs {
     }
 }
 
-/// A model with every open end decided.
+/// A model with all open questions decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reading {
     /// The model.
     pub model: Model,
-    /// Which releases and acquires pair.
+    /// The releases and acquires that pair.
     pub so: SyncOrder,
-    /// Do operations of nested scopes synchronize? The paper leaves this
-    /// undefined (5.2). Ours: one scope holds the other and both issuers are in
-    /// both. Such a pair does not conflict and does synchronize; its edge
-    /// belongs to the closure of the smaller scope.
+    /// Whether operations of nested scopes synchronize. The paper leaves this undefined
+    /// (5.2). Here the condition is that one scope holds the other, and that both
+    /// threads are in both scopes. Such operations do not conflict, and they
+    /// synchronize. Their edge belongs to the closure of the smaller scope.
     pub inclusion: bool,
-    /// How a relaxed atomic is read; without it, one is an error.
+    /// The treatment of relaxed atomics. `None` makes them an error.
     pub relaxed_as: Option<RelaxedAs>,
 }
 
@@ -156,19 +156,19 @@ impl Reading {
         Reading { model, so: SyncOrder::AnyLocation, inclusion: false, relaxed_as: None }
     }
 
-    /// The same with scope inclusion.
+    /// The reading with scope inclusion.
     #[must_use]
     pub const fn with_inclusion(self) -> Reading {
         Reading { inclusion: true, ..self }
     }
 
-    /// The same with the other reading of the synchronization order.
+    /// The reading with [`SyncOrder::SameLocation`].
     #[must_use]
     pub const fn same_location(self) -> Reading {
         Reading { so: SyncOrder::SameLocation, ..self }
     }
 
-    /// The same with a reading of relaxed atomics.
+    /// The reading with a treatment of relaxed atomics.
     #[must_use]
     pub const fn relaxed_as(self, relaxed_as: RelaxedAs) -> Reading {
         Reading { relaxed_as: Some(relaxed_as), ..self }
@@ -188,21 +188,21 @@ impl fmt::Display for Reading {
     }
 }
 
-/// What to look for and how far.
+/// The options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The model.
     pub reading: Reading,
-    /// How often a thread may take one backward jump. Iterations that only read
-    /// and come back with nothing changed do not count: the thread then waits
-    /// until one of the words that it read changes.
+    /// The most times a thread may take one backward jump. Iterations that only read
+    /// and change nothing do not count: the thread then waits until one of the words
+    /// that it read changes.
     pub unroll: u16,
-    /// Stop at the first race.
+    /// Whether to stop at the first race.
     pub first_race_only: bool,
-    /// How many states may be visited before the search gives up.
+    /// The most states to visit.
     pub states_max: u64,
-    /// How many states may be remembered. Beyond it the search goes on with
-    /// flat memory, and may visit states again.
+    /// The most states to remember. Beyond this number the search uses no more memory
+    /// and may visit states again.
     pub remembered_max: usize,
 }
 

@@ -1,6 +1,6 @@
-//! What can be said of a program before it runs: the role and the footprint of
-//! every instruction, what each thread may still do from each position, and
-//! which accesses may still race.
+//! Static analysis of a program: the role and the footprint of every instruction, the
+//! possible future of each thread at each position, and the accesses that may still
+//! race.
 
 use super::footprint::Footprint;
 use super::role::{self, Roles};
@@ -8,35 +8,35 @@ use super::scoping::{Role, Scoping};
 use super::{CheckError, Options};
 use crate::program::{Access, Expr, Instr, LocId, Program, Term, ThreadId};
 
-/// An instruction, prepared.
+/// An instruction with the results of the analysis.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) roles: Roles,
     pub(crate) footprint: Footprint,
-    /// Its number among the accesses of the program.
+    /// The number among the accesses of the program.
     pub(crate) access: Option<u16>,
-    /// Does nobody else see it?
+    /// Whether other threads cannot observe it.
     pub(crate) local: bool,
 }
 
-/// A thread, prepared. Positions run to `code.len()`, which is the end.
+/// A thread with the results of the analysis. Positions include `code.len()`, the end.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,
-    /// All that may be touched from a position on.
+    /// The union of the footprints from a position on.
     pub(crate) future: Vec<Footprint>,
-    /// The registers whose values matter at a position.
+    /// The live registers at a position.
     pub(crate) live: Vec<u64>,
-    /// Is the position the target of a backward jump?
+    /// Whether the position is the target of a backward jump.
     pub(crate) heads: Vec<bool>,
     pub(crate) has_loops: bool,
-    /// Where its registers start among all registers.
+    /// The number of the first register among all registers.
     pub(crate) registers_base: usize,
-    /// Where its positions start among all positions.
+    /// The number of the first position among all positions.
     positions_base: usize,
 }
 
-/// A program, prepared for one reading.
+/// A program with the results of the analysis for one reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) program: &'a Program,
@@ -44,9 +44,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) scoping: Scoping,
     pub(crate) threads: Vec<ThreadPlan>,
     pub(crate) registers: usize,
-    /// The terms that make a final state.
+    /// The terms of a final state.
     pub(crate) terms: Vec<Term>,
-    /// Locations whose final values are asked for.
+    /// The locations whose final values are reported.
     pub(crate) observed_locations: u64,
     /// The thread and position of each access.
     pub(crate) accesses: Vec<(u8, u16)>,
@@ -56,7 +56,7 @@ pub(crate) struct Plan<'a> {
 
 /// The most instructions of a program.
 const INSTRUCTIONS_MAX: usize = 2048;
-/// The most clocks that a state may hold.
+/// The most clocks of a state.
 const CLOCKS_MAX: usize = 1 << 18;
 
 fn check_size(what: &'static str, found: usize, max: usize) -> Result<(), CheckError> {
@@ -67,7 +67,7 @@ const fn bit(number: usize) -> u64 {
     1 << (number % 64)
 }
 
-/// The word that a name stands for.
+/// The word of a location, which may be an alias.
 pub(crate) fn physical(program: &Program, loc: LocId) -> usize {
     usize::from(program.loc(loc).physical.0)
 }
@@ -170,7 +170,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What the instruction touches; `loc` is none if it is not known.
+    /// The footprint of an instruction. `loc` is `None` if it is unknown.
     pub(crate) fn footprint(
         &self,
         t: usize,
@@ -218,8 +218,8 @@ impl<'a> Plan<'a> {
         footprint
     }
 
-    /// Fills the table: may access `a` still race with anything from a position
-    /// on?
+    /// Computes, for each access and position, whether the access may still race with
+    /// an operation from there on.
     fn find_relevant(&mut self) {
         let mut relevant = vec![false; self.accesses.len() * self.positions];
         for a in 0..self.accesses.len() {
@@ -235,7 +235,7 @@ impl<'a> Plan<'a> {
         self.relevant = relevant;
     }
 
-    /// May the access still race with what thread `t` does from `pc` on?
+    /// Whether the access may race with an operation of thread `t` from `pc` on.
     pub(crate) fn is_relevant(&self, access: u16, t: usize, pc: usize) -> bool {
         self.relevant[usize::from(access) * self.positions + self.threads[t].positions_base + pc]
     }
@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
             .any(|a| roles(&b.roles).into_iter().any(|b| self.roles_conflict((t, a), (u, b)).is_some()))
     }
 
-    /// How do two operations of one word, of which one writes, conflict?
+    /// The kind of conflict between two operations on one word, one of which writes.
     pub(crate) fn roles_conflict(&self, a: (ThreadId, Role), b: (ThreadId, Role)) -> Option<RaceKind> {
         match (a.1.scope, b.1.scope) {
             (Some(s), Some(r)) if a.1.sync && b.1.sync => {
@@ -269,13 +269,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The registers of thread `t` that a state at `pc` must tell apart.
-    pub(crate) fn telling_registers(&self, t: usize, pc: usize) -> u64 {
+    /// The registers of thread `t` that distinguish states at `pc`.
+    pub(crate) fn distinguishing_registers(&self, t: usize, pc: usize) -> u64 {
         self.threads[t].live[pc]
     }
 }
 
-/// The part of an instruction that is done at once: a barrier has two.
+/// The part of an instruction that one step executes. A barrier has two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Whole,
@@ -283,16 +283,16 @@ pub(crate) enum Stage {
     Depart,
 }
 
-/// Why two operations conflict.
+/// The kind of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {
     /// At least one of them is an ordinary data operation.
     Ordinary,
-    /// Both synchronize, at different scopes.
+    /// Both are synchronization operations, at different scopes.
     Synchronization,
 }
 
-/// The union over every position reachable from each position.
+/// For each position, the union over all positions reachable from it.
 fn flow<T: Copy + PartialEq>(
     code: &[Instr],
     own: impl Fn(usize) -> T,
@@ -331,7 +331,7 @@ fn filter_terms(program: &Program) -> Vec<Term> {
     terms
 }
 
-/// Which registers may be read before they are written, from each position.
+/// For each position, the registers that may be read before they are written.
 fn live_registers(code: &[Instr], registers: usize, observed: u64) -> Vec<u64> {
     let mut at = vec![observed; code.len() + 1];
     loop {
@@ -344,7 +344,7 @@ fn live_registers(code: &[Instr], registers: usize, observed: u64) -> Vec<u64> {
             if let Some(target) = code[pc].target() {
                 out |= at[target.min(code.len())];
             }
-            // Beyond 64 registers bits are shared: then nothing is known dead.
+            // More than 64 registers share bits. Then no register is known to be dead.
             let dead = if registers > 64 { 0 } else { writes(&code[pc]) };
             let live = reads(&code[pc]) | out & !dead;
             changed |= live != at[pc];

@@ -1,25 +1,24 @@
-//! Verdicts and advice for people, scripts and machines. The keys are those of
-//! [`crate::check::Report`], and more.
+//! Verdicts and advice as text, as herd's output and as JSON. The keys include those of
+//! [`crate::check::Report`].
 
 use core::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::trace::{Step, scope_name};
+use super::trace::{ExecutionStep, scope_name};
 use super::{Advice, ChangeSet, Execution, Model, Race, RaceKind, Verdict};
 use crate::check::condition_text;
 use crate::program::{Program, Quantifier, Value as Word};
 
 impl Verdict {
-    /// How many final states meet the condition's property, and how many do not.
+    /// The numbers of final states with and without the condition's property.
     #[must_use]
     pub fn witnesses(&self, program: &Program) -> (usize, usize) {
         let positive = self.states.iter().filter(|state| self.satisfies(program, state)).count();
         (positive, self.states.len() - positive)
     }
 
-    /// Is the verdict certain, whatever was not covered? One state can settle
-    /// each of the questions.
+    /// Whether a complete search would give the same verdict. One state can settle it.
     #[must_use]
     pub fn is_decided(&self, program: &Program) -> bool {
         let (positive, negative) = self.witnesses(program);
@@ -46,9 +45,9 @@ impl Verdict {
         names.zip(state.iter().map(|&value| program.value_name(value))).collect()
     }
 
-    /// The block that herd prints, so that scripts go on working. Witnesses are
-    /// final states here: executions that only differ in the order of what
-    /// commutes are not told apart.
+    /// The verdict in the format of herd's output, for scripts that read it. Witnesses
+    /// are final states here, because the search does not distinguish executions that
+    /// differ only in the order of commuting operations.
     #[must_use]
     pub fn herd_block(&self, program: &Program) -> String {
         let allowed = match program.condition.quantifier {
@@ -102,14 +101,14 @@ impl Verdict {
         self.blocked.is_some().then_some("some executions wait for ever: they have no final state")
     }
 
-    /// The verdict in words: what races and why, or what the outcomes are.
+    /// The verdict in words: the races with their reasons, or the outcomes.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let races = self.races.iter().map(|race| race.describe(program, self.reading));
         self.heading() + &races.collect::<String>()
     }
 
-    /// The same with only the first race in full.
+    /// The verdict in words, with details of the first race only.
     #[must_use]
     pub fn describe_briefly(&self, program: &Program) -> String {
         let mut text = self.heading();
@@ -131,18 +130,21 @@ impl Verdict {
                 "Race-free under {} in every sequentially consistent execution: {}.\n",
                 self.reading,
                 match self.states.len() {
-                    1 => "its outcome is the only one".to_owned(),
-                    outcomes => format!("its {outcomes} outcomes are all there are"),
+                    1 => "it has 1 outcome".to_owned(),
+                    outcomes => format!("it has {outcomes} outcomes"),
                 }
             ),
             (true, Some(incomplete)) => {
-                format!("No race under {} was found, but not all was covered: {incomplete}.\n", self.reading)
+                format!(
+                    "No race was found under {}, but the search is incomplete: {incomplete}.\n",
+                    self.reading
+                )
             }
             (false, _) => format!("Racy: {} promises nothing.\n", self.reading),
         }
     }
 
-    /// The verdict as JSON; `file` is the test's file as it was given.
+    /// The verdict as JSON; `file` is the test's file as the user gave it.
     #[must_use]
     pub fn json(&self, program: &Program, file: &str) -> Value {
         let (positive, negative) = self.witnesses(program);
@@ -181,7 +183,7 @@ impl Verdict {
     }
 }
 
-/// What the models in cat call such a race.
+/// The name of the flag for such a race in the cat models.
 fn flag_name(model: Model, kind: RaceKind) -> &'static str {
     match (model, kind) {
         (Model::Drf, _) => "data-race",
@@ -194,7 +196,7 @@ fn number_or_text(text: &str) -> Value {
     text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)
 }
 
-fn step_json(program: &Program, step: &Step) -> Value {
+fn step_json(program: &Program, step: &ExecutionStep) -> Value {
     json!({
         "thread": step.place.thread.0,
         "line": step.place.line,

@@ -1,14 +1,13 @@
-//! What part each instruction plays in synchronization, and what the models do
-//! not define.
+//! The synchronization roles of instructions, and the constructs that the models do not
+//! define.
 
 use super::scoping::Role;
-use super::{CheckError, Model, Place, Reading, RelaxedAs};
+use super::{CheckError, InstrPlace, Model, Reading, RelaxedAs};
 use crate::program::{
     Access, Fence, Instr, Order, Program, Proxy, Region, RmwOp, ScopeId, ThreadId, ThreadSet,
 };
 
-/// The roles of an instruction: when it succeeds, and when it is a
-/// compare-and-swap that fails.
+/// The roles of an instruction: on success, and as a failed compare-and-swap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roles {
     pub(crate) success: Role,
@@ -29,7 +28,7 @@ pub(crate) fn roles(
     thread: ThreadId,
     pc: usize,
 ) -> Result<Roles, CheckError> {
-    let reader = RoleReader { program, reading, place: Place::new(program, thread, pc) };
+    let reader = RoleReader { program, reading, place: InstrPlace::new(program, thread, pc) };
     let instr = &program.thread(thread).code[pc];
     if let Some(access) = instr.access() {
         reader.check_path(access)?;
@@ -40,7 +39,7 @@ pub(crate) fn roles(
         }
         Instr::Store { access, .. } => reader.access(access, access.order, Kind::Write).map(same),
         Instr::Rmw { op: RmwOp::AddUnless(_), .. } => {
-            Err(reader.undefined("an addition that may write nothing".to_owned()))
+            Err(reader.undefined("a conditional addition".to_owned()))
         }
         Instr::Rmw { access, .. } => reader.access(access, access.order, Kind::Both).map(same),
         Instr::Cas(cas) => Ok(Roles {
@@ -65,7 +64,7 @@ fn same(role: Role) -> Roles {
 struct RoleReader<'a> {
     program: &'a Program,
     reading: Reading,
-    place: Place,
+    place: InstrPlace,
 }
 
 impl RoleReader<'_> {
@@ -77,10 +76,10 @@ impl RoleReader<'_> {
         if access.proxy != Proxy::Generic {
             return Err(self.undefined("accesses by another proxy; expected a generic access".to_owned()));
         }
-        // Where all scopes are one, a remote operation is one like any other.
+        // If all scopes are one, remote operations are like others.
         if access.remote && self.reading.model != Model::Drf {
             return Err(self.undefined(
-                "remote operations; expected a scoped one, or a model such as opencl-rsp".to_owned(),
+                "remote operations; expected a scoped operation, or a model such as opencl-rsp".to_owned(),
             ));
         }
         Ok(())
@@ -95,16 +94,17 @@ impl RoleReader<'_> {
         }
     }
 
-    /// An atomic without a scope reaches everybody.
+    /// The scope of an atomic. Without a scope it synchronizes with all threads.
     fn scope_of(&self, scope: Option<ScopeId>) -> Result<ScopeId, CheckError> {
         if let Some(scope) = scope {
             return self.check_member(scope);
         }
         let all = ThreadSet::first(self.program.threads.len());
         let scopes = self.program.scopes.iter().filter(|(_, s)| s.members == all);
-        scopes.max_by_key(|(id, s)| (s.level, core::cmp::Reverse(*id))).map(|(id, _)| id).ok_or_else(|| {
-            self.undefined("atomics without a scope where no scope holds all threads".to_owned())
-        })
+        scopes
+            .max_by_key(|(id, s)| (s.level, core::cmp::Reverse(*id)))
+            .map(|(id, _)| id)
+            .ok_or_else(|| self.undefined("atomics without a scope if no scope holds all threads".to_owned()))
     }
 
     fn access(&self, access: &Access, order: Order, kind: Kind) -> Result<Role, CheckError> {
@@ -123,7 +123,7 @@ impl RoleReader<'_> {
             Some(RelaxedAs::Sync) => Ok(Role { sync: true, releases, acquires, scope }),
             Some(RelaxedAs::AcqRel) => Ok(Role { sync: true, releases: writes, acquires: reads, scope }),
             None => Err(self.undefined(
-                "relaxed atomics; say how to read them with --relaxed-as data, sync or acq-rel".to_owned(),
+                "relaxed atomics; define them with --relaxed-as data, sync or acq-rel".to_owned(),
             )),
         }
     }
@@ -147,14 +147,13 @@ impl RoleReader<'_> {
         match self.reading.relaxed_as {
             Some(RelaxedAs::Data | RelaxedAs::Sync) => Ok(Role::default()),
             Some(RelaxedAs::AcqRel) => Ok(Role { sync: true, releases: true, acquires: true, scope }),
-            None => Err(self.undefined(
-                "relaxed fences; say how to read them with --relaxed-as data, sync or acq-rel".to_owned(),
-            )),
+            None => Err(self
+                .undefined("relaxed fences; define them with --relaxed-as data, sync or acq-rel".to_owned())),
         }
     }
 
-    /// The models know one memory: what orders only a part of it is undefined,
-    /// unless the program uses no other part.
+    /// The models have one memory. A construct that orders only one region is
+    /// undefined, unless the program uses no other region.
     fn check_regions(&self, global: bool, local: bool, what: &str) -> Result<(), CheckError> {
         let uses = |region| self.program.locations.iter().any(|l| l.region == region);
         let missed = if !global && uses(Region::Global) {
@@ -164,6 +163,8 @@ impl RoleReader<'_> {
         } else {
             return Ok(());
         };
-        Err(self.undefined(format!("a {what} that leaves out {missed} memory; expected one of all memory")))
+        Err(self.undefined(format!(
+            "a {what} that does not order {missed} memory; expected one that orders all memory"
+        )))
     }
 }

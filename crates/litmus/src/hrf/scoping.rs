@@ -1,11 +1,9 @@
-//! What the scopes of a program mean under a reading: which releases pair with
-//! which acquires, into which closure the edge goes, and which synchronization
-//! operations conflict.
+//! The meaning of a program's scopes under a reading: the releases and acquires that
+//! pair, the closure of each edge, and the synchronization operations that conflict.
 //!
-//! Knowledge travels through *channels*. A release writes what its thread
-//! knows into channels, an acquire reads channels. A channel belongs to one
-//! closure: under HRF-direct there is one closure a scope instance, under the
-//! other models a single one.
+//! Knowledge travels through *channels*. A release writes its thread's knowledge to
+//! channels, an acquire reads channels. A channel belongs to one closure. HRF-direct
+//! has one closure for each scope instance, the other models have one closure.
 
 use super::{Model, Reading, SyncOrder};
 use crate::program::{Program, ScopeId, ThreadId};
@@ -13,13 +11,13 @@ use crate::program::{Program, ScopeId, ThreadId};
 /// The role of an operation in synchronization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Role {
-    /// Is it a synchronization operation? Others are ordinary data operations.
+    /// Whether it is a synchronization operation. Others are ordinary data operations.
     pub sync: bool,
-    /// Does it release?
+    /// Whether it is a release.
     pub releases: bool,
-    /// Does it acquire?
+    /// Whether it is an acquire.
     pub acquires: bool,
-    /// At which scope instance, if it is a synchronization operation.
+    /// The scope instance of a synchronization operation.
     pub scope: Option<ScopeId>,
 }
 
@@ -36,29 +34,29 @@ pub(crate) struct Channel {
 pub(crate) struct Scoping {
     reading: Reading,
     threads: usize,
-    /// The scope instances that the program's synchronization names.
+    /// The scope instances that the program uses for synchronization.
     used: Vec<ScopeId>,
-    /// How many closures.
+    /// The number of closures.
     pub(crate) closures: usize,
-    /// How many numbers of channels.
+    /// The number of channel numbers.
     pub(crate) channels: usize,
-    /// How many numbers a channel has: one, or one a location and two more.
+    /// The number of slots of a channel: one, or one for each location and two more.
     slots: usize,
     publish: Vec<Vec<Channel>>,
     collect: Vec<Vec<Channel>>,
 }
 
-/// Is `inner` the narrower of two different scopes of which one holds the
-/// other? Scopes of the same threads are told apart by their level.
+/// Whether `inner` is strictly narrower than `outer` and inside it. Levels order scopes
+/// with the same threads.
 pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> bool {
     let scopes = &program.scopes;
     let rank = |s: ScopeId| (scopes.get(s).members.count(), scopes.get(s).level, s);
     inner != outer && scopes.includes(outer, inner) && rank(inner) < rank(outer)
 }
 
-/// Into the closure of which scope does the edge from a release at `released`
-/// by `from` to an acquire at `acquired` by `to` go? None if there is no edge.
-/// Locations are not looked at.
+/// The scope whose closure contains the edge from a release by `from` at `released` to
+/// an acquire by `to` at `acquired`. `None` if there is no edge. Locations are not
+/// considered.
 pub(crate) fn edge_scope(
     program: &Program,
     reading: Reading,
@@ -110,9 +108,9 @@ impl Scoping {
         scoping
     }
 
-    /// The channels of releases at one scope: one for acquires at that scope
-    /// and, with inclusion, at wider ones; one more for acquires at each
-    /// narrower scope, which only the members of that scope write.
+    /// Adds the channels for releases at one scope. One channel is for acquires at this
+    /// scope and, with inclusion, at wider scopes. For each narrower scope there is a
+    /// channel for acquires there; only members of that scope write it.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -156,12 +154,12 @@ impl Scoping {
         own * self.threads + thread
     }
 
-    /// Where a release writes.
+    /// The channels that a release writes.
     pub(crate) fn publish(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.publish[self.index(thread, scope)]
     }
 
-    /// What an acquire reads.
+    /// The channels that an acquire reads.
     pub(crate) fn collect(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.collect[self.index(thread, scope)]
     }
@@ -184,29 +182,30 @@ impl Scoping {
         }
     }
 
-    /// Do a synchronization operation of `a` and one of `b` conflict, given
-    /// that they reach the same word and one of them writes it?
+    /// Whether synchronization operations of `a` and `b` on the same word conflict, if
+    /// one of them writes.
     pub(crate) fn conflict(&self, program: &Program, a: (ThreadId, ScopeId), b: (ThreadId, ScopeId)) -> bool {
         edge_scope(program, self.reading, a, b).is_none()
     }
 
-    /// Which bit of a footprint stands for the channel. Bits are shared if there
-    /// are many, which only adds dependence.
+    /// The bit of the channel in a footprint. Channels may share bits, which only adds
+    /// dependence.
     pub(crate) fn bit(&self, channel: Channel) -> u64 {
         self.bit_of_number(channel.base as usize)
     }
 
-    /// The same, for one of the channel's numbers.
+    /// The bit of the channel with this number.
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
     }
 
-    /// How many clocks a state holds: one a thread and closure, one a channel.
+    /// The number of clocks of a state: one for each thread and closure, and one for
+    /// each channel.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }
 
-    /// Does a release pair with acquires of other locations?
+    /// Whether a release pairs with acquires of other locations.
     pub(crate) fn any_location(&self) -> bool {
         self.reading.so == SyncOrder::AnyLocation
     }

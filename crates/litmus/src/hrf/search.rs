@@ -1,19 +1,19 @@
 //! The search through all sequentially consistent executions.
 //!
-//! Depth first over states, with three reductions that keep every final state
-//! and every pair of accesses that race or are ordered:
+//! The search is depth first over states. Three reductions keep every final state and
+//! every pair of accesses that race or are ordered:
 //!
-//! * **Persistent sets.** Where some threads' next steps commute with all that
-//!   the others may ever do, only those threads are tried.
-//! * **Sleep sets.** A step that was tried before a commuting one is not tried
-//!   after it.
-//! * **Remembered states.** A state with the same future as one visited before
-//!   is left (with what its sleep set adds, if anything). What is remembered is
-//!   bounded, so memory stays flat; a forgotten state costs time, not answers.
+//! * **Persistent sets.** If the next steps of some threads commute with all future
+//!   steps of the other threads, only those threads are tried.
+//! * **Sleep sets.** A step that was tried before a commuting step is not tried after
+//!   it.
+//! * **Remembered states.** A state with the same future as a visited state is not
+//!   explored again, except for steps that its sleep set adds. The number of remembered
+//!   states is bounded. A forgotten state costs time but changes no result.
 //!
-//! Steps commute only if they reach different words, or only read, *and* are not
-//! a release and an acquire of one scope: as printed, the order of these two
-//! decides what happens before what, whatever words they reach.
+//! Two steps commute if they access different words or only read, *and* are not a
+//! release and an acquire of one scope. In the printed definition, the order of a
+//! release and an acquire decides happens-before regardless of their words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,36 +27,36 @@ use super::verdict::Incomplete;
 use super::{CheckError, Options};
 use crate::program::{Program, Value};
 
-/// One step of an execution.
+/// A step of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Choice {
-    /// The thread that takes it.
+    /// The thread that takes the step.
     pub thread: u8,
-    /// The second way of a weak compare-and-swap: it fails for no reason.
+    /// Whether a weak compare-and-swap fails spuriously.
     pub fails: bool,
 }
 
 /// Two accesses by their numbers, the smaller first.
 pub(crate) type Pair = (u16, u16);
 
-/// How much was done.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// States entered.
+    /// The number of states entered.
     pub states: u64,
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: u64,
-    /// States left because the same future had been visited.
+    /// The number of states not explored again.
     pub revisits: u64,
 }
 
-/// All that a search finds.
+/// The results of a search.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     pub(crate) finals: BTreeSet<Vec<Value>>,
-    /// Pairs that race, with the steps up to the race.
+    /// The racing pairs, with the steps up to the race.
     pub(crate) races: BTreeMap<Pair, (RaceKind, Vec<Choice>)>,
-    /// Conflicting pairs found in order by happens-before.
+    /// The conflicting pairs that happens-before orders in some execution.
     pub(crate) ordered: BTreeMap<Pair, RaceKind>,
     pub(crate) blocked: Option<Vec<Choice>>,
     pub(crate) incomplete: Option<Incomplete>,
@@ -68,13 +68,14 @@ struct Frame {
     footprints: Vec<Footprint>,
     todo: u64,
     sleep: u64,
-    /// The first way of a choice was taken; the second is to come.
+    /// The thread whose first choice was taken and whose second choice is still to be
+    /// tried.
     second: Option<u8>,
     key: u128,
-    /// Does some execution from here pass the filter?
+    /// Whether some execution from here passes the filter.
     passes: bool,
-    /// Conflicts of the step that led here, while it is open whether the filter
-    /// lets their execution pass.
+    /// The conflicts of the step to this state. They are reported once an execution
+    /// passes the filter.
     pending: Vec<Conflict>,
 }
 
@@ -91,16 +92,16 @@ struct Search<'p, 'a, 's> {
     path: Vec<Choice>,
     remembered: FxHashMap<u128, Remembered>,
     keys: Keys,
-    found: Found,
-    go_on: &'s mut dyn FnMut() -> bool,
+    found: SearchResult,
+    keep_going: &'s mut dyn FnMut() -> bool,
 }
 
-/// Explores every execution; `go_on` is asked now and then.
+/// Explores every execution. `keep_going` is called at intervals.
 pub(crate) fn search(
     program: &Program,
     options: Options,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<(Found, Vec<(u8, u16)>), CheckError> {
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(SearchResult, Vec<(u8, u16)>), CheckError> {
     let plan = Plan::new(program, options)?;
     let mut search = Search {
         plan: &plan,
@@ -109,8 +110,8 @@ pub(crate) fn search(
         path: Vec::new(),
         remembered: FxHashMap::default(),
         keys: Keys::default(),
-        found: Found::default(),
-        go_on,
+        found: SearchResult::default(),
+        keep_going,
     };
     search.run()?;
     let found = search.found;
@@ -163,7 +164,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Takes a step and enters the state it leads to.
+    /// Takes a step and enters the next state.
     fn descend(&mut self, choice: Choice) -> Result<(), CheckError> {
         if self.frames.len() == self.depth + 1 {
             let frame = &self.frames[self.depth];
@@ -192,7 +193,7 @@ impl Search<'_, '_, '_> {
                 to.sleep |= 1 << u;
             }
         }
-        // With a second way to come the step is not done yet.
+        // The step is done only after its second choice.
         if from.second.is_none() {
             from.sleep |= 1 << t;
         }
@@ -219,10 +220,10 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Decides what is to be tried from the state at the top.
+    /// Decides which steps to try from the top state.
     fn enter(&mut self) -> Result<(), CheckError> {
         self.found.effort.states += 1;
-        if self.found.effort.states.is_multiple_of(4096) && !(self.go_on)() {
+        if self.found.effort.states.is_multiple_of(4096) && !(self.keep_going)() {
             self.found.incomplete = Some(Incomplete::Stopped);
         }
         if self.found.effort.states > self.plan.options.states_max {
@@ -283,7 +284,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Leaves the state at the top for the one below.
+    /// Leaves the top state.
     fn leave(&mut self) {
         let frame = &self.frames[self.depth];
         let passes = frame.passes;
@@ -309,9 +310,9 @@ fn bits(set: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |&i| set >> i & 1 == 1)
 }
 
-/// The enabled threads of a smallest set of threads whose next steps commute
-/// with all that the threads outside may ever do, and whether any thread is
-/// enabled. Fills in the footprints of the next steps.
+/// The enabled threads of a smallest set of threads whose next steps commute with all
+/// future steps of the other threads, and whether any thread is enabled. Fills in the
+/// footprints of the next steps.
 fn find_persistent(plan: &Plan<'_>, frame: &mut Frame) -> Result<(u64, bool), CheckError> {
     let state = &frame.state;
     let threads = state.threads.len();

@@ -1,5 +1,5 @@
-//! A state of a program between two steps of a sequentially consistent
-//! execution, with all that decides which races may still come.
+//! A state of a program between two steps of a sequentially consistent execution, with
+//! all information that decides future races.
 
 mod local;
 
@@ -7,39 +7,39 @@ use super::clock::Clocks;
 use super::footprint::Footprint;
 use super::plan::{Plan, RaceKind, Stage, physical};
 use super::scoping::Role;
-use super::{CheckError, Place};
+use super::{CheckError, InstrPlace};
 use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_address};
 
-/// The most accesses that a thread may make in one execution.
+/// The most accesses of a thread in one execution.
 pub(crate) const ACCESSES_MAX: usize = 1000;
 
-/// Where a thread stands.
+/// The progress of a thread at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Before the instruction at its position.
+    /// Ready for the instruction at its position.
     Ready,
-    /// It has come to a barrier and waits for others.
+    /// Waiting at a barrier.
     Arrived,
-    /// All have come; it may leave the barrier.
+    /// Released from a barrier: all threads have arrived.
     Released,
-    /// It has ended.
+    /// Ended.
     Done,
-    /// It has jumped backward, or accessed memory, as often as it may.
+    /// Stopped at the bound on backward jumps or accesses.
     Cut,
-    /// It loops for ever and touches nothing.
+    /// Looping for ever without an access.
     Stuck,
 }
 
-/// An access that was made.
+/// A past access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Logged {
+pub(crate) struct LoggedAccess {
     pub(crate) access: u16,
     pub(crate) loc: u16,
     pub(crate) wrote: bool,
     pub(crate) failed: bool,
 }
 
-/// An iteration of a loop, as long as it only reads.
+/// An iteration of a loop that has only read so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Iteration {
     pub(crate) head: u16,
@@ -47,27 +47,27 @@ pub(crate) struct Iteration {
     pub(crate) reads: Vec<(u16, Value)>,
 }
 
-/// A thread between two of its steps. Its registers stand in [`State`].
+/// The state of a thread. Its registers are in [`State`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
     pub(crate) phase: Phase,
-    pub(crate) log: Vec<Logged>,
-    /// How often each backward jump was taken, by position.
+    pub(crate) log: Vec<LoggedAccess>,
+    /// The number of times each backward jump was taken, by position.
     pub(crate) jumps: Vec<u16>,
     pub(crate) iteration: Option<Iteration>,
-    /// Set when an iteration changed nothing: what it read. Another one makes
-    /// sense only when one of these words has changed.
+    /// The values that an iteration without an effect has read. Another iteration can
+    /// have an effect only after one of these words has changed.
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
-/// A barrier that somebody has come to and that is not complete.
+/// An incomplete meeting at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
-    /// The group, and which of its barriers.
+    /// The group, and the number and resource of the barrier.
     pub(crate) which: (u16, Value, Value),
-    pub(crate) came: u64,
-    /// Those of them that wait.
+    pub(crate) arrived: u64,
+    /// The arrived threads that wait.
     pub(crate) waiting: u64,
 }
 
@@ -80,9 +80,9 @@ pub(crate) struct State {
     pub(crate) clocks: Clocks,
 }
 
-/// What a step did.
+/// The effects of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct StepResult {
     pub(crate) thread: u8,
     pub(crate) pc: u16,
     pub(crate) stage: Stage,
@@ -92,11 +92,11 @@ pub(crate) struct Done {
     pub(crate) role: Role,
 }
 
-/// Two accesses that conflict, the second just made.
+/// Two conflicting accesses. The second one was just made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    pub(crate) first: (u8, Logged),
-    pub(crate) second: Logged,
+    pub(crate) first: (u8, LoggedAccess),
+    pub(crate) second: LoggedAccess,
     pub(crate) kind: RaceKind,
     pub(crate) ordered: bool,
 }
@@ -112,7 +112,7 @@ impl Clone for State {
         }
     }
 
-    // The search copies a state at each step: reuse what is allocated.
+    // The search copies a state at each step, so this reuses allocations.
     fn clone_from(&mut self, from: &State) {
         for (to, from) in self.threads.iter_mut().zip(&from.threads) {
             to.pc = from.pc;
@@ -130,7 +130,7 @@ impl Clone for State {
 }
 
 impl State {
-    /// The state before the first step.
+    /// The initial state.
     pub(crate) fn start(plan: &Plan<'_>) -> Result<State, CheckError> {
         let program = plan.program;
         let threads = program.threads.iter().zip(&plan.threads);
@@ -156,12 +156,12 @@ impl State {
         Ok(state)
     }
 
-    /// May thread `t` still do something, now or later?
+    /// Whether thread `t` may take a step, now or later.
     pub(crate) fn is_live(&self, t: usize) -> bool {
         matches!(self.threads[t].phase, Phase::Ready | Phase::Arrived | Phase::Released)
     }
 
-    /// Has every thread ended?
+    /// Whether every thread has ended.
     pub(crate) fn is_final(&self) -> bool {
         self.threads.iter().all(|t| t.phase == Phase::Done)
     }
@@ -170,8 +170,8 @@ impl State {
         &plan.program.threads[t].code[usize::from(self.threads[t].pc)]
     }
 
-    fn place(&self, plan: &Plan<'_>, t: usize) -> Place {
-        Place::new(plan.program, ThreadId(t as u8), usize::from(self.threads[t].pc))
+    fn place(&self, plan: &Plan<'_>, t: usize) -> InstrPlace {
+        InstrPlace::new(plan.program, ThreadId(t as u8), usize::from(self.threads[t].pc))
     }
 
     fn registers_of<'s>(&'s self, plan: &Plan<'_>, t: usize) -> &'s [Value] {
@@ -201,7 +201,7 @@ impl State {
         }
     }
 
-    /// May thread `t` take its next step now?
+    /// Whether thread `t` can take its next step now.
     pub(crate) fn is_enabled(&self, plan: &Plan<'_>, t: usize) -> Result<bool, CheckError> {
         let thread = &self.threads[t];
         match thread.phase {
@@ -222,7 +222,7 @@ impl State {
         Ok(spins.is_empty() || spins.iter().any(|&(loc, value)| self.memory[usize::from(loc)] != value))
     }
 
-    /// What the next step of the live thread `t` touches.
+    /// The footprint of the next step of the live thread `t`.
     pub(crate) fn next_footprint(&self, plan: &Plan<'_>, t: usize) -> Result<Footprint, CheckError> {
         let thread = &self.threads[t];
         let op = &plan.threads[t].ops[usize::from(thread.pc)];
@@ -246,8 +246,8 @@ impl State {
         Ok(footprint)
     }
 
-    /// Has the next step of thread `t` two ways to go? A weak compare-and-swap
-    /// may fail although it found what it expected.
+    /// Whether the next step of thread `t` has two choices: a weak compare-and-swap may
+    /// fail spuriously.
     pub(crate) fn has_choice(&self, plan: &Plan<'_>, t: usize) -> Result<bool, CheckError> {
         match self.instr(plan, t) {
             Instr::Cas(cas) if cas.weak => {
@@ -258,15 +258,15 @@ impl State {
         }
     }
 
-    /// Takes the next step of the enabled thread `t`; `fails` is the second way
-    /// of a choice. Conflicts with earlier accesses go to `conflicts`.
+    /// Takes the next step of the enabled thread `t`. `fails` selects the second
+    /// choice. Appends conflicts with earlier accesses to `conflicts`.
     pub(crate) fn step(
         &mut self,
         plan: &Plan<'_>,
         t: usize,
         fails: bool,
         conflicts: &mut Vec<Conflict>,
-    ) -> Result<Done, CheckError> {
+    ) -> Result<StepResult, CheckError> {
         self.threads[t].spins_on.clear();
         let pc = usize::from(self.threads[t].pc);
         let instr = self.instr(plan, t);
@@ -310,8 +310,16 @@ impl State {
         Ok(done)
     }
 
-    fn done(&self, t: usize, stage: Stage, role: Role) -> Done {
-        Done { thread: t as u8, pc: self.threads[t].pc, stage, loc: None, read: None, written: None, role }
+    fn done(&self, t: usize, stage: Stage, role: Role) -> StepResult {
+        StepResult {
+            thread: t as u8,
+            pc: self.threads[t].pc,
+            stage,
+            loc: None,
+            read: None,
+            written: None,
+            role,
+        }
     }
 
     fn step_access(
@@ -321,7 +329,7 @@ impl State {
         instr: &Instr,
         fails: bool,
         conflicts: &mut Vec<Conflict>,
-    ) -> Result<Done, CheckError> {
+    ) -> Result<StepResult, CheckError> {
         let op = &plan.threads[t].ops[usize::from(self.threads[t].pc)];
         let access = instr.access().expect("the caller has handled all else");
         let loc = self.word(plan, t, access)?;
@@ -360,7 +368,7 @@ impl State {
         }
         self.acquire(plan, t, role, Some(loc));
         let access = op.access.expect("an access is numbered");
-        let logged = Logged { access, loc: loc as u16, wrote: written.is_some(), failed };
+        let logged = LoggedAccess { access, loc: loc as u16, wrote: written.is_some(), failed };
         self.find_conflicts(plan, t, logged, role, conflicts);
         self.threads[t].log.push(logged);
         self.clocks.set_own(t, self.threads[t].log.len());
@@ -418,19 +426,19 @@ impl State {
             None => Value::from(everyone),
         };
         let which = (barrier.group.0, barrier.instance, id);
-        // The n-th time that a thread comes goes with the n-th of the others: it
-        // joins the first meeting that it has not come to.
-        let joins = |m: &Meeting| m.which > which || m.which == which && m.came >> t & 1 == 0;
+        // The n-th arrival of a thread meets the n-th arrivals of the others: the
+        // thread joins the first meeting at which it has not arrived.
+        let joins = |m: &Meeting| m.which > which || m.which == which && m.arrived >> t & 1 == 0;
         let at = self.meetings.iter().position(joins).unwrap_or(self.meetings.len());
         if self.meetings.get(at).is_none_or(|m| m.which != which) {
-            self.meetings.insert(at, Meeting { which, came: 0, waiting: 0 });
+            self.meetings.insert(at, Meeting { which, arrived: 0, waiting: 0 });
         }
-        self.meetings[at].came |= 1 << t;
+        self.meetings[at].arrived |= 1 << t;
         if !barrier.arrive {
             self.threads[t].phase = Phase::Arrived;
             self.meetings[at].waiting |= 1 << t;
         }
-        if Value::from(self.meetings[at].came.count_ones()) >= quorum {
+        if Value::from(self.meetings[at].arrived.count_ones()) >= quorum {
             let met = self.meetings.remove(at).waiting;
             for (u, thread) in self.threads.iter_mut().enumerate() {
                 if met >> u & 1 == 1 {
@@ -445,13 +453,13 @@ impl State {
         &self,
         plan: &Plan<'_>,
         t: usize,
-        made: Logged,
+        access: LoggedAccess,
         role: Role,
         conflicts: &mut Vec<Conflict>,
     ) {
         for (u, thread) in self.threads.iter().enumerate().filter(|&(u, _)| u != t) {
             for (i, first) in thread.log.iter().enumerate() {
-                if first.loc != made.loc || !(first.wrote || made.wrote) {
+                if first.loc != access.loc || !(first.wrote || access.wrote) {
                     continue;
                 }
                 let roles = plan.access(usize::from(first.access)).2.roles;
@@ -459,7 +467,7 @@ impl State {
                 let kind = plan.roles_conflict((ThreadId(u as u8), first_role), (ThreadId(t as u8), role));
                 if let Some(kind) = kind {
                     let ordered = self.clocks.knows(t, u, i);
-                    conflicts.push(Conflict { first: (u as u8, *first), second: made, kind, ordered });
+                    conflicts.push(Conflict { first: (u as u8, *first), second: access, kind, ordered });
                 }
             }
         }

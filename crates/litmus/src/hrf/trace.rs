@@ -1,17 +1,16 @@
-//! One execution: its steps in order, played again from the choices that made
-//! it.
+//! An execution as a sequence of steps, replayed from its choices.
 
 use super::plan::{Plan, Stage, physical};
 use super::scoping::Role;
 use super::search::Choice;
-use super::state::{Conflict, Done, State};
-use super::{CheckError, Place};
+use super::state::{Conflict, State, StepResult};
+use super::{CheckError, InstrPlace};
 use crate::program::{Instr, LocId, Program, ScopeId, ThreadId, Value};
 
-/// What a step does.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepKind {
-    /// A load, a waiting one too.
+    /// A load or an await.
     Load,
     /// A store.
     Store,
@@ -21,40 +20,39 @@ pub enum StepKind {
     FailedUpdate,
     /// A fence.
     Fence,
-    /// Coming to a barrier.
+    /// The arrival at a barrier.
     Arrive,
-    /// Leaving a barrier.
+    /// The departure from a barrier.
     Depart,
 }
 
-/// One step of an execution.
+/// A step of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ExecutionStep {
     /// The instruction.
-    pub place: Place,
-    /// What it does.
+    pub place: InstrPlace,
+    /// The kind.
     pub kind: StepKind,
-    /// The word it reaches, by the name that the program uses.
+    /// The location, as the program names it.
     pub location: Option<LocId>,
     /// The value read.
     pub read: Option<Value>,
     /// The value written.
     pub written: Option<Value>,
-    /// Its part in synchronization.
+    /// The role in synchronization.
     pub role: Role,
-    /// The way it went.
+    /// The choice that led to the step.
     pub choice: Choice,
 }
 
-/// An execution, or the beginning of one: steps in the order in which they were
-/// taken.
+/// An execution or a prefix of one: its steps in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExecutionStep>,
 }
 
-/// Plays the choices.
+/// Replays the choices.
 pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();
@@ -66,8 +64,8 @@ pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, Chec
     Ok(Execution { steps })
 }
 
-/// Plays the choices on a program whose scopes may have changed since, and says
-/// whether any two accesses race.
+/// Replays the choices on a program, possibly with other scopes. Returns whether any
+/// two accesses race.
 pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts: Vec<Conflict> = Vec::new();
@@ -80,9 +78,9 @@ pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckEr
     Ok(false)
 }
 
-/// The choices of `path` that its last step and those before it in happens-before
-/// or in the flow of values need; the rest is left out. The first access of a
-/// race at the end is kept, as it conflicts with the last step.
+/// The choices of `path` that its last step depends on, by happens-before or by values.
+/// If the path ends in a race, they include the first access of the race, because it
+/// conflicts with the last step.
 pub(crate) fn causes(plan: &Plan<'_>, path: &[Choice]) -> Result<Vec<Choice>, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();
@@ -105,7 +103,7 @@ pub(crate) fn causes(plan: &Plan<'_>, path: &[Choice]) -> Result<Vec<Choice>, Ch
     Ok(kept.into_iter().rev().map(|i| path[i]).collect())
 }
 
-fn step(plan: &Plan<'_>, choice: Choice, done: &Done) -> Step {
+fn step(plan: &Plan<'_>, choice: Choice, done: &StepResult) -> ExecutionStep {
     let program = plan.program;
     let pc = usize::from(done.pc);
     let instr = &program.threads[usize::from(done.thread)].code[pc];
@@ -118,10 +116,10 @@ fn step(plan: &Plan<'_>, choice: Choice, done: &Done) -> Step {
         _ if done.written.is_some() => StepKind::Update,
         _ => StepKind::FailedUpdate,
     };
-    // The name that the program uses, if the address is written out.
+    // The program's name for the word, if the address is a constant.
     let named = instr.access().and_then(|access| access.address.as_location());
-    Step {
-        place: Place::new(program, ThreadId(done.thread), pc),
+    ExecutionStep {
+        place: InstrPlace::new(program, ThreadId(done.thread), pc),
         kind,
         location: named.or(done.loc.map(LocId)),
         read: done.read,
@@ -131,8 +129,8 @@ fn step(plan: &Plan<'_>, choice: Choice, done: &Done) -> Step {
     }
 }
 
-impl Step {
-    /// The step in words: `store-release A = 1 at work_group 0`.
+impl ExecutionStep {
+    /// The step in words: `store-release A writes 1 at work_group 0`.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let mut text = match self.kind {
@@ -141,7 +139,7 @@ impl Step {
             StepKind::Update => "update",
             StepKind::FailedUpdate => "failed update",
             StepKind::Fence => "fence",
-            StepKind::Arrive => "come to the barrier",
+            StepKind::Arrive => "arrive at the barrier",
             StepKind::Depart => "leave the barrier",
         }
         .to_owned();
@@ -170,13 +168,13 @@ impl Step {
         text
     }
 
-    /// The number of the word it reaches, whatever its name.
+    /// The number of the word, regardless of aliases.
     pub(crate) fn word(&self, program: &Program) -> Option<usize> {
         self.location.map(|loc| physical(program, loc))
     }
 }
 
-/// The scope instance in words.
+/// The name of the scope instance.
 pub(crate) fn scope_name(program: &Program, scope: ScopeId) -> String {
     program.scopes.name(scope)
 }

@@ -1,5 +1,5 @@
-//! The verdict on a program, in two phases: is it race-free in all
-//! sequentially consistent executions, and if so, which outcomes has it?
+//! The verdict on a program: whether it is race-free in all sequentially consistent
+//! executions, and its outcomes.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -8,22 +8,22 @@ use proto::words::counted;
 
 use super::explain::{self, Gap};
 use super::plan::{Plan, RaceKind};
-use super::search::{self, Effort, Found, Pair};
+use super::search::{self, Effort, Pair, SearchResult};
 use super::state::State;
 use super::trace::{self, Execution};
-use super::{CheckError, Options, Place, Reading};
+use super::{CheckError, InstrPlace, Options, Reading};
 use crate::program::{LocId, Program, Term, ThreadId, Value};
 
-/// Why a search did not see everything.
+/// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Incomplete {
-    /// Some thread took a backward jump as often as it may.
+    /// A thread has taken a backward jump this many times.
     Unroll(u16),
-    /// Some thread made that many accesses, and was going to make more.
+    /// A thread has made this many accesses and is not done.
     Accesses(usize),
-    /// That many states were visited.
+    /// This many states were visited.
     States(u64),
-    /// The caller had it stop.
+    /// The caller stopped the search.
     Stopped,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Incomplete {
                 write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
             }
             Incomplete::States(bound) => write!(f, "more than {}", counted(*bound, "state")),
-            Incomplete::Stopped => f.write_str("it was stopped before the end"),
+            Incomplete::Stopped => f.write_str("the search was stopped"),
         }
     }
 }
@@ -51,66 +51,66 @@ impl fmt::Display for Incomplete {
 /// Two instructions whose accesses conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Conflicting {
-    /// The one of the smaller thread number.
-    pub first: Place,
-    /// The other.
-    pub second: Place,
-    /// Why they conflict.
+    /// The instruction of the thread with the lower number.
+    pub first: InstrPlace,
+    /// The other instruction.
+    pub second: InstrPlace,
+    /// The kind of the conflict.
     pub kind: RaceKind,
 }
 
-/// A race: two conflicting accesses that nothing orders.
+/// A race: two conflicting accesses that happens-before does not order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The pair.
+    /// The racing pair.
     pub pair: Conflicting,
-    /// The word both reach.
+    /// The word that both access.
     pub location: LocId,
-    /// An execution that ends with the race; only what leads to it.
+    /// The steps of an execution that lead to the race at its end.
     pub execution: Execution,
     /// The steps of the two accesses in that execution.
     pub steps: (usize, usize),
-    /// Why no chain of synchronization leads from one to the other.
+    /// The reasons why no chain of synchronization orders the accesses.
     pub gaps: Vec<Gap>,
 }
 
-/// What a model says of a program.
+/// The verdict of a model on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The model.
     pub reading: Reading,
-    /// The terms whose values make a final state.
+    /// The terms of a final state.
     pub terms: Vec<Term>,
-    /// The final states of all sequentially consistent executions. If there is
-    /// a race, the model allows any other as well.
+    /// The final states of all sequentially consistent executions. If there is a race,
+    /// the model also allows all other states.
     pub states: BTreeSet<Vec<Value>>,
     /// Every pair that races in some execution, each once.
     pub races: Vec<Race>,
-    /// Every conflicting pair that is ordered by synchronization in some
-    /// execution. A race-free program without any tests nothing.
+    /// Every conflicting pair that synchronization orders in some execution. A
+    /// race-free program without such a pair tests nothing.
     pub ordered: Vec<Conflicting>,
     /// An execution that cannot end, if there is one.
     pub blocked: Option<Execution>,
-    /// Why the verdict is not final, if it is not.
+    /// The reason why the verdict is incomplete, if it is.
     pub incomplete: Option<Incomplete>,
-    /// How much was done.
+    /// The effort of the search.
     pub effort: Effort,
 }
 
 impl Verdict {
-    /// Was no race found?
+    /// Whether no race was found.
     #[must_use]
     pub fn is_race_free(&self) -> bool {
         self.races.is_empty()
     }
 
-    /// Does synchronization order accesses of which one is ordinary data?
+    /// Whether synchronization orders a conflict with an ordinary data access.
     #[must_use]
     pub fn orders_data(&self) -> bool {
         self.ordered.iter().any(|pair| pair.kind == RaceKind::Ordinary)
     }
 
-    /// Has a final state the property that the condition asks about?
+    /// Whether a final state has the condition's property.
     pub(crate) fn satisfies(&self, program: &Program, state: &[Value]) -> bool {
         let mut value = |term| match term {
             Term::Const(value) => value,
@@ -119,7 +119,7 @@ impl Verdict {
         program.condition.prop.holds(&mut value)
     }
 
-    /// Do the sequentially consistent outcomes meet the condition?
+    /// Whether the sequentially consistent outcomes meet the condition.
     #[must_use]
     pub fn condition_met(&self, program: &Program) -> bool {
         let holds = |state: &Vec<Value>| self.satisfies(program, state);
@@ -130,27 +130,28 @@ impl Verdict {
 /// The verdict of the model on the program.
 ///
 /// # Errors
-/// If the program has what the model does not define, or what has no value.
+/// If the program has a construct that the model does not define, or an expression
+/// without a value.
 pub fn check(program: &Program, options: &Options) -> Result<Verdict, CheckError> {
     check_until(program, options, &mut || true)
 }
 
-/// The same; stops with what it has when `go_on` says no. It is asked every few
-/// thousand states.
+/// Like [`check`], but stops with the results so far when `keep_going` returns false.
+/// It is called every few thousand states.
 ///
 /// # Errors
-/// As [`check`].
+/// The errors of [`check`].
 pub fn check_until(
     program: &Program,
     options: &Options,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Verdict, CheckError> {
-    let (found, accesses) = search::search(program, *options, go_on)?;
-    let Found { finals, races, ordered, blocked, incomplete, effort } = found;
+    let (found, accesses) = search::search(program, *options, keep_going)?;
+    let SearchResult { finals, races, ordered, blocked, incomplete, effort } = found;
     let pair = |(a, b): Pair, kind| {
         let place = |access: u16| {
             let (t, pc) = accesses[usize::from(access)];
-            Place::new(program, ThreadId(t), usize::from(pc))
+            InstrPlace::new(program, ThreadId(t), usize::from(pc))
         };
         Conflicting { first: place(a), second: place(b), kind }
     };

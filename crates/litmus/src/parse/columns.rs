@@ -1,4 +1,4 @@
-//! Tests in columns, one a thread: what PTX and Vulkan tests have in common.
+//! The common parts of the formats with columns, PTX and Vulkan.
 
 use crate::program::{
     BinaryOp, Condition, Dialect, Expr, Instr, Program, Prop, Quantifier, Reg, Scopes, Thread, ThreadId,
@@ -13,7 +13,7 @@ use super::lexer::Kind;
 use super::scopes::Placement;
 use super::table::{self, Labels};
 
-/// What a test in columns has read before its code.
+/// The parts of a test before its code.
 pub(super) struct Form {
     pub(super) dialect: Dialect,
     pub(super) locations: Locations,
@@ -21,10 +21,10 @@ pub(super) struct Form {
     pub(super) scopes: Scopes,
 }
 
-/// Reads one instruction of a column.
+/// A parser of one instruction in a column.
 pub(super) type Reader = fn(&mut Column<'_>, &mut Labels) -> Result<(), TextError>;
 
-/// Reads the code in columns and what the test asks.
+/// Reads the code in columns and the condition.
 pub(super) fn columns(
     mut cursor: Cursor,
     name: String,
@@ -84,7 +84,7 @@ pub(super) fn header(cursor: &mut Cursor) -> Result<(Placement, usize), TextErro
     }
 }
 
-/// One thread while it is read.
+/// The parser state of one thread.
 pub(super) struct Column<'p> {
     pub(super) cursor: &'p mut Cursor,
     pub(super) id: ThreadId,
@@ -108,7 +108,7 @@ impl Column<'_> {
         Ok(self.thread)
     }
 
-    /// An instruction that only computes or jumps.
+    /// Reads an instruction that only computes or jumps.
     pub(super) fn local(&mut self, word: &str, labels: &mut Labels) -> Result<Option<Instr>, TextError> {
         Ok(Some(match word {
             "mov" => {
@@ -149,7 +149,7 @@ impl Column<'_> {
         Ok(init::register(&mut self.thread, &name))
     }
 
-    /// A number or a register that the thread has.
+    /// Reads a number or a register of the thread.
     pub(super) fn value(&mut self) -> Result<Expr, TextError> {
         if let Kind::Word(name) = self.cursor.peek().clone() {
             let place = self.cursor.place();
@@ -165,7 +165,7 @@ impl Column<'_> {
         self.cursor.number("a number or a register").map(Expr::Const)
     }
 
-    /// `x`, `[x]`, or a register that holds an address.
+    /// Reads `x`, `[x]`, or a register that holds an address.
     pub(super) fn address(&mut self) -> Result<Expr, TextError> {
         let bracket = self.cursor.eat("[");
         let place = self.cursor.place();
@@ -200,13 +200,13 @@ impl Column<'_> {
             }
             quorum = Some(count);
         }
-        // One register alone names the resource; one number alone is both.
+        // A single register is the resource; a single number is both.
         let (instance, id) = match (first.as_const(), id) {
             (Some(instance), Some(id)) => (instance, id),
             (Some(instance), None) => (instance, Expr::Const(instance)),
             (None, None) => (-1, first),
             (None, Some(_)) => {
-                let sentence = "the first operand of a barrier with two is a number";
+                let sentence = "the first operand of a barrier with several operands must be a number";
                 return Err(TextError::meaning(place, sentence));
             }
         };

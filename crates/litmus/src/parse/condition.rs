@@ -1,4 +1,5 @@
-//! The end of a test: `locations`, `filter`, `exists`, `~exists`, `forall`.
+//! The clauses at the end of a test: `locations`, `filter`, `exists`, `~exists`,
+//! `forall`.
 
 use crate::program::{
     BinaryOp, Condition, Dialect, LocId, Program, Prop, Quantifier, Register, Term, ThreadId, address_value,
@@ -8,7 +9,7 @@ use super::cursor::{Cursor, DEPTH_MAX};
 use super::error::TextError;
 use super::lexer::Kind;
 
-/// Does one of the closing clauses begin here?
+/// Whether one of these clauses begins here.
 pub(super) fn begins(cursor: &Cursor) -> bool {
     match cursor.peek() {
         Kind::Word(word) => matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"),
@@ -17,11 +18,10 @@ pub(super) fn begins(cursor: &Cursor) -> bool {
     }
 }
 
-/// Reads the closing clauses into `program`, whose threads and locations are
-/// complete.
+/// Reads the clauses into `program`, whose threads and locations are complete.
 pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     name_parameters(cursor, program);
-    let mut asked = false;
+    let mut has_condition = false;
     while !cursor.at_end() {
         let quantifier = match cursor.peek() {
             Kind::Word(word) if word == "exists" => Quantifier::Exists,
@@ -42,21 +42,21 @@ pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), 
             }
             _ => return Err(cursor.expected("`exists`, `~exists`, `forall`, `filter` or `locations`")),
         };
-        if asked {
-            return Err(cursor.expected("the end of the file, for a test asks one thing"));
+        if has_condition {
+            return Err(cursor.expected("the end of the file: a test has one condition"));
         }
-        asked = true;
+        has_condition = true;
         cursor.advance();
         program.condition = Condition { quantifier, prop: proposition(cursor, program, 0)? };
     }
-    if !asked && program.filter.is_none() {
+    if !has_condition && program.filter.is_none() {
         program.condition = Condition { quantifier: Quantifier::Forall, prop: Prop::True };
     }
     Ok(())
 }
 
-/// A clause may look at a parameter of a thread, `0:x`: a register that holds
-/// the location's address.
+/// Adds a register for each parameter that a clause names, as in `0:x`. The register
+/// holds the address of the location.
 fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
     if !matches!(program.dialect, Dialect::C11 | Dialect::OpenCl) {
         return;
@@ -77,7 +77,7 @@ fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
     cursor.seek(begin);
 }
 
-/// Reads `[x; 1:r0;]`, also without semicolons.
+/// Reads `[x; 1:r0;]`. The semicolons are optional.
 fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     cursor.expect("[")?;
     while !cursor.eat("]") {
@@ -85,7 +85,7 @@ fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError>
             continue;
         }
         let term = term(cursor, program)?;
-        // A trailing `*` marks a pointer in some writers' tests.
+        // Some tests mark a pointer with a trailing `*`.
         cursor.eat("*");
         program.observed.push(term);
     }
@@ -94,7 +94,7 @@ fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError>
 
 fn proposition(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
     if depth > DEPTH_MAX {
-        return Err(cursor.expected("a condition that is not nested so deeply"));
+        return Err(cursor.too_deep("a condition"));
     }
     let left = disjunction(cursor, program, depth)?;
     if cursor.eat("=>") {
@@ -122,7 +122,7 @@ fn conjunction(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<P
 
 fn negation(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop, TextError> {
     if depth > DEPTH_MAX {
-        return Err(cursor.expected("a condition that is not nested so deeply"));
+        return Err(cursor.too_deep("a condition"));
     }
     if cursor.eat("~") || cursor.eat("!") || cursor.eat_word("not") {
         return Ok(Prop::Not(Box::new(negation(cursor, program, depth + 1)?)));

@@ -1,39 +1,39 @@
-//! A cursor over tokens, with errors that say what was expected.
+//! A cursor over tokens, with errors that name the expected token.
 
 use super::error::{Place, TextError};
 use super::lexer::{Kind, Token};
 
-/// How deeply anything may be nested.
+/// The deepest nesting that a parser accepts.
 pub(super) const DEPTH_MAX: usize = 100;
 
-/// Where the parser is.
+/// A position in a list of tokens.
 pub(super) struct Cursor {
     tokens: Vec<Token>,
     at: usize,
 }
 
 impl Cursor {
-    /// Over `tokens`, which end with [`Kind::End`].
+    /// A cursor at the first of `tokens`. The last one is [`Kind::End`].
     pub(super) fn new(tokens: Vec<Token>) -> Cursor {
         Cursor { tokens, at: 0 }
     }
 
-    /// How many tokens were passed.
+    /// The number of tokens before the cursor.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Back (or forth) to an earlier position.
+    /// Moves to a position that [`Cursor::position`] returned.
     pub(super) fn seek(&mut self, position: usize) {
         self.at = position;
     }
 
-    /// The tokens from there to here.
+    /// The tokens from `begin` to the cursor.
     pub(super) fn slice(&self, begin: usize) -> Vec<Token> {
         self.tokens[begin..self.at].to_vec()
     }
 
-    /// Replaces the tokens from there to here, and goes back to the first.
+    /// Replaces the tokens from `begin` to the cursor, and moves to `begin`.
     pub(super) fn replace(&mut self, begin: usize, tokens: Vec<Token>) {
         self.tokens.splice(begin..self.at, tokens);
         self.at = begin;
@@ -65,9 +65,14 @@ impl Cursor {
         *self.peek() == Kind::End
     }
 
-    /// The error that something else was expected here.
+    /// An error: the token here is not the expected one.
     pub(super) fn expected(&self, expected: impl Into<String>) -> TextError {
         TextError::expected(self.place(), self.peek().shown(), expected)
+    }
+
+    /// An error: the construct here is nested too deeply.
+    pub(super) fn too_deep(&self, construct: &str) -> TextError {
+        self.expected(format!("{construct} with at most {DEPTH_MAX} levels of nesting"))
     }
 
     pub(super) fn is(&self, mark: &str) -> bool {
@@ -78,7 +83,7 @@ impl Cursor {
         matches!(self.peek(), Kind::Word(w) if w == word)
     }
 
-    /// Passes `mark` if it stands here.
+    /// Skips `mark` if it is next.
     pub(super) fn eat(&mut self, mark: &str) -> bool {
         let here = self.is(mark);
         if here {
@@ -87,7 +92,7 @@ impl Cursor {
         here
     }
 
-    /// Passes `word` if it stands here.
+    /// Skips `word` if it is next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let here = self.is_word(word);
         if here {
@@ -96,12 +101,12 @@ impl Cursor {
         here
     }
 
-    /// Passes `mark`, which must stand here.
+    /// Skips `mark`, or fails if it is not next.
     pub(super) fn expect(&mut self, mark: &str) -> Result<(), TextError> {
         if self.eat(mark) { Ok(()) } else { Err(self.expected(format!("`{mark}`"))) }
     }
 
-    /// The word that must stand here.
+    /// Reads a word, or fails if none is next.
     pub(super) fn word(&mut self, what: &str) -> Result<String, TextError> {
         match self.peek() {
             Kind::Word(word) => {
@@ -113,7 +118,7 @@ impl Cursor {
         }
     }
 
-    /// The number, with its sign, that must stand here.
+    /// Reads a number with its sign, or fails if none is next.
     pub(super) fn number(&mut self, what: &str) -> Result<i64, TextError> {
         let negative = self.is("-") && matches!(self.peek_at(1), Kind::Number(_));
         if negative {
@@ -128,8 +133,7 @@ impl Cursor {
         }
     }
 
-    /// The number of a thread, written `P3` or `3`, if one stands here and a
-    /// colon follows.
+    /// Reads the number of a thread and a colon, `P3:` or `3:`, if they are next.
     pub(super) fn thread_colon(&mut self) -> Option<usize> {
         if *self.peek_at(1) != Kind::Mark(":") {
             return None;
@@ -145,7 +149,7 @@ impl Cursor {
     }
 }
 
-/// The 3 of `P3`.
+/// The number in a thread's name: 3 for `P3`.
 pub(super) fn thread_number(word: &str) -> Option<usize> {
     let digits = word.strip_prefix('P')?;
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

@@ -1,8 +1,8 @@
-//! What is wrong with a text, and where.
+//! Errors in a text, with their places.
 
 use core::fmt;
 
-/// A place in a text; both count from one.
+/// A place in a text. Lines and columns count from one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The line.
@@ -17,46 +17,46 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a text could not be read.
+/// The reason why a text could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Something else stood there.
+pub enum TextErrorKind {
+    /// The text at the place is not one of those expected.
     Expected {
-        /// What stood there.
+        /// The text found.
         found: String,
-        /// What could have stood there.
+        /// The text expected.
         expected: String,
     },
-    /// The text is well formed and yet means nothing.
+    /// The text is well formed but has no meaning.
     Meaning(String),
 }
 
 /// An error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// The file, where it is known.
+    /// The file, if it is known.
     pub file: Option<String>,
-    /// Where.
+    /// The place of the error.
     pub place: Place,
-    /// What.
-    pub fault: Fault,
+    /// The reason.
+    pub kind: TextErrorKind,
 }
 
 impl TextError {
-    /// Something else stood at `place`.
+    /// The text `found` at `place` is not `expected`.
     #[must_use]
     pub fn expected(place: Place, found: impl Into<String>, expected: impl Into<String>) -> TextError {
-        let fault = Fault::Expected { found: found.into(), expected: expected.into() };
-        TextError { file: None, place, fault }
+        let kind = TextErrorKind::Expected { found: found.into(), expected: expected.into() };
+        TextError { file: None, place, kind }
     }
 
-    /// What stands at `place` means nothing.
+    /// The text at `place` is well formed but has no meaning; `sentence` says why.
     #[must_use]
     pub fn meaning(place: Place, sentence: impl Into<String>) -> TextError {
-        TextError { file: None, place, fault: Fault::Meaning(sentence.into()) }
+        TextError { file: None, place, kind: TextErrorKind::Meaning(sentence.into()) }
     }
 
-    /// The same, in `file` if no file is named yet.
+    /// Adds the file's name, unless the error has one.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> TextError {
         self.file.get_or_insert_with(|| file.to_owned());
@@ -71,9 +71,9 @@ impl fmt::Display for TextError {
         } else {
             write!(f, "{}: ", self.place)?;
         }
-        match &self.fault {
-            Fault::Expected { found, expected } => write!(f, "found {found}, expected {expected}"),
-            Fault::Meaning(sentence) => f.write_str(sentence),
+        match &self.kind {
+            TextErrorKind::Expected { found, expected } => write!(f, "found {found}, expected {expected}"),
+            TextErrorKind::Meaning(sentence) => f.write_str(sentence),
         }
     }
 }

@@ -10,16 +10,16 @@ use crate::program::{
     address_value,
 };
 
-/// The most words of memory a test may have.
+/// The most words of memory of a test.
 const LOCATIONS_MAX: usize = 4096;
 
-/// An initial value that may name a location declared later.
+/// An initial value. It may name a location that is declared later.
 enum Initial {
     Number(Value),
     Address(String, Place),
 }
 
-/// What the initial state says of registers, kept until the threads are known.
+/// The initial value of a register, kept until the number of threads is known.
 pub(super) struct RegisterInit {
     thread: usize,
     name: String,
@@ -27,11 +27,11 @@ pub(super) struct RegisterInit {
     place: Place,
 }
 
-/// Locations by name, growing as the text mentions them.
+/// The locations of a test by name. The parser adds locations as it finds them.
 pub(super) struct Locations {
     pub(super) list: Vec<Location>,
     objects: u16,
-    /// Those whose region was said by the test.
+    /// The locations whose region the test gives.
     placed: Vec<LocId>,
 }
 
@@ -40,14 +40,14 @@ impl Locations {
         Locations { list: Vec::new(), objects: 0, placed: Vec::new() }
     }
 
-    /// The location, or the first element of the array, of that name.
+    /// The location with this name, or the first element of the array with this name.
     pub(super) fn find(&self, name: &str) -> Option<LocId> {
         let first = format!("{name}[0]");
         let at = self.list.iter().position(|l| l.name == name || l.name == first)?;
         Some(LocId(at as u16))
     }
 
-    /// The same, made if it is new.
+    /// The location with this name, added if it is new.
     pub(super) fn find_or_add(&mut self, name: &str, place: Place) -> Result<LocId, TextError> {
         match self.find(name) {
             Some(loc) => Ok(loc),
@@ -77,13 +77,13 @@ impl Locations {
         Ok(first)
     }
 
-    /// All elements of the array that `loc` belongs to.
+    /// All elements of the array of `loc`.
     pub(super) fn object_mut(&mut self, loc: LocId) -> impl Iterator<Item = &mut Location> {
         let object = self.list[usize::from(loc.0)].object;
         self.list.iter_mut().filter(move |l| l.object == object)
     }
 
-    /// Says in which memory the object lies. The first word counts.
+    /// Sets the region of the object, unless it has one already.
     pub(super) fn place_in(&mut self, loc: LocId, region: Region) {
         if !self.placed.contains(&loc) {
             self.placed.push(loc);
@@ -92,7 +92,7 @@ impl Locations {
     }
 }
 
-/// Reads the block in braces. Gives what it says of registers.
+/// Reads the block in braces. Returns the initial values of registers.
 pub(super) fn block(
     cursor: &mut Cursor,
     dialect: Dialect,
@@ -131,7 +131,7 @@ enum Target {
     Reg(usize, String, Place),
 }
 
-/// Words that say of what type a variable is.
+/// Whether the word is part of a type.
 fn type_word(word: &str) -> bool {
     matches!(
         word,
@@ -167,7 +167,7 @@ fn type_word(word: &str) -> bool {
         || word.starts_with("atomic_uint")
 }
 
-/// The words of a type: is it atomic, and in which memory?
+/// The properties that the words of a type give.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TypeWords {
     pub(super) any: bool,
@@ -176,7 +176,7 @@ pub(super) struct TypeWords {
     pub(super) pointer: bool,
 }
 
-/// Reads the words and stars of a type, if any stand here.
+/// Reads the words and stars of a type, if any are next.
 pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
     let mut of = TypeWords::default();
     loop {
@@ -192,7 +192,7 @@ pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
             }
             Kind::Word(word) if word == "_Atomic" => {
                 (of.any, of.atomic) = (true, true);
-                // `_Atomic(int *)`: what stands in brackets is the value's type.
+                // `_Atomic(int *)`: the brackets hold the type of the value.
                 if *cursor.peek_at(1) == Kind::Mark("(") {
                     cursor.advance();
                     cursor.advance();
@@ -239,7 +239,7 @@ fn declaration(
         return alias(cursor, locations, &name, place);
     }
     if dialect == Dialect::Vulkan && cursor.is_word("aliases") {
-        return name_again(cursor, locations, &name, place, Proxy::Generic);
+        return add_alias(cursor, locations, &name, place, Proxy::Generic);
     }
     let index = if !bracket && cursor.eat("[") { Some(array_size(cursor)?) } else { None };
     if cursor.eat("=") {
@@ -322,7 +322,7 @@ fn array(
     }
     if let Some(size) = size.filter(|&size| size < values.len()) {
         let sentence = format!(
-            "array `{name}` has {}, but {} values are given",
+            "array `{name}` has {}, but {} initial values",
             counted(size as u64, "element"),
             values.len()
         );
@@ -354,7 +354,7 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, TextError> {
     }
 }
 
-/// Reads `@ surface aliases x`: one more name of a word of memory.
+/// Reads `@ surface aliases x`: an alias of a word of memory.
 fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Place) -> Result<(), TextError> {
     cursor.expect("@")?;
     let proxy_place = cursor.place();
@@ -363,11 +363,11 @@ fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Plac
         let expected = "`generic`, `texture`, `surface` or `constant`";
         return Err(TextError::expected(proxy_place, format!("`{word}`"), expected));
     };
-    name_again(cursor, locations, name, place, proxy)
+    add_alias(cursor, locations, name, place, proxy)
 }
 
 /// Reads `aliases x`.
-fn name_again(
+fn add_alias(
     cursor: &mut Cursor,
     locations: &mut Locations,
     name: &str,
@@ -378,7 +378,7 @@ fn name_again(
         return Err(cursor.expected("`aliases`"));
     }
     let of_place = cursor.place();
-    let of_name = cursor.word("the location that it is another name of")?;
+    let of_name = cursor.word("the location that it aliases")?;
     let Some(of) = locations.find(&of_name) else {
         return Err(TextError::meaning(of_place, format!("the test has no location `{of_name}`")));
     };
@@ -398,7 +398,7 @@ fn name_again(
     Ok(())
 }
 
-/// The proxy of that name.
+/// The proxy with this name.
 pub(super) fn proxy_of(word: &str) -> Option<Proxy> {
     match word {
         "generic" => Some(Proxy::Generic),
@@ -409,7 +409,7 @@ pub(super) fn proxy_of(word: &str) -> Option<Proxy> {
     }
 }
 
-/// The registers of the threads as the initial state gives them.
+/// The threads with the registers of the initial state.
 pub(super) fn threads(inits: &[RegisterInit], count: usize) -> Result<Vec<Thread>, TextError> {
     let mut threads = vec![Thread::default(); count];
     for init in inits {
@@ -426,7 +426,7 @@ pub(super) fn threads(inits: &[RegisterInit], count: usize) -> Result<Vec<Thread
     Ok(threads)
 }
 
-/// The register of that name, made if it is new.
+/// The register with this name, added if it is new.
 pub(super) fn register(thread: &mut Thread, name: &str) -> Reg {
     thread.register(name).unwrap_or_else(|| {
         thread.registers.push(Register { name: name.to_owned(), init: 0 });
@@ -434,22 +434,21 @@ pub(super) fn register(thread: &mut Thread, name: &str) -> Reg {
     })
 }
 
-/// Checks what only the whole program shows: addresses that registers and
-/// words start with stay within the program.
+/// Completes the locations: a location without a region is global outside of OpenCL,
+/// and an alias gets the initial value of its word.
 pub(super) fn finish(program: &mut Program) {
     for location in &mut program.locations {
         if program.dialect != Dialect::OpenCl && location.region == Region::Unqualified {
             location.region = Region::Global;
         }
     }
-    // An alias starts with the value of the word it names.
     for at in 0..program.locations.len() {
         let physical = program.locations[at].physical;
         program.locations[at].init = program.locations[usize::from(physical.0)].init;
     }
 }
 
-/// The thread's number as an identifier.
+/// The identifier of a thread.
 pub(super) fn thread_id(thread: usize) -> ThreadId {
     ThreadId(thread as u8)
 }

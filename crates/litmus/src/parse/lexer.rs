@@ -1,25 +1,25 @@
-//! Litmus tests as tokens with places.
+//! The lexer of litmus tests.
 
 use super::error::{Place, TextError};
 use super::scanner::{Scanner, shown};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A word.
     Word(String),
     /// A number.
     Number(i64),
-    /// A quoted text.
+    /// Quoted text.
     Text(String),
     /// Punctuation.
     Mark(&'static str),
-    /// The end.
+    /// The end of the text.
     End,
 }
 
 impl Kind {
-    /// The token as an error message shows it.
+    /// The token in the notation of error messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Kind::Word(word) => format!("`{word}`"),
@@ -31,14 +31,14 @@ impl Kind {
     }
 }
 
-/// A token and where it begins.
+/// A token and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) place: Place,
 }
 
-/// What words may hold, which differs between formats.
+/// The characters of words, which differ between formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
     /// Letters, digits and underscores.
@@ -71,8 +71,8 @@ fn skip_blank(scanner: &mut Scanner<'_>, words: Words) -> Result<(), TextError> 
     }
 }
 
-/// Does `(*` open a comment here? In C it may also open an expression such as
-/// `(*x)`, so there a blank must follow.
+/// Whether `(*` opens a comment here. In C it may also open an expression such as
+/// `(*x)`, so a comment needs a blank after it.
 fn opens_comment(scanner: &Scanner<'_>, words: Words) -> bool {
     let Some(rest) = scanner.rest().strip_prefix("(*") else { return false };
     let next = rest.chars().next();
@@ -95,19 +95,20 @@ fn skip_comment(scanner: &mut Scanner<'_>, close: &str) -> Result<(), TextError>
     Ok(())
 }
 
-/// The first line of a test and the tokens that follow its preamble.
+/// The first line of a test and the tokens after its description.
 pub(super) struct Lexed {
-    /// The format's word.
+    /// The format's keyword.
     pub(super) keyword: String,
-    /// Where it stands.
+    /// The place of the keyword.
     pub(super) keyword_place: Place,
     /// The test's name.
     pub(super) name: String,
-    /// The tokens from the opening brace on, closed by [`Kind::End`].
+    /// The tokens from the opening brace on. The last one is [`Kind::End`].
     pub(super) tokens: Vec<Token>,
 }
 
-/// Takes a test apart. `words_of` tells by the format's word what words hold.
+/// Splits a test into tokens. `words_of` maps the format's keyword to its kind of
+/// words.
 pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed, TextError> {
     let mut scanner = Scanner::new(text);
     skip_blank(&mut scanner, Words::Dotted)?;
@@ -119,7 +120,7 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
     Ok(Lexed { keyword, keyword_place, name, tokens: rest(&mut scanner, words)? })
 }
 
-/// The tokens of a text, closed by [`Kind::End`].
+/// The tokens of a text. The last one is [`Kind::End`].
 pub(super) fn tokens(text: &str, words: Words) -> Result<Vec<Token>, TextError> {
     rest(&mut Scanner::new(text), words)
 }
@@ -138,11 +139,11 @@ fn rest(scanner: &mut Scanner<'_>, words: Words) -> Result<Vec<Token>, TextError
     }
 }
 
-/// What stands in the braces of the initial state, without comments, and the text
-/// behind them.
+/// The text in the braces of the initial state, without comments, and the text after
+/// them.
 ///
 /// # Errors
-/// There is no such block, or it is not closed.
+/// If there is no such block, or its end is missing.
 pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
     let mut scanner = Scanner::new(text);
     skip_blank(&mut scanner, Words::Dotted)?;
@@ -171,7 +172,7 @@ pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
     }
 }
 
-/// The text behind the blanks and comments at its beginning.
+/// The text after leading blanks and comments.
 pub(super) fn skip_comments(text: &str) -> &str {
     let mut scanner = Scanner::new(text);
     match skip_blank(&mut scanner, Words::Dotted) {

@@ -35,7 +35,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
         threads[number] = column.read(cells)?;
     }
     cursor.seek(after);
-    tree.place_words(&mut locations)?;
+    tree.set_regions(&mut locations)?;
     let mut program = Program {
         name: lexed.name,
         dialect: Dialect::Lisa,
@@ -53,8 +53,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Finds the scope tree and the regions, which stand behind the code, and says
-/// whether there is a tree.
+/// Reads the scope tree and the regions, which follow the code. Returns whether there
+/// is a tree.
 fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     let begin = cursor.position();
     let mut placement = Placement::default();
@@ -71,8 +71,8 @@ fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     Ok((placement, found))
 }
 
-/// The annotations in square brackets, sorted.
-struct Marks {
+/// The annotations in square brackets.
+struct Annotations {
     order: Option<Order>,
     scope: Option<ScopeId>,
     remote: bool,
@@ -80,7 +80,7 @@ struct Marks {
     tags: Vec<String>,
 }
 
-/// One thread while it is read.
+/// The parser state of one thread.
 struct Column<'p> {
     cursor: &'p mut Cursor,
     id: ThreadId,
@@ -169,11 +169,11 @@ impl Column<'_> {
         }
     }
 
-    /// Reads `[release, device]`. An annotation is an order, a level of the
-    /// test's scope tree, `remote`, `commutative`, or a set for the model.
-    fn marks(&mut self, default: Order) -> Result<Marks, TextError> {
+    /// Reads `[release, device]`. An annotation is an order, a level of the test's
+    /// scope tree, `remote`, `commutative`, or a set of the model.
+    fn marks(&mut self, default: Order) -> Result<Annotations, TextError> {
         let mut marks =
-            Marks { order: None, scope: None, remote: false, commutative: false, tags: Vec::new() };
+            Annotations { order: None, scope: None, remote: false, commutative: false, tags: Vec::new() };
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
             let place = self.cursor.place();
@@ -205,7 +205,7 @@ impl Column<'_> {
         Ok(marks)
     }
 
-    fn scope_or_tag(&self, word: &str, place: Place, marks: &mut Marks) -> Result<(), TextError> {
+    fn scope_or_tag(&self, word: &str, place: Place, marks: &mut Annotations) -> Result<(), TextError> {
         let name = level_name(word);
         let kinds = [word, name.as_str()];
         if !self.scopes.iter().any(|(_, s)| kinds.contains(&s.kind.as_str())) {
@@ -215,10 +215,7 @@ impl Column<'_> {
         match own {
             Some(scope) => marks.scope = Some(scope),
             None => {
-                return Err(TextError::meaning(
-                    place,
-                    format!("thread P{} stands in no `{word}`", self.id.0),
-                ));
+                return Err(TextError::meaning(place, format!("thread P{} is in no `{word}`", self.id.0)));
             }
         }
         Ok(())
@@ -228,12 +225,12 @@ impl Column<'_> {
         self.scopes.around(self.id, "system").unwrap_or_default()
     }
 
-    fn access(&self, marks: Marks, address: Expr) -> Access {
+    fn access(&self, marks: Annotations, address: Expr) -> Access {
         let mut access = Access::plain(address);
         access.remote = marks.remote;
         access.commutative = marks.commutative;
         access.tags = marks.tags;
-        // A scope alone makes an access atomic.
+        // A scope makes an access atomic.
         let order = match (marks.order, marks.scope) {
             (Some(order), _) => order,
             (None, Some(_)) => Order::Relaxed,
@@ -246,7 +243,8 @@ impl Column<'_> {
         access
     }
 
-    /// `rmw[marks] r1 (add r1 1) x`; a plain operand is exchanged.
+    /// Reads `rmw[marks] r1 (add r1 1) x`. An operand without an operator means an
+    /// exchange.
     fn rmw(&mut self) -> Result<Instr, TextError> {
         let marks = self.marks(Order::Relaxed)?;
         let dst = self.register()?;
@@ -288,13 +286,13 @@ impl Column<'_> {
         };
         let first = self.operand(0)?;
         self.cursor.eat(",");
-        // The register that takes the old value may stand as first operand.
+        // The destination register may also be the first operand.
         let operand = if self.cursor.is(")") {
             first
         } else if first == Expr::Reg(dst) {
             self.operand(0)?
         } else {
-            let sentence = "the first operand of a read-modify-write is the register that it reads into";
+            let sentence = "the first operand of a read-modify-write must be its destination register";
             return Err(TextError::meaning(place, sentence));
         };
         self.cursor.expect(")")?;
@@ -307,10 +305,10 @@ impl Column<'_> {
         Ok(init::register(&mut self.thread, &name))
     }
 
-    /// A number, a register, `&x`, or `(add r1 1)`.
+    /// Reads a number, a register, `&x`, or `(add r1 1)`.
     fn operand(&mut self, depth: usize) -> Result<Expr, TextError> {
         if depth > DEPTH_MAX {
-            return Err(self.cursor.expected("an operand that is not nested so deeply"));
+            return Err(self.cursor.too_deep("an operand"));
         }
         if self.cursor.eat("(") {
             let place = self.cursor.place();
@@ -353,7 +351,7 @@ impl Column<'_> {
         }
     }
 
-    /// `x`, `[x]`, `r1`, `x + 1`.
+    /// Reads `x`, `[x]`, `r1`, or `x + 1`.
     fn address(&mut self) -> Result<Expr, TextError> {
         let bracket = self.cursor.eat("[");
         let place = self.cursor.place();

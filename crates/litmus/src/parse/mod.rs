@@ -1,8 +1,8 @@
-//! Litmus tests as text: five formats, one [`Program`].
+//! Parsers for litmus tests: five text formats, one [`Program`].
 //!
-//! A test is a format's word and a name, an initial state in braces, the
-//! threads, and what is asked of the final states. Errors name the line, the
-//! column, what was found and what was expected there.
+//! A test consists of the format's keyword and a name, an initial state in braces, the
+//! threads, and a condition on the final states. An error names the line, the column,
+//! the text found and the text expected.
 
 mod c;
 mod columns;
@@ -20,27 +20,27 @@ mod table;
 mod vulkan;
 
 pub use c::Macros;
-pub use error::{Fault, Place, TextError};
+pub use error::{Place, TextError, TextErrorKind};
 pub use hash::hash;
 
 use crate::program::{Dialect, Program};
 use lexer::Words;
 
-/// The longest text that is read.
+/// The longest accepted text.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a litmus test in any of the formats.
 ///
 /// # Errors
-/// The first thing in the text that is not a test, with its place.
+/// The first error in the text, with its place.
 pub fn parse(text: &str) -> Result<Program, TextError> {
     parse_with(text, Macros::kernel())
 }
 
-/// The same with macros of one's own in tests in C, in place of the kernel's.
+/// Reads a litmus test with other macros than the kernel's for tests in C.
 ///
 /// # Errors
-/// The first thing in the text that is not a test, with its place.
+/// The first error in the text, with its place.
 pub fn parse_with(text: &str, macros: &Macros) -> Result<Program, TextError> {
     if text.len() > TEXT_BYTES_MAX {
         let place = Place { line: 1, column: 1 };

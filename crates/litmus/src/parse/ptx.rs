@@ -12,7 +12,7 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// Without a placement, each thread is a CTA of one GPU.
+/// The placement by default: each thread is a CTA of one GPU.
 const PTX_ALONE: [(&str, bool); 2] = [("cta", false), ("gpu", true)];
 
 /// Reads a PTX test.
@@ -31,7 +31,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     )
 }
 
-/// An opcode such as `atom.acq_rel.sys.add`, taken apart.
+/// The parts of an opcode such as `atom.acq_rel.sys.add`.
 struct Opcode {
     text: String,
     place: Place,
@@ -59,13 +59,13 @@ fn opcode(text: &str, place: Place) -> Opcode {
             "release" => of.order = Some(Order::Release),
             "acq_rel" => of.order = Some(Order::AcqRel),
             "sc" => of.order = Some(Order::SeqCst),
-            // A volatile access is a relaxed one of the whole system.
+            // A volatile access is a relaxed access at system scope.
             "volatile" | "mmio" => {
                 of.order = Some(Order::Relaxed);
                 of.scope.get_or_insert_with(|| "sys".to_owned());
             }
             "cta" | "cluster" | "gpu" | "sys" => of.scope = Some(part.to_owned()),
-            // State spaces, types and vector widths say nothing here.
+            // State spaces, types and vector widths have no effect.
             "global" | "shared" | "const" | "param" | "local" | "generic" | "u8" | "u16" | "u32" | "u64"
             | "s8" | "s16" | "s32" | "s64" | "b8" | "b16" | "b32" | "b64" | "f32" | "f64" | "aligned" => {}
             other => of.rest.push(other.to_owned()),
@@ -107,12 +107,12 @@ impl Column<'_> {
             let expected = "a scope: `.cta`, `.cluster`, `.gpu` or `.sys`";
             return Err(TextError::expected(op.place, format!("`{}` without a scope", op.text), expected));
         };
-        self.scopes.around(self.id, name).ok_or_else(|| {
-            TextError::meaning(op.place, format!("thread P{} stands in no `{name}`", self.id.0))
-        })
+        self.scopes
+            .around(self.id, name)
+            .ok_or_else(|| TextError::meaning(op.place, format!("thread P{} is in no `{name}`", self.id.0)))
     }
 
-    /// The access of an opcode whose order may be one of `orders`.
+    /// The access of an opcode. `orders` are the allowed memory orders.
     fn access(&self, op: &Opcode, address: Expr, orders: &[Order]) -> Result<Access, TextError> {
         let mut access = Access::plain(address);
         access.proxy = match op.text.as_str() {
@@ -122,18 +122,18 @@ impl Column<'_> {
             _ => Proxy::Generic,
         };
         if let Some(rest) = op.rest.first() {
-            let expected = format!("an order and a scope behind `{}`", op.text);
+            let expected = format!("an order and a scope after `{}`", op.text);
             return Err(TextError::expected(op.place, format!("`.{rest}`"), expected));
         }
         let Some(order) = op.order else {
             if let Some(scope) = &op.scope {
-                let sentence = format!("a weak `{}` takes no scope, but `.{scope}` stands there", op.text);
+                let sentence = format!("a weak `{}` takes no scope, found `.{scope}`", op.text);
                 return Err(TextError::meaning(op.place, sentence));
             }
             return Ok(access);
         };
         if op.weak || !orders.contains(&order) {
-            let sentence = format!("`{}` cannot have that order", op.text);
+            let sentence = format!("`{}` cannot have this memory order", op.text);
             return Err(TextError::meaning(op.place, sentence));
         }
         access.order = order;
@@ -141,7 +141,7 @@ impl Column<'_> {
         Ok(access)
     }
 
-    /// A load, or `ld r0, 2`, which only sets a register.
+    /// Reads a load, or `ld r0, 2`, which only sets a register.
     fn load(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let dst = self.register()?;
         self.comma()?;
@@ -177,7 +177,7 @@ impl Column<'_> {
             scope: op.scope.clone(),
             ..opcode("", op.place)
         };
-        // The order is relaxed where none is written.
+        // The default order is relaxed.
         inner.order = Some(op.order.unwrap_or(Order::Relaxed));
         inner.scope.get_or_insert_with(|| "gpu".to_owned());
         let function = op.rest.first().map(String::as_str).unwrap_or_default();
@@ -275,7 +275,7 @@ impl Column<'_> {
         }))
     }
 
-    /// The old name of `fence.sc`.
+    /// Reads `membar`, the old name of `fence.sc`.
     fn membar(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let level = op.scope.as_deref().or(op.rest.first().map(String::as_str)).unwrap_or_default();
         let name = match level {
@@ -290,7 +290,7 @@ impl Column<'_> {
         self.fence(&fence)
     }
 
-    /// `bar.cta.sync instance [, id [, quorum]]`.
+    /// Reads `bar.cta.sync instance [, id [, quorum]]`.
     fn barrier(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let arrive = match op.rest.first().map(String::as_str) {
             Some("sync") => false,
@@ -301,9 +301,10 @@ impl Column<'_> {
             }
         };
         let (instance, id, quorum) = self.barrier_operands(op.place)?;
-        let group = self.scopes.around(self.id, "cta").ok_or_else(|| {
-            TextError::meaning(op.place, format!("thread P{} stands in no `cta`", self.id.0))
-        })?;
+        let group = self
+            .scopes
+            .around(self.id, "cta")
+            .ok_or_else(|| TextError::meaning(op.place, format!("thread P{} is in no `cta`", self.id.0)))?;
         Ok(Instr::Barrier(Barrier {
             group,
             scope: group,
@@ -318,7 +319,7 @@ impl Column<'_> {
         }))
     }
 
-    /// `await.acquire.gpu r0, x, 1`: waits until `x` holds 1.
+    /// Reads `await.acquire.gpu r0, x, 1`: waits until `x` holds 1.
     fn wait(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let dst = self.register()?;
         self.comma()?;

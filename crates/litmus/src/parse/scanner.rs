@@ -1,21 +1,21 @@
-//! Characters with places, as both lexers read them.
+//! A scanner over characters, used by both lexers.
 
 use super::error::{Place, TextError};
 
-/// Reads characters and knows where it is.
+/// Reads characters and counts lines and columns.
 pub(crate) struct Scanner<'t> {
     rest: core::str::Chars<'t>,
     pub(crate) place: Place,
 }
 
 impl<'t> Scanner<'t> {
-    /// At the beginning of `text`, behind a byte order mark.
+    /// A scanner at the beginning of `text`, after a byte order mark.
     pub(crate) fn new(text: &'t str) -> Scanner<'t> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } }
     }
 
-    /// What is left.
+    /// The remaining text.
     pub(crate) fn rest(&self) -> &'t str {
         self.rest.as_str()
     }
@@ -54,14 +54,14 @@ impl<'t> Scanner<'t> {
         word
     }
 
-    /// The first of the marks that stands here; it is passed.
+    /// Skips and returns the first of the marks that is next.
     pub(crate) fn mark(&mut self, marks: &[&'static str]) -> Option<&'static str> {
         let mark = marks.iter().find(|mark| self.starts_with(mark))?;
         self.skip(mark.len());
         Some(mark)
     }
 
-    /// The text in quotes that begins here.
+    /// Reads the quoted text that begins here.
     pub(crate) fn quoted(&mut self) -> Result<String, TextError> {
         let place = self.place;
         self.bump();
@@ -73,7 +73,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A character in quotes; one that cannot be seen is written out.
+/// The character in backquotes; a control character is escaped.
 pub(crate) fn shown(c: char) -> String {
     if c.is_control() { format!("`{}`", c.escape_debug()) } else { format!("`{c}`") }
 }

@@ -1,4 +1,4 @@
-//! Who stands where: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
+//! The placement of threads: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
 
 use crate::program::{Level, Region, Scopes, THREADS_MAX, ThreadId, ThreadSet, level_of};
 
@@ -7,7 +7,7 @@ use super::error::{Place, TextError};
 use super::init::Locations;
 use super::lexer::Kind;
 
-/// The one name of a level, whatever the test wrote.
+/// The canonical name of a level.
 pub(super) fn level_name(kind: &str) -> String {
     match level_of(kind) {
         Level::WorkItem => "work_item".to_owned(),
@@ -22,22 +22,22 @@ pub(super) fn level_name(kind: &str) -> String {
     }
 }
 
-/// The places of the threads, as they are gathered from the text.
+/// The placement of threads, collected from the text.
 #[derive(Default)]
 pub(super) struct Placement {
-    /// For each thread with a placement of its own, the levels, outermost
-    /// first, with their numbers.
+    /// For each thread with a placement in its header, the levels with their numbers,
+    /// outermost first.
     own: Vec<(usize, Vec<(String, u32)>)>,
-    /// The nodes of trees and the named sets: level or name, members.
+    /// The nodes of scope trees and the named sets: level or name, and members.
     sets: Vec<(String, ThreadSet)>,
     /// The names of the named sets.
     named: Vec<String>,
-    /// In which memory words lie.
+    /// The regions of locations.
     regions: Vec<(String, String, Place)>,
 }
 
 impl Placement {
-    /// Reads `@kind n, kind n` behind a thread's name.
+    /// Reads `@kind n, kind n` after a thread's name.
     pub(super) fn header(&mut self, cursor: &mut Cursor, thread: usize) -> Result<(), TextError> {
         let place = cursor.place();
         cursor.expect("@")?;
@@ -62,7 +62,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Reads trees: `(device (work_group P0 P1) (work_group P2))`, one or several.
+    /// Reads one or several trees: `(device (work_group P0 P1) (work_group P2))`.
     pub(super) fn trees(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
         self.node(cursor, 0)?;
         while cursor.is("(") {
@@ -71,7 +71,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Reads `x: global, y: local`: in which memory words lie.
+    /// Reads the regions of locations: `x: global, y: local`.
     pub(super) fn memory(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
         loop {
             let bracket = cursor.eat("(");
@@ -91,9 +91,9 @@ impl Placement {
         }
     }
 
-    /// Places the words where the test says so. A region that the tool does not
-    /// know is one for the test's own model.
-    pub(super) fn place_words(&self, locations: &mut Locations) -> Result<(), TextError> {
+    /// Sets the regions of locations. Only the test's own model uses a region that is
+    /// unknown here.
+    pub(super) fn set_regions(&self, locations: &mut Locations) -> Result<(), TextError> {
         for (name, region, place) in &self.regions {
             let Some(loc) = locations.find(name) else {
                 return Err(TextError::meaning(*place, format!("the test has no location `{name}`")));
@@ -109,11 +109,11 @@ impl Placement {
 
     fn node(&mut self, cursor: &mut Cursor, depth: usize) -> Result<ThreadSet, TextError> {
         if depth > DEPTH_MAX {
-            return Err(cursor.expected("a scope tree that is not so deep"));
+            return Err(cursor.too_deep("a scope tree"));
         }
         cursor.expect("(")?;
         let kind = cursor.word("a level such as `device` or `work_group`")?;
-        // Some writers number the instances: `(device 0 ...)`.
+        // Some tests number the instances: `(device 0 ...)`.
         if matches!(cursor.peek(), Kind::Number(_)) {
             cursor.advance();
         }
@@ -146,9 +146,9 @@ impl Placement {
         Ok(())
     }
 
-    /// The scope instances of a program of `threads` threads. Without any
-    /// placement `fallback` says in which nested levels each thread stands
-    /// alone (`false`) or all stand together (`true`).
+    /// The scope instances of a program of `threads` threads. Without any placement,
+    /// `fallback` gives the levels, and for each level whether all threads share one
+    /// instance (`true`) or each thread has its own (`false`).
     pub(super) fn scopes(
         &self,
         threads: usize,
@@ -180,7 +180,7 @@ impl Placement {
             let sentence = format!("thread P{missing} has no placement, although others have one");
             return Err(TextError::meaning(place, sentence));
         }
-        // An instance is named by its number and those of all levels around it.
+        // The number of an instance and those of all levels around it identify it.
         let mut paths: Vec<(Vec<(String, u32)>, ThreadSet)> = Vec::new();
         for (thread, levels) in &self.own {
             let only = ThreadSet::only(ThreadId(*thread as u8));
@@ -210,7 +210,7 @@ impl Placement {
             let level = if self.named.contains(kind) { Level::Named } else { level_of(kind) };
             let name = if level == Level::Named { kind.clone() } else { level_name(kind) };
             match level {
-                // Every program has these already.
+                // Every program has these instances.
                 Level::System if *members == all => continue,
                 Level::WorkItem => continue,
                 _ => {}
@@ -231,7 +231,7 @@ impl Placement {
     }
 }
 
-/// The thread that must be named here.
+/// Reads the name of a thread.
 fn thread_name(cursor: &mut Cursor) -> Result<ThreadId, TextError> {
     let number = match cursor.peek() {
         Kind::Word(word) => thread_number(word),

@@ -1,4 +1,4 @@
-//! Code in columns: one thread a column, rows closed by semicolons.
+//! Code in columns: one column for each thread, one row for each semicolon.
 
 use proto::words::counted;
 
@@ -9,13 +9,13 @@ use super::init::Locations;
 use super::lexer::Kind;
 use crate::program::{Instr, LocId, ThreadId};
 
-/// Where each instruction of each thread stands.
+/// The positions of the instructions.
 pub(super) struct Table {
-    /// For each column its cells, as positions of the cursor.
+    /// For each column, the positions of its cells.
     pub(super) columns: Vec<Vec<usize>>,
 }
 
-/// Finds the cells of a table of `threads` columns. Empty cells are left out.
+/// Finds the cells of a table of `threads` columns. Skips empty cells.
 pub(super) fn cells(cursor: &mut Cursor, threads: usize) -> Result<Table, TextError> {
     let mut columns = vec![Vec::new(); threads];
     while !cursor.at_end()
@@ -54,17 +54,17 @@ fn skip_cell(cursor: &mut Cursor) -> Result<(), TextError> {
     Ok(())
 }
 
-/// Is the cell at its end?
+/// Whether the cursor is at the end of a cell.
 pub(super) fn at_cell_end(cursor: &Cursor) -> bool {
     cursor.is("|") || cursor.is(";") || cursor.at_end()
 }
 
-/// The cell must end here.
+/// Fails unless the cursor is at the end of a cell.
 pub(super) fn cell_end(cursor: &Cursor) -> Result<(), TextError> {
     if at_cell_end(cursor) { Ok(()) } else { Err(cursor.expected("`|` or `;`")) }
 }
 
-/// The labels of a thread, and the jumps that wait for theirs.
+/// The labels of a thread, and the jumps to resolve.
 #[derive(Default)]
 pub(super) struct Labels {
     known: Vec<(String, usize)>,
@@ -72,7 +72,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Reads the labels that stand in front of the instruction at `here`.
+    /// Reads the labels before the instruction at `here`.
     pub(super) fn read(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
         while let (Kind::Word(label), Kind::Mark(":")) = (cursor.peek(), cursor.peek_at(1)) {
             let label = label.clone();
@@ -83,28 +83,28 @@ impl Labels {
         Ok(())
     }
 
-    /// The label stands in front of the instruction at `here`.
+    /// Defines a label before the instruction at `here`.
     pub(super) fn define(&mut self, label: &str, here: usize, place: Place) -> Result<(), TextError> {
         if self.known.iter().any(|(known, _)| known == label) {
-            return Err(TextError::meaning(place, format!("label `{label}` stands in two places")));
+            return Err(TextError::meaning(place, format!("label `{label}` is defined twice")));
         }
         self.known.push((label.to_owned(), here));
         Ok(())
     }
 
-    /// The last label in front of the instruction at `here`.
+    /// The last label before the instruction at `here`.
     pub(super) fn at(&self, here: usize) -> Option<&str> {
         self.known.iter().rfind(|(_, at)| *at == here).map(|(label, _)| label.as_str())
     }
 
-    /// Reads the label to which the instruction at `here` goes.
+    /// Reads the label that the instruction at `here` jumps to.
     pub(super) fn jump(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
         let place = cursor.place();
         self.jumps.push((cursor.word("a label")?, here, place));
         Ok(())
     }
 
-    /// Lets every jump go to its label.
+    /// Sets the targets of all jumps.
     pub(super) fn resolve(self, thread: ThreadId, code: &mut [Instr]) -> Result<(), TextError> {
         for (label, at, place) in self.jumps {
             let Some(&(_, to)) = self.known.iter().find(|(name, _)| *name == label) else {
@@ -119,8 +119,8 @@ impl Labels {
     }
 }
 
-/// A location that the initial state does not name starts with zero; a word
-/// that looks like a register is no location.
+/// A location that is absent from the initial state starts with zero. A word that looks
+/// like a register is not a location.
 pub(super) fn new_location(
     locations: &mut Locations,
     thread: ThreadId,

@@ -1,6 +1,6 @@
 //! Vulkan tests: `st.atom.rel.wg.sc0.semsc0 y, 1`, `cbar.acq_rel.wg.semsc0 1`.
 //!
-//! An instruction's modifiers are the operands of SPIR-V: the scope, the memory
+//! The modifiers of an instruction are the operands of SPIR-V: the scope, the memory
 //! semantics with their storage classes, and the memory operands.
 
 use crate::program::{
@@ -15,11 +15,11 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// Without a placement, each thread is a work-group of one queue family.
+/// The placement by default: each thread is a work-group of one queue family.
 const ALONE: [(&str, bool); 4] = [("sg", false), ("wg", false), ("qf", true), ("dv", true)];
 
-/// The storage classes and their semantics, and the other marks that a model sees
-/// as sets.
+/// Modifiers that a model sees as sets: the storage classes, their semantics, and
+/// others.
 const MARKS: [&str; 13] = [
     "sc0", "sc1", "sc2", "sc3", "semsc0", "semsc1", "semsc2", "semsc3", "semav", "semvis", "av", "vis",
     "nonpriv",
@@ -55,7 +55,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads `{ ssw 0 1; ssw 1 2; }`: whose operations system-synchronize with whose.
+/// Reads `{ ssw 0 1; ssw 1 2; }`: pairs of threads in system-synchronizes-with.
 fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Result<(), TextError> {
     cursor.expect("{")?;
     while !cursor.eat("}") {
@@ -73,7 +73,7 @@ fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Re
     Ok(())
 }
 
-/// A thread's number: `0` or `P0`.
+/// Reads a thread's number: `0` or `P0`.
 fn thread(cursor: &mut Cursor) -> Result<(usize, Place), TextError> {
     let place = cursor.place();
     let number = match cursor.peek() {
@@ -90,7 +90,7 @@ fn thread(cursor: &mut Cursor) -> Result<(usize, Place), TextError> {
     }
 }
 
-/// An opcode such as `st.atom.rel.wg.sc0.semsc0`, taken apart.
+/// The parts of an opcode such as `st.atom.rel.wg.sc0.semsc0`.
 struct Opcode {
     word: String,
     place: Place,
@@ -141,15 +141,15 @@ impl Opcode {
         self.marks.iter().any(|own| own == mark)
     }
 
-    fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> TextError {
+    fn expected(&self, found: impl Into<String>, expected: impl Into<String>) -> TextError {
         TextError::expected(self.place, found, expected)
     }
 
-    /// Refuses modifiers that the format does not have.
+    /// Fails on an unknown modifier.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
-            Some(other) => Err(self.wrong(
+            Some(other) => Err(self.expected(
                 format!("`.{other}`"),
                 format!("modifiers of `{}` such as `.atom`, `.wg` or `.sc0`", self.word),
             )),
@@ -160,10 +160,10 @@ impl Opcode {
     fn scope(&self, column: &Column<'_>) -> Result<ScopeId, TextError> {
         let Some(name) = &self.scope else {
             let expected = "a scope: `.sg`, `.wg`, `.qf` or `.dv`";
-            return Err(self.wrong(format!("`{}` without a scope", self.word), expected));
+            return Err(self.expected(format!("`{}` without a scope", self.word), expected));
         };
         column.scopes.around(column.id, name).ok_or_else(|| {
-            TextError::meaning(self.place, format!("thread P{} stands in no `{name}`", column.id.0))
+            TextError::meaning(self.place, format!("thread P{} is in no `{name}`", column.id.0))
         })
     }
 }
@@ -182,7 +182,10 @@ fn instruction(column: &mut Column<'_>, labels: &mut Labels) -> Result<(), TextE
         word => {
             let local = if text == word { column.local(word, labels)? } else { None };
             local.ok_or_else(|| {
-                op.wrong(format!("`{text}`"), "an instruction such as `ld`, `st`, `rmw`, `membar` or `cbar`")
+                op.expected(
+                    format!("`{text}`"),
+                    "an instruction such as `ld`, `st`, `rmw`, `membar` or `cbar`",
+                )
             })?
         }
     };
@@ -190,7 +193,8 @@ fn instruction(column: &mut Column<'_>, labels: &mut Labels) -> Result<(), TextE
     Ok(())
 }
 
-/// The access of an instruction whose order may be one of `orders`.
+/// The access of an instruction. `orders` are the allowed memory orders, `not` the
+/// modifiers that it does not take.
 fn access(
     column: &Column<'_>,
     op: &Opcode,
@@ -205,7 +209,7 @@ fn access(
     let classes = ["SC0", "SC1", "SC2", "SC3"];
     let given = classes.iter().filter(|class| op.has(class)).count();
     if given > 1 {
-        return Err(op.wrong("two storage classes", "one of `.sc0` to `.sc3`"));
+        return Err(op.expected("two storage classes", "one of `.sc0` to `.sc3`"));
     }
     let mut access = Access::plain(address);
     access.tags.clone_from(&op.marks);
@@ -215,10 +219,10 @@ fn access(
     match op.order {
         Some(order) if !op.atomic => {
             let word = if order == Order::Relaxed { "rlx" } else { "acq or .rel" };
-            return Err(op.wrong(format!("`.{word}` without `.atom`"), "`.atom` in front of it"));
+            return Err(op.expected(format!("`.{word}` without `.atom`"), "`.atom` before it"));
         }
         Some(order) if !orders.contains(&order) => {
-            let sentence = format!("`{}` cannot have that order", op.word);
+            let sentence = format!("`{}` cannot have this memory order", op.word);
             return Err(TextError::meaning(op.place, sentence));
         }
         order if op.atomic => access.order = order.unwrap_or(Order::Relaxed),
@@ -231,7 +235,7 @@ fn access(
     Ok(access)
 }
 
-/// A load, or `ld r0, 2`, which only sets a register.
+/// Reads a load, or `ld r0, 2`, which only sets a register.
 fn load(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     op.no_function()?;
     let dst = column.register()?;
@@ -253,11 +257,11 @@ fn store(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     Ok(Instr::Store { access, value })
 }
 
-/// `rmw.atom.wg.sc0.add r0, x, 1`; without a function it exchanges.
+/// Reads `rmw.atom.wg.sc0.add r0, x, 1`. The default function is an exchange.
 fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     const ORDERS: [Order; 4] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
     if !op.atomic {
-        return Err(op.wrong("`rmw` without `.atom`", "`rmw.atom`"));
+        return Err(op.expected("`rmw` without `.atom`", "`rmw.atom`"));
     }
     let dst = column.register()?;
     column.comma()?;
@@ -292,20 +296,20 @@ fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, Text
         "dec" => RmwOp::Dec,
         "exch" => RmwOp::Exchange,
         other => {
-            return Err(op.wrong(format!("`.{other}`"), "an operation such as `.add`, `.exch` or `.cas`"));
+            return Err(op.expected(format!("`.{other}`"), "an operation such as `.add`, `.exch` or `.cas`"));
         }
     };
     Ok(Instr::Rmw { dst: Some(dst), access, op: function, operand })
 }
 
-/// Only semantics, no access: their marks.
+/// The modifiers of an instruction that has memory semantics but no access.
 fn semantics(op: &Opcode) -> Result<Vec<String>, TextError> {
     op.no_function()?;
     match op.marks.iter().find(|mark| !mark.starts_with("SEM")) {
         None if !op.atomic => Ok(op.marks.clone()),
         found => {
             let mark = found.map_or_else(|| "atom".to_owned(), |mark| mark.to_ascii_lowercase());
-            Err(op.wrong(format!("`.{mark}`"), format!("semantics of `{}` such as `.semsc0`", op.word)))
+            Err(op.expected(format!("`.{mark}`"), format!("semantics of `{}` such as `.semsc0`", op.word)))
         }
     }
 }
@@ -313,7 +317,7 @@ fn semantics(op: &Opcode) -> Result<Vec<String>, TextError> {
 fn memory_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     let tags = semantics(op)?;
     let Some(order) = op.order.filter(|order| *order != Order::Relaxed) else {
-        return Err(op.wrong("`membar` without an order", "`.acq`, `.rel` or `.acq_rel`"));
+        return Err(op.expected("`membar` without an order", "`.acq`, `.rel` or `.acq_rel`"));
     };
     let scope = Some(op.scope(column)?);
     Ok(Instr::Fence(Fence {
@@ -328,7 +332,7 @@ fn memory_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextErr
     }))
 }
 
-/// `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
+/// Reads `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
 fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     let tags = semantics(op)?;
     let order = op.order.unwrap_or(Order::Relaxed);
@@ -348,12 +352,12 @@ fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextEr
     }))
 }
 
-/// `avdevice`, `visdevice`: what the device's memory dependencies do.
+/// Reads `avdevice` or `visdevice`: the operations of the device's memory dependencies.
 fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
     let bare = op.marks.is_empty() && op.order.is_none() && op.scope.is_none() && !op.atomic;
     op.no_function()?;
     if !bare {
-        return Err(op.wrong(format!("`{}` with a modifier", op.word), "none"));
+        return Err(op.expected(format!("`{}` with a modifier", op.word), "none"));
     }
     Ok(Instr::Fence(Fence {
         order: Order::Plain,

@@ -48,7 +48,7 @@ impl Builder {
         }
     }
 
-    /// A word of global memory of its own.
+    /// Adds a word of global memory.
     pub fn location(&mut self, name: &str, init: Value) -> LocId {
         let id = LocId(self.program.locations.len() as u16);
         self.program.locations.push(Location {
@@ -63,7 +63,7 @@ impl Builder {
         id
     }
 
-    /// The register of that name, made if it is new.
+    /// The register with this name, added if it is new.
     pub fn register(&mut self, thread: ThreadId, name: &str) -> Reg {
         let thread = &mut self.program.threads[usize::from(thread.0)];
         thread.register(name).unwrap_or_else(|| {
@@ -80,26 +80,26 @@ impl Builder {
         thread.code.len() - 1
     }
 
-    /// A plain store of a number.
+    /// Appends a plain store of a number.
     pub fn store(&mut self, thread: ThreadId, loc: LocId, value: Value) {
         let access = Access::plain(Expr::Addr(loc));
         self.push(thread, Instr::Store { access, value: Expr::Const(value) });
     }
 
-    /// An atomic store of a number.
+    /// Appends an atomic store of a number.
     pub fn store_atomic(&mut self, thread: ThreadId, loc: LocId, value: Value, order: Order, scope: ScopeId) {
         let access = Access::atomic(Expr::Addr(loc), order, scope);
         self.push(thread, Instr::Store { access, value: Expr::Const(value) });
     }
 
-    /// A plain load into the register of that name.
+    /// Appends a plain load into the register with this name.
     pub fn load(&mut self, thread: ThreadId, name: &str, loc: LocId) -> Reg {
         let dst = self.register(thread, name);
         self.push(thread, Instr::Load { dst, access: Access::plain(Expr::Addr(loc)) });
         dst
     }
 
-    /// An atomic load into the register of that name.
+    /// Appends an atomic load into the register with this name.
     pub fn load_atomic(
         &mut self,
         thread: ThreadId,
@@ -113,7 +113,7 @@ impl Builder {
         dst
     }
 
-    /// The program that asks whether some state has `prop`.
+    /// The program with the condition that some state has `prop`.
     #[must_use]
     pub fn exists(mut self, prop: Prop) -> Program {
         self.program.condition = Condition { quantifier: Quantifier::Exists, prop };

@@ -1,8 +1,8 @@
-//! What a test asks of its final states.
+//! Conditions on final states.
 
 use super::{BinaryOp, LocId, Reg, ThreadId, Value};
 
-/// Something that has a value in a final state.
+/// A term with a value in a final state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// A register of a thread.
@@ -28,27 +28,27 @@ pub enum Prop {
     And(Vec<Prop>),
     /// Any of them.
     Or(Vec<Prop>),
-    /// The second, wherever the first holds.
+    /// The second one, if the first one holds.
     Implies(Box<Prop>, Box<Prop>),
 }
 
-/// How the final states are asked.
+/// The quantifier over final states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantifier {
-    /// Some state has it.
+    /// Some state has the property.
     Exists,
-    /// No state has it.
+    /// No state has the property.
     NotExists,
-    /// Every state has it.
+    /// Every state has the property.
     Forall,
 }
 
-/// What a test asks.
+/// The condition of a test.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Condition {
-    /// How.
+    /// The quantifier over final states.
     pub quantifier: Quantifier,
-    /// What.
+    /// The property of a final state.
     pub prop: Prop,
 }
 
@@ -59,7 +59,7 @@ impl Prop {
         Prop::Compare(term, BinaryOp::Eq, Term::Const(value))
     }
 
-    /// Does it hold, given the value of each term?
+    /// Whether the proposition holds, given the value of each term.
     pub fn holds(&self, value: &mut dyn FnMut(Term) -> Value) -> bool {
         match self {
             Prop::True => true,
@@ -75,7 +75,7 @@ impl Prop {
         }
     }
 
-    /// Adds every term in it to `terms`, in the order of the text.
+    /// Adds every term to `terms`, in the order of the text.
     pub fn collect_terms(&self, terms: &mut Vec<Term>) {
         match self {
             Prop::True | Prop::False => {}
@@ -88,8 +88,8 @@ impl Prop {
 }
 
 impl Condition {
-    /// Is the condition met, given whether some and whether every final state
-    /// has the property?
+    /// Whether the condition is met. `some` and `every` say whether some and whether
+    /// every final state has the property.
     #[must_use]
     pub const fn verdict(&self, some: bool, every: bool) -> bool {
         match self.quantifier {

@@ -1,10 +1,10 @@
-//! Arithmetic on registers.
+//! Expressions over registers.
 
 use core::fmt;
 
 use super::{LocId, Reg, Value, address_value};
 
-/// An operator of one operand.
+/// A unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnaryOp {
     /// `-a`.
@@ -15,7 +15,7 @@ pub enum UnaryOp {
     BitNot,
 }
 
-/// An operator of two operands. Comparisons yield one or zero.
+/// A binary operator. Comparisons yield one or zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinaryOp {
     /// `a + b`, wrapping.
@@ -61,13 +61,13 @@ pub enum Expr {
     Reg(Reg),
     /// The address of a location.
     Addr(LocId),
-    /// An operator of one operand.
+    /// A unary operator with its operand.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator of two operands.
+    /// A binary operator with its operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
 }
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalError {
     /// A division by zero.
@@ -83,10 +83,10 @@ impl fmt::Display for EvalError {
 }
 
 impl BinaryOp {
-    /// The value of the operator.
+    /// Applies the operator.
     ///
     /// # Errors
-    /// If a division has no value.
+    /// If a divisor is zero.
     pub fn apply(self, a: Value, b: Value) -> Result<Value, EvalError> {
         Ok(match self {
             BinaryOp::Add => a.wrapping_add(b),
@@ -109,7 +109,7 @@ impl BinaryOp {
         })
     }
 
-    /// The operator as C writes it.
+    /// The operator in C's notation.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -146,10 +146,10 @@ impl Expr {
         Expr::binary(BinaryOp::Eq, self, Expr::Const(value))
     }
 
-    /// The value, given the registers'.
+    /// The value of the expression, given the values of the registers.
     ///
     /// # Errors
-    /// If a division has no value.
+    /// If a divisor is zero.
     pub fn eval(&self, registers: &[Value]) -> Result<Value, EvalError> {
         Ok(match self {
             Expr::Const(value) => *value,
@@ -167,7 +167,7 @@ impl Expr {
         })
     }
 
-    /// The location, if the expression is simply its address.
+    /// The location, if the expression is just an address.
     #[must_use]
     pub fn as_location(&self) -> Option<LocId> {
         match self {
@@ -176,7 +176,7 @@ impl Expr {
         }
     }
 
-    /// The number, if the expression is simply one.
+    /// The number, if the expression is just a number.
     #[must_use]
     pub fn as_const(&self) -> Option<Value> {
         match self {
@@ -185,7 +185,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` for every register read.
+    /// Calls `visit` for every register of the expression.
     pub fn for_each_reg(&self, visit: &mut dyn FnMut(Reg)) {
         match self {
             Expr::Const(_) | Expr::Addr(_) => {}
@@ -198,7 +198,7 @@ impl Expr {
         }
     }
 
-    /// How deeply it is nested.
+    /// The nesting depth.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {

@@ -4,22 +4,23 @@ use super::{BinaryOp, Expr, Proxy, Reg, ScopeId, Value};
 
 pub use proto::Order;
 
-/// How memory is reached.
+/// An access to memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// The address; mostly [`Expr::Addr`].
+    /// The address, usually [`Expr::Addr`].
     pub address: Expr,
-    /// The order; [`Order::Plain`] is an ordinary data access.
+    /// The memory order; [`Order::Plain`] is an ordinary data access.
     pub order: Order,
-    /// The scope instance; none for a plain access.
+    /// The scope instance; `None` for a plain access.
     pub scope: Option<ScopeId>,
     /// The path to memory.
     pub proxy: Proxy,
-    /// A remote operation: it pairs with narrower scopes elsewhere.
+    /// Whether it is a remote operation: it synchronizes with narrower scopes
+    /// elsewhere.
     pub remote: bool,
-    /// An update that may change places with other commutative updates of its word.
+    /// Whether the update commutes with other commutative updates of its word.
     pub commutative: bool,
-    /// Further annotations, as a model's own sets.
+    /// Further annotations: names of a model's own sets.
     pub tags: Vec<String>,
 }
 
@@ -53,7 +54,7 @@ impl Access {
     }
 }
 
-/// The new value of a read-modify-write, of the old value and an operand.
+/// The function of a read-modify-write: the new value for an old value and an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwOp {
     /// The sum.
@@ -62,7 +63,7 @@ pub enum RmwOp {
     Sub,
     /// The product.
     Mul,
-    /// The quotient; zero where there is none.
+    /// The quotient; zero if the operand is zero.
     Div,
     /// Bitwise and.
     And,
@@ -74,13 +75,14 @@ pub enum RmwOp {
     Min,
     /// The larger, signed.
     Max,
-    /// One more, or zero when the operand is reached.
+    /// The old value plus one, or zero if the old value has reached the operand.
     Inc,
-    /// One less, or the operand from zero or from above the operand.
+    /// The old value minus one, or the operand if the old value is zero or above the
+    /// operand.
     Dec,
     /// The operand.
     Exchange,
-    /// The sum, unless this value is found: then nothing is written.
+    /// The sum, unless the old value is this one: then nothing is written.
     AddUnless(Value),
 }
 
@@ -109,72 +111,72 @@ impl RmwOp {
     }
 }
 
-/// A compare-and-swap: `desired` is written if `expected` was read.
+/// A compare-and-swap: writes `desired` if it reads `expected`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cas {
-    /// Takes the old value.
+    /// The register for the old value.
     pub dst: Option<Reg>,
-    /// Takes one for success, zero for failure.
+    /// The register for the result: one for success, zero for failure.
     pub success: Option<Reg>,
-    /// The word; its order is that of a success.
+    /// The access to the word, with the order of a success.
     pub access: Access,
-    /// The value that must be found.
+    /// The expected old value.
     pub expected: Expr,
     /// The value to write.
     pub desired: Expr,
     /// The order of a failure.
     pub order_failure: Order,
-    /// May it fail although the expected value was found?
+    /// Whether it may fail although the expected value was read.
     pub weak: bool,
 }
 
-/// What a PTX proxy fence orders.
+/// The accesses that a PTX proxy fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FenceProxy {
-    /// Different virtual addresses of one word.
+    /// Accesses to different virtual addresses of one word.
     Alias,
-    /// The generic and one other path.
+    /// Accesses by the generic path and by one other path.
     Path(Proxy),
 }
 
-/// An order without an access.
+/// A fence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
     /// The order.
     pub order: Order,
-    /// The scope instance; none for a fence that orders only its own thread's
-    /// paths to memory.
+    /// The scope instance; `None` for a fence that orders only the paths to memory of
+    /// its own thread.
     pub scope: Option<ScopeId>,
-    /// Does it order global memory?
+    /// Whether it orders global memory.
     pub global: bool,
-    /// Does it order local memory?
+    /// Whether it orders local memory.
     pub local: bool,
-    /// A PTX proxy fence.
+    /// The kind of a PTX proxy fence.
     pub proxy: Option<FenceProxy>,
-    /// A remote fence.
+    /// Whether it is a remote fence.
     pub remote: bool,
-    /// Further annotations, as a model's own sets.
+    /// Further annotations: names of a model's own sets.
     pub tags: Vec<String>,
-    /// What it has of an access, if it concerns one word.
+    /// The word that the fence concerns, if it concerns one.
     pub section: Option<Box<Section>>,
 }
 
-/// The word that a fence concerns, as one of the kernel's sleepable
-/// read-copy-update: the beginning of a section yields a key, its end takes it.
+/// The word of a fence of the kernel's sleepable read-copy-update (SRCU). The start of
+/// a critical section returns a key, and its end takes the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
     /// The address of the word.
     pub address: Expr,
-    /// The key that it takes.
+    /// The key that the end of a section takes.
     pub key: Option<Expr>,
-    /// Where the key goes that it yields.
+    /// The register for the key that the start of a section returns.
     pub dst: Option<Reg>,
 }
 
 impl Fence {
-    /// Does it order anything that a cache could get wrong?
+    /// Whether it orders accesses that caches can reorder.
     #[must_use]
-    pub fn is_felt(&self) -> bool {
+    pub fn constrains_caches(&self) -> bool {
         self.global
             && self.proxy.is_none()
             && self.scope.is_some()
@@ -182,30 +184,30 @@ impl Fence {
     }
 }
 
-/// An execution barrier: nobody of `group` passes before all have come.
+/// An execution barrier: no thread of `group` passes before all have arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// Who meets: the work-group.
+    /// The group whose threads meet: the work-group.
     pub group: ScopeId,
-    /// How far its fences reach.
+    /// The scope of its fences.
     pub scope: ScopeId,
-    /// The order of its fences: release before the meeting and acquire after
-    /// it, or both in one.
+    /// The order of its fences: a release before the meeting and an acquire after it,
+    /// or both in one.
     pub order: Order,
-    /// Which barrier of the text, and
+    /// The number of the barrier in the text.
     pub instance: Value,
-    /// which barrier resource: those equal in both meet, the n-th time a
-    /// thread comes with the n-th time of the others.
+    /// The barrier resource. Barriers with equal `instance` and `id` meet: the n-th
+    /// arrival of a thread meets the n-th arrivals of the others.
     pub id: Expr,
-    /// How many threads meet, if not all of the group.
+    /// The number of threads that meet, if it is not the whole group.
     pub quorum: Option<Expr>,
-    /// Does the thread only announce itself, and go on at once?
+    /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
-    /// Does it order global memory?
+    /// Whether it orders global memory.
     pub global: bool,
-    /// Does it order local memory?
+    /// Whether it orders local memory.
     pub local: bool,
-    /// Further annotations, as a model's own sets.
+    /// Further annotations: names of a model's own sets.
     pub tags: Vec<String>,
 }
 
@@ -214,21 +216,21 @@ pub struct Barrier {
 pub enum Instr {
     /// `dst = *address`.
     Load {
-        /// Takes the value.
+        /// The destination.
         dst: Reg,
-        /// Whence.
+        /// The access.
         access: Access,
     },
     /// `*address = value`.
     Store {
-        /// Where to.
+        /// The access.
         access: Access,
-        /// What.
+        /// The value.
         value: Expr,
     },
-    /// `dst = *address; *address = op(dst, operand)`, at once.
+    /// `dst = *address; *address = op(dst, operand)`, atomically.
     Rmw {
-        /// Takes the old value, if it is wanted.
+        /// The register for the old value, if it is used.
         dst: Option<Reg>,
         /// The word.
         access: Access,
@@ -243,36 +245,36 @@ pub enum Instr {
     Fence(Fence),
     /// A barrier.
     Barrier(Barrier),
-    /// Waits until `*address cmp value` holds, then goes on with that value
-    /// read. A thread that waits for ever has not ended.
+    /// Waits until `*address cmp value` holds, then continues with the value read. A
+    /// thread that waits for ever does not terminate.
     Await {
-        /// Takes the value, if it is wanted.
+        /// The register for the value, if it is used.
         dst: Option<Reg>,
-        /// Whence.
+        /// The access.
         access: Access,
         /// The comparison.
         cmp: BinaryOp,
-        /// What is compared with.
+        /// The right operand of the comparison.
         value: Expr,
     },
     /// `dst = value`.
     Assign {
-        /// Takes the value.
+        /// The destination.
         dst: Reg,
-        /// What.
+        /// The value.
         value: Expr,
     },
-    /// Goes to `target` if `cond` is not zero.
+    /// Jumps to `target` if `cond` is not zero.
     Branch {
         /// The condition.
         cond: Expr,
         /// A position in the code.
         target: usize,
-        /// Where both ways meet again, if the test says so: control
+        /// The position where both paths meet, if the test gives it: control
         /// dependencies end there.
         join: Option<usize>,
     },
-    /// Goes to `target`.
+    /// Jumps to `target`.
     Jump {
         /// A position in the code.
         target: usize,
@@ -280,7 +282,7 @@ pub enum Instr {
 }
 
 impl Instr {
-    /// How it reaches memory, if it does.
+    /// The access, if the instruction accesses memory.
     #[must_use]
     pub fn access(&self) -> Option<&Access> {
         match self {
@@ -293,7 +295,7 @@ impl Instr {
         }
     }
 
-    /// The same, to be changed.
+    /// The access, to be changed.
     pub fn access_mut(&mut self) -> Option<&mut Access> {
         match self {
             Instr::Load { access, .. }
@@ -315,8 +317,8 @@ impl Instr {
         }
     }
 
-    /// Gives an atomic access, fence or barrier another scope instance. Others
-    /// stay as they are.
+    /// Sets the scope instance of an atomic access, fence or barrier. Other
+    /// instructions stay as they are.
     pub fn set_scope(&mut self, scope: ScopeId) {
         match self {
             Instr::Fence(Fence { scope: Some(old), .. }) => *old = scope,
@@ -329,7 +331,7 @@ impl Instr {
         }
     }
 
-    /// Where control may go next besides the following instruction.
+    /// The position of a jump's target.
     #[must_use]
     pub fn target(&self) -> Option<usize> {
         match self {

@@ -1,10 +1,9 @@
-//! The one representation of a litmus test.
+//! The representation of a litmus test.
 //!
-//! Every format is parsed into a [`Program`], and every engine runs a
-//! `Program`. It is plain data: it can be cloned, compared, hashed, built by
-//! hand ([`Builder`]) and changed (scope advice rewrites [`ScopeId`]s in
-//! place). Labels are resolved to positions in the code, registers and
-//! locations to numbers, scopes to instances.
+//! Every format is parsed into a [`Program`], and every engine runs a `Program`. It is
+//! plain data: it can be cloned, compared, hashed, built by hand ([`Builder`]) and
+//! changed (scope advice replaces [`ScopeId`]s). Labels are resolved to positions in
+//! the code, registers and locations to numbers, and scopes to instances.
 
 mod build;
 mod condition;
@@ -19,8 +18,7 @@ pub use instr::{Access, Barrier, Cas, Fence, FenceProxy, Instr, Order, RmwOp, Se
 pub(crate) use scope::level_of;
 pub use scope::{Level, ScopeId, ScopeInstance, Scopes, ThreadSet};
 
-/// What a register or a word holds. Addresses are values too, see
-/// [`address_value`].
+/// The value of a register or a word. Addresses are values, see [`address_value`].
 pub type Value = i64;
 
 /// The number of a thread: `P0` is 0.
@@ -35,10 +33,10 @@ pub struct LocId(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u16);
 
-/// The most threads a program may have.
+/// The most threads of a program.
 pub const THREADS_MAX: usize = 64;
 
-/// Where addresses begin in the space of values; numbers below are numbers.
+/// The first value that stands for an address. Smaller values are numbers.
 const ADDRESS_BASE: Value = 1 << 48;
 
 /// The value that stands for the address of `loc`. Neighbouring elements of an
@@ -48,14 +46,14 @@ pub const fn address_value(loc: LocId) -> Value {
     ADDRESS_BASE + loc.0 as Value
 }
 
-/// The location that `value` is the address of, if it is an address.
+/// The location whose address is `value`, if `value` is an address.
 #[must_use]
 pub fn value_address(value: Value) -> Option<LocId> {
     u16::try_from(value.checked_sub(ADDRESS_BASE)?).ok().map(LocId)
 }
 
-/// The format a program was written in. It decides the names of scopes and
-/// registers in reports and the sets that a model may use.
+/// The format of a test. It decides the names of scopes and registers in reports, and
+/// the sets that a model may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
     /// OpenCL C with C11-style atomics.
@@ -71,7 +69,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The word that opens a test of this format.
+    /// The first word of a test of this format.
     #[must_use]
     pub const fn keyword(self) -> &'static str {
         match self {
@@ -84,7 +82,7 @@ impl Dialect {
     }
 }
 
-/// The memory a location lies in.
+/// The memory region of a location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
     /// Memory that all threads share.
@@ -92,12 +90,12 @@ pub enum Region {
     Global,
     /// Memory of one work-group.
     Local,
-    /// An OpenCL pointer without an address space: memory that neither
-    /// region's happens-before reaches.
+    /// The memory of an OpenCL pointer without an address space. The happens-before of
+    /// neither region covers it.
     Unqualified,
 }
 
-/// The path by which PTX reaches memory.
+/// The path of a PTX access to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proxy {
     /// Ordinary loads and stores.
@@ -111,24 +109,23 @@ pub enum Proxy {
     Constant,
 }
 
-/// A word of memory, or one more name of a word.
+/// A word of memory, or an alias of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// The name in the test; elements of an array are `a[0]`, `a[1]`, ...
     pub name: String,
-    /// The value at the start.
+    /// The initial value.
     pub init: Value,
-    /// The memory it lies in.
+    /// The memory region.
     pub region: Region,
-    /// Was it declared as an atomic object?
+    /// Whether it is declared as an atomic object.
     pub atomic: bool,
-    /// The word it names: itself, unless it is an alias.
+    /// The word that this name stands for: the location itself unless it is an alias.
     pub physical: LocId,
-    /// The generic address by which it is reached: itself, but for a name in
-    /// another proxy that stands for a generic one.
+    /// The generic address of the word: the location itself, unless the name belongs to
+    /// another proxy and stands for a generic address.
     pub generic: LocId,
-    /// The number of the array it is an element of; addresses may be computed
-    /// only within one.
+    /// The number of the array of this element. Address arithmetic may not leave it.
     pub object: u16,
 }
 
@@ -137,27 +134,27 @@ pub struct Location {
 pub struct Register {
     /// Its name in the test.
     pub name: String,
-    /// The value at the start.
+    /// The initial value.
     pub init: Value,
 }
 
-/// One thread: straight code with jumps.
+/// One thread: a list of instructions with jumps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Thread {
     /// Its registers.
     pub registers: Vec<Register>,
-    /// Its instructions; a jump to `code.len()` ends it.
+    /// The instructions; a jump to `code.len()` ends the thread.
     pub code: Vec<Instr>,
-    /// The source line of each instruction, 0 where there is none.
+    /// The source line of each instruction, 0 if there is none.
     pub lines: Vec<u32>,
-    /// Operands that C leaves unsequenced: `(a, b, c)` says that the
-    /// instructions from `a` to `b` are not in program order with those from
-    /// `b` to `c`. An engine that takes them in order takes one of the orders.
+    /// Operands that C leaves unsequenced. `(a, b, c)` means that the instructions
+    /// `a..b` and `b..c` are not in program order with each other. An engine that runs
+    /// them in order covers one of the orders.
     pub unsequenced: Vec<(usize, usize, usize)>,
 }
 
 impl Thread {
-    /// The register of that name.
+    /// The register with this name.
     #[must_use]
     pub fn register(&self, name: &str) -> Option<Reg> {
         self.registers.iter().position(|r| r.name == name).map(|i| Reg(i as u16))
@@ -167,28 +164,28 @@ impl Thread {
 /// A litmus test.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// The name in its first line.
+    /// The name on the first line.
     pub name: String,
-    /// The format it came from.
+    /// The format of the test.
     pub dialect: Dialect,
-    /// Every word and every name of one.
+    /// Every word and every alias.
     pub locations: Vec<Location>,
     /// The scope instances.
     pub scopes: Scopes,
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Whose operations the system puts before whose: Vulkan's
-    /// system-synchronizes-with.
+    /// Vulkan's system-synchronizes-with: all operations of the first thread come
+    /// before those of the second.
     pub system_order: Vec<(ThreadId, ThreadId)>,
-    /// Executions that do not end so are not looked at.
+    /// A condition on final states: other executions are ignored.
     pub filter: Option<Prop>,
-    /// What the test asks.
+    /// The condition of the test.
     pub condition: Condition,
-    /// What the test wants to see beside the terms of its condition.
+    /// Terms to report in addition to those of the condition.
     pub observed: Vec<Term>,
 }
 
-/// By what names are sorted; a number at the end counts as one if `numbers`.
+/// The sort key of a name. With `numbers`, trailing digits sort as a number.
 fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
     let stem = name.trim_end_matches(']').trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name[stem.len()..].trim_end_matches(']');
@@ -199,25 +196,25 @@ fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
 }
 
 impl Program {
-    /// The location of that name.
+    /// The location with this name.
     #[must_use]
     pub fn location(&self, name: &str) -> Option<LocId> {
         self.locations.iter().position(|l| l.name == name).map(|i| LocId(i as u16))
     }
 
-    /// The location's entry.
+    /// The entry of the location.
     #[must_use]
     pub fn loc(&self, loc: LocId) -> &Location {
         &self.locations[usize::from(loc.0)]
     }
 
-    /// The thread's entry.
+    /// The entry of the thread.
     #[must_use]
     pub fn thread(&self, thread: ThreadId) -> &Thread {
         &self.threads[usize::from(thread.0)]
     }
 
-    /// Is there anything in it that waits, or may go round for ever?
+    /// Whether some instruction waits or jumps backward.
     #[must_use]
     pub fn may_wait(&self) -> bool {
         let waits = |(pc, instr): (usize, &Instr)| {
@@ -227,8 +224,8 @@ impl Program {
         self.threads.iter().any(|thread| thread.code.iter().enumerate().any(waits))
     }
 
-    /// The threads of the group whose code has a barrier of that group and
-    /// name. A barrier waits for these.
+    /// The threads of the group whose code has this barrier. The barrier waits for
+    /// them.
     #[must_use]
     pub fn threads_at(&self, group: ScopeId, instance: Value) -> ThreadSet {
         let has_it = |thread: &ThreadId| {
@@ -241,8 +238,8 @@ impl Program {
         members.filter(has_it).fold(ThreadSet::NONE, |set, thread| set.union(ThreadSet::only(thread)))
     }
 
-    /// The terms whose values make a final state, each once, in herd's order:
-    /// registers by thread and name, then memory by name.
+    /// The terms of a final state, each once, in herd's order: registers by thread and
+    /// name, then memory by name.
     #[must_use]
     pub fn state_terms(&self) -> Vec<Term> {
         let mut terms = Vec::new();
@@ -260,7 +257,7 @@ impl Program {
         terms
     }
 
-    /// The term as herd prints it: `0:r1`, `[x]`.
+    /// The term in herd's notation: `0:r1`, `[x]`.
     #[must_use]
     pub fn herd_name(&self, term: Term) -> String {
         match term {
@@ -269,7 +266,7 @@ impl Program {
         }
     }
 
-    /// The term as reports print it: `0:r1`, `x`.
+    /// The term in the notation of reports: `0:r1`, `x`.
     #[must_use]
     pub fn term_name(&self, term: Term) -> String {
         match term {
@@ -281,8 +278,8 @@ impl Program {
         }
     }
 
-    /// The value as reports print it: a number, or the name of the location it
-    /// is the address of.
+    /// The value in the notation of reports: a number, or the name of the location with
+    /// this address.
     #[must_use]
     pub fn value_name(&self, value: Value) -> String {
         match value_address(value).and_then(|loc| self.locations.get(usize::from(loc.0))) {

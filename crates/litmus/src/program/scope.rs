@@ -1,10 +1,10 @@
-//! Scope instances: sets of threads, most of them nested, some of them not.
+//! Scope instances: sets of threads, usually nested.
 
 use super::ThreadId;
 
 pub use proto::Level;
 
-/// The level that a format's word for one stands for.
+/// The level for a format's word.
 pub(crate) fn level_of(kind: &str) -> Level {
     match kind.to_ascii_lowercase().as_str() {
         "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
@@ -37,25 +37,25 @@ impl ThreadSet {
         ThreadSet(1 << (thread.0 & 63))
     }
 
-    /// Is `thread` in it?
+    /// Whether `thread` is in the set.
     #[must_use]
     pub const fn contains(self, thread: ThreadId) -> bool {
         self.0 >> (thread.0 & 63) & 1 == 1
     }
 
-    /// Are all of `other` in it?
+    /// Whether all threads of `other` are in the set.
     #[must_use]
     pub const fn includes(self, other: ThreadSet) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Those in either.
+    /// The threads in either set.
     #[must_use]
     pub const fn union(self, other: ThreadSet) -> ThreadSet {
         ThreadSet(self.0 | other.0)
     }
 
-    /// How many.
+    /// The number of threads.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
@@ -71,30 +71,30 @@ impl ThreadSet {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeId(pub u16);
 
-/// One scope instance: *which* work-group, *which* device.
+/// One scope instance: one particular work-group or device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeInstance {
-    /// Its level. [`Level::Named`] stands for sets outside of the hierarchy
-    /// and for levels that only the test's own model knows.
+    /// The level. [`Level::Named`] stands for sets outside of the hierarchy and for
+    /// levels that only the test's own model defines.
     pub level: Level,
-    /// The level's name as the test writes it: `work_group`, `cta`, `S12`.
+    /// The level's name in the test: `work_group`, `cta`, `S12`.
     pub kind: String,
-    /// Which one of that level, in the order in which they first occur; for a
-    /// placement such as `cta 1` the number given there.
+    /// The number within the level, in order of first occurrence. For a placement such
+    /// as `cta 1` it is the number in the test.
     pub instance: u32,
     /// The threads in it.
     pub members: ThreadSet,
 }
 
-/// All scope instances of a program. Every thread has its own work-item
-/// instance, and the last resort, the system, holds all threads.
+/// All scope instances of a program. Every thread has its own work-item instance. The
+/// system instance holds all threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scopes {
     instances: Vec<ScopeInstance>,
 }
 
 impl Scopes {
-    /// One work-item a thread, and the system.
+    /// One work-item instance for each thread, and the system.
     #[must_use]
     pub fn flat(threads: usize) -> Scopes {
         let mut scopes = Scopes::default();
@@ -105,7 +105,7 @@ impl Scopes {
         scopes
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.instances.iter().filter(|s| s.level == Level::WorkItem).count()
@@ -117,7 +117,7 @@ impl Scopes {
         ScopeId((self.instances.len() - 1) as u16)
     }
 
-    /// The instance's entry.
+    /// The entry of the instance.
     #[must_use]
     pub fn get(&self, scope: ScopeId) -> &ScopeInstance {
         &self.instances[usize::from(scope.0)]
@@ -128,21 +128,21 @@ impl Scopes {
         self.instances.iter().enumerate().map(|(i, s)| (ScopeId(i as u16), s))
     }
 
-    /// The instance of `level` that holds `thread`. For [`Level::Named`] there
-    /// may be several: ask by name.
+    /// The instance of `level` that holds `thread`. [`Level::Named`] may have several:
+    /// use [`Scopes::enclosing_kind`].
     #[must_use]
     pub fn enclosing(&self, thread: ThreadId, level: Level) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance whose level is written `kind` and that holds `thread`.
+    /// The instance that holds `thread` and whose level the test writes as `kind`.
     #[must_use]
     pub fn enclosing_kind(&self, thread: ThreadId, kind: &str) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that holds `thread`, of the level that a test writes so, or
-    /// the set of that name.
+    /// The instance that holds `thread`, of the level that the test writes as
+    /// `written`, or the set with that name.
     #[must_use]
     pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
         match level_of(written) {
@@ -151,7 +151,7 @@ impl Scopes {
         }
     }
 
-    /// Are all threads of `inner` in `outer`?
+    /// Whether all threads of `inner` are in `outer`.
     #[must_use]
     pub fn includes(&self, outer: ScopeId, inner: ScopeId) -> bool {
         self.get(outer).members.includes(self.get(inner).members)
@@ -166,7 +166,7 @@ impl Scopes {
         of
     }
 
-    /// The instance as reports print it: `work_group 0`, `system`.
+    /// The instance in the notation of reports: `work_group 0`, `system`.
     #[must_use]
     pub fn name(&self, scope: ScopeId) -> String {
         let s = self.get(scope);

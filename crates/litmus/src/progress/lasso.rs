@@ -1,35 +1,35 @@
-//! Runs that never end: every interleaving over one memory, as a graph, and the
-//! cycles in it on which the scheduler keeps its promise.
+//! Runs that do not terminate. The search builds the graph of all interleavings over
+//! one memory and looks for cycles that respect the scheduler's guarantees.
 
 use std::collections::BTreeMap;
 
 use super::machine::{Machine, State};
 use super::scheduler::Scheduler;
-use super::{Run, Step};
+use super::{InfiniteRun, RunStep};
 
-/// The most states that are told apart.
+/// The most distinct states of a search.
 const STATES_MAX: usize = 400_000;
-/// After so many states it is asked whether to go on.
+/// The number of states between two calls of `stop`.
 const STOP_INTERVAL: usize = 1024;
 
-/// What was found.
+/// The result of a search.
 pub(super) struct Search {
-    pub(super) run: Option<Run>,
-    /// Were all states seen?
+    pub(super) run: Option<InfiniteRun>,
+    /// Whether all states were visited.
     pub(super) complete: bool,
 }
 
 /// The graph of all states.
 struct Graph {
     states: Vec<State>,
-    /// For each state the threads that step from it, and where to.
+    /// For each state, the threads that can step and the states that they reach.
     edges: Vec<Vec<(usize, usize)>>,
-    /// The step by which each state was found first.
+    /// For each state, the state and thread of the step that reached it first.
     parent: Vec<Option<(usize, usize)>>,
     complete: bool,
 }
 
-/// Looks for a run that never ends although the scheduler keeps its promise.
+/// Looks for a run that does not terminate and respects the scheduler's guarantees.
 pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn FnMut() -> bool) -> Search {
     let graph = explore(machine, stop);
     let part = parts(&graph.edges);
@@ -38,9 +38,10 @@ pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn
     for (state, &part) in part.iter().enumerate() {
         members[part].push(state);
     }
-    // The part that is found first has the shortest way to it.
+    // The component with the lowest state number has the shortest path from the start.
     members.sort_by_key(|members| members.first().copied());
-    let found = members.iter().find(|members| goes_on(machine, scheduler, &graph, &part, members));
+    let found =
+        members.iter().find(|members| has_guaranteed_cycle(machine, scheduler, &graph, &part, members));
     Search { run: found.map(|members| graph.run(&part, members)), complete: graph.complete }
 }
 
@@ -70,10 +71,10 @@ fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
     graph
 }
 
-/// Is there a cycle through these states, which reach one another, on which every
-/// thread steps that the scheduler must let go on? Threads that wait at a barrier
+/// Whether a cycle through the states of this component includes a step of every thread
+/// that the scheduler guarantees to make progress. A thread that waits at a barrier
 /// cannot step.
-fn goes_on(
+fn has_guaranteed_cycle(
     machine: &Machine<'_>,
     scheduler: Scheduler,
     graph: &Graph,
@@ -88,13 +89,13 @@ fn goes_on(
             stepping |= u64::from(part[to] == own) << thread;
         }
     }
-    // Who has ended and who has begun is the same in all of them.
+    // All states of a component agree on the threads that have ended and begun.
     let state = &graph.states[members[0]];
     let promised = scheduler.guaranteed(machine.unfinished(state), state.stepped);
     stepping != 0 && promised & able & !stepping == 0
 }
 
-/// For each state the number of its strongly connected part (Tarjan's algorithm,
+/// For each state, the number of its strongly connected component (Tarjan's algorithm,
 /// without recursion).
 fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
@@ -141,9 +142,9 @@ fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
 }
 
 impl Graph {
-    /// The way to these states, and a round through them on which each thread steps
-    /// that can.
-    fn run(&self, part: &[usize], members: &[usize]) -> Run {
+    /// The path to the component, and a cycle in it that has a step of each thread that
+    /// can step.
+    fn run(&self, part: &[usize], members: &[usize]) -> InfiniteRun {
         let own = part[members[0]];
         let begin = members[0];
         let mut prefix = Vec::new();
@@ -156,8 +157,8 @@ impl Graph {
         let mut round = Vec::new();
         let mut at = begin;
         let mut done = 0u64;
-        // From each step to the nearest one of a thread that has not stepped yet.
-        while let Some(steps) = self.way(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
+        // Repeatedly goes to the nearest step of a thread that has not stepped yet.
+        while let Some(steps) = self.shortest_path(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
             for &(from, (thread, to)) in &steps {
                 round.push(self.step(from, thread));
                 done |= 1 << thread;
@@ -165,19 +166,19 @@ impl Graph {
             }
         }
         if at != begin
-            && let Some(steps) = self.way(part, own, at, |_, (_, to)| to == begin)
+            && let Some(steps) = self.shortest_path(part, own, at, |_, (_, to)| to == begin)
         {
             round.extend(steps.iter().map(|&(from, (thread, _))| self.step(from, thread)));
         }
-        Run { prefix, round }
+        InfiniteRun { prefix, round }
     }
 
-    fn step(&self, from: usize, thread: usize) -> Step {
-        Step { thread, pc: self.states[from].threads[thread].pc }
+    fn step(&self, from: usize, thread: usize) -> RunStep {
+        RunStep { thread, pc: self.states[from].threads[thread].pc }
     }
 
-    /// The shortest way from `start` within the part whose last step is wanted.
-    fn way(
+    /// The shortest path from `start` within the component whose last step is `wanted`.
+    fn shortest_path(
         &self,
         part: &[usize],
         own: usize,

@@ -1,22 +1,22 @@
-//! The threads of a test, step by step over one memory.
+//! The threads of a test, run step by step over one memory.
 
 use crate::exec::live::live_registers;
 use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, ThreadId, Value, value_address};
 
-/// How many instructions that only compute one step may hold.
+/// The most local instructions of one step.
 const LOCAL_MAX: usize = 64;
 
-/// Which barrier: the group, the one of the text, the resource.
+/// The identity of a barrier: its group, its place in the text, its resource.
 type BarrierKey = (ScopeId, Value, Value);
 
-/// Where all threads are, and what memory and registers hold.
+/// The positions and registers of all threads, and the memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct State {
     pub(super) threads: Vec<ThreadState>,
     pub(super) memory: Vec<Value>,
-    /// Who has come to which barrier.
+    /// The threads that have arrived at each barrier, as a bit set.
     barriers: Vec<(BarrierKey, u64)>,
-    /// Who has taken a step.
+    /// The threads that have taken a step, as a bit set.
     pub(super) stepped: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct State {
 pub(super) struct ThreadState {
     pub(super) pc: usize,
     registers: Vec<Value>,
-    /// Does it wait at a barrier?
+    /// Whether the thread waits at a barrier.
     pub(super) waits: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Machine<'p> {
     live: Vec<Vec<Vec<bool>>>,
 }
 
-/// A thread leaves the defined behaviour: the run is of no interest.
+/// A thread has undefined behaviour. The search ignores the run.
 struct Fault;
 
 impl<'p> Machine<'p> {
@@ -61,7 +61,7 @@ impl<'p> Machine<'p> {
         pc >= self.program.threads[thread].code.len()
     }
 
-    /// The threads that have not ended.
+    /// The threads that have not ended, as a bit set.
     pub(super) fn unfinished(&self, state: &State) -> u64 {
         let threads = state.threads.iter().enumerate();
         threads.filter(|&(t, s)| !self.ended(t, s.pc)).fold(0, |set, (t, _)| set | 1 << t)
@@ -75,7 +75,7 @@ impl<'p> Machine<'p> {
         }
         let mut next = from.clone();
         next.stepped |= 1 << thread;
-        // Instructions that only compute belong to the step before or after.
+        // Local instructions belong to the step before or after them.
         self.settle(&mut next.threads[thread], thread).ok()?;
         if !self.ended(thread, next.threads[thread].pc) {
             self.instruction(&mut next, thread).ok()?;
@@ -93,7 +93,7 @@ impl<'p> Machine<'p> {
         Some(next)
     }
 
-    /// Goes over instructions that only compute or jump.
+    /// Executes instructions that only compute or jump.
     fn settle(&self, state: &mut ThreadState, thread: usize) -> Result<(), Fault> {
         let code = &self.program.threads[thread].code;
         for _ in 0..LOCAL_MAX {
@@ -146,14 +146,14 @@ impl<'p> Machine<'p> {
                 let read = state.memory[self.word(access, &registers)?];
                 let holds = Expr::binary(*cmp, Expr::Const(read), Expr::Const(value(wanted)?));
                 if eval(&holds, &registers)? == 0 {
-                    // It looks again.
+                    // The thread polls again.
                     return Ok(());
                 }
                 set(&mut state.threads[thread], *dst, read);
             }
             Instr::Barrier(barrier) => return self.arrive(state, thread, barrier, &registers),
             Instr::Fence(_) => {}
-            // It computes for long, perhaps for ever.
+            // More than `LOCAL_MAX` local instructions: perhaps an infinite loop.
             Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => return Ok(()),
         }
         state.threads[thread].pc += 1;
@@ -199,7 +199,7 @@ impl<'p> Machine<'p> {
                 }
             }
         }
-        // Equal states must look equal.
+        // Equal states need equal representations.
         state.barriers.sort_unstable();
         Ok(())
     }
@@ -214,8 +214,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The threads for which a barrier without a number waits: those whose code has
-    /// it, perhaps with this resource.
+    /// The threads that a barrier without a number of threads waits for: those whose
+    /// code has the barrier, possibly with this resource.
     fn expected(&self, barrier: &Barrier, id: Value) -> u64 {
         let may_come = |thread: ThreadId| {
             self.program.thread(thread).code.iter().any(|instr| match instr {

@@ -1,11 +1,10 @@
-//! Liveness: is there an execution that goes on for ever, although the scheduler
-//! keeps its promise?
+//! Liveness: a search for executions that do not terminate under a fair or partly fair
+//! scheduler.
 //!
-//! Two searches share the work. One runs the threads step by step over one memory and
-//! looks for cycles, whatever a loop reads and writes: every model allows these runs.
-//! The other takes the executions that the model allows and that no interleaving may
-//! show, and looks for threads whose last round of a loop only reads, and reads what
-//! memory holds at the end.
+//! There are two searches. The first one runs the threads step by step over one memory
+//! and looks for cycles. Every model allows these runs. The second one takes the
+//! executions that the model allows, also those without an interleaving. It looks for
+//! threads whose last loop iteration only reads, and reads the final values of memory.
 
 mod lasso;
 mod machine;
@@ -22,34 +21,34 @@ use crate::program::Program;
 
 use machine::Machine;
 
-/// A step of a thread: an instruction with what is computed around it.
+/// A step of a thread: one memory instruction and the computations around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Whose.
+pub struct RunStep {
+    /// The number of the thread.
     pub thread: usize,
-    /// The position of the instruction in its code.
+    /// The position of the instruction in the thread's code.
     pub pc: usize,
 }
 
-/// A run that never ends.
+/// A run that does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// How it begins.
-    pub prefix: Vec<Step>,
-    /// What it does again and again.
-    pub round: Vec<Step>,
+pub struct InfiniteRun {
+    /// The steps before the cycle.
+    pub prefix: Vec<RunStep>,
+    /// The steps of the cycle.
+    pub round: Vec<RunStep>,
 }
 
-/// What shows that a test may go on for ever.
+/// Evidence that a test may not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// A run over one memory.
-    Run(Run),
-    /// An execution of the model, with the threads that spin at its end.
+    Run(InfiniteRun),
+    /// An execution of the model, and the threads that spin at its end.
     Execution(Box<Execution>, Vec<usize>),
 }
 
-/// Looks for an execution that goes on for ever.
+/// Looks for a non-terminating execution.
 ///
 /// # Errors
 /// If the model does not fit the test.
@@ -65,7 +64,7 @@ pub fn liveness(
     let mut gaps = Vec::new();
     if witness.is_none() {
         if !found.complete {
-            gaps.push(String::from("there are too many states, or the time was up"));
+            gaps.push(String::from("the state limit or the time limit was reached"));
         }
         let spins = check::spinning(program, model, scheduler, options)?;
         gaps.extend(spins.gap);

@@ -1,4 +1,4 @@
-//! What a search for executions that go on for ever found.
+//! The result of a search for non-terminating executions.
 
 use core::fmt::Write as _;
 
@@ -8,22 +8,22 @@ use crate::cat::Model;
 use crate::check::{self, narrate, quoted, thread_label};
 use crate::program::{Program, ThreadId};
 
-use super::{Run, Scheduler, Step, Witness};
+use super::{InfiniteRun, RunStep, Scheduler, Witness};
 
-/// What was found.
+/// The result of a search for non-terminating executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The test's name.
     pub test: String,
     /// The model's name.
     pub model: String,
-    /// Who promises what.
+    /// The scheduler whose guarantees were assumed.
     pub scheduler: Scheduler,
-    /// Does no execution go on for ever?
+    /// Whether all executions terminate.
     pub verdict: bool,
-    /// What shows the contrary.
+    /// An execution that does not terminate.
     pub witness: Option<Witness>,
-    /// What was not covered, in words.
+    /// What the search did not cover, in words.
     pub bound: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn report(
 }
 
 impl Report {
-    /// The answer in lines such as herd's.
+    /// The answer in the format of herd's output.
     #[must_use]
     pub fn block(&self) -> String {
         let mut text = format!("Test {} Liveness\nScheduler {}\n", self.test, self.scheduler);
@@ -57,8 +57,8 @@ impl Report {
         text
     }
 
-    /// What goes on for ever as a graph for Graphviz: an execution of the model, or
-    /// the steps of a run; none if all executions end.
+    /// The non-terminating execution or run as a Graphviz graph; `None` if all
+    /// executions terminate.
     #[must_use]
     pub fn dot(&self, program: &Program, title: &str) -> Option<String> {
         match self.witness.as_ref()? {
@@ -67,7 +67,7 @@ impl Report {
         }
     }
 
-    /// How it goes on for ever, in words.
+    /// The non-terminating execution or run in words.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         match &self.witness {
@@ -91,13 +91,14 @@ impl Report {
         }
     }
 
-    /// The answer as JSON; `file` is the test's file as it was given.
+    /// The answer as JSON; `file` is the test's file as the user gave it.
     #[must_use]
     pub fn json(&self, program: &Program, file: &str) -> Value {
         let witness = match &self.witness {
             None => Value::Null,
             Some(Witness::Run(run)) => {
-                let list = |steps: &[Step]| steps.iter().map(|s| step_json(program, *s)).collect::<Vec<_>>();
+                let list =
+                    |steps: &[RunStep]| steps.iter().map(|s| step_json(program, *s)).collect::<Vec<_>>();
                 json!({ "first": list(&run.prefix), "for_ever": list(&run.round) })
             }
             Some(Witness::Execution(_, threads)) => json!({ "spinning": threads }),
@@ -120,10 +121,10 @@ impl Report {
     }
 }
 
-/// A run: a column a thread, its steps numbered as they are taken. Those that are
-/// taken again and again are grey, and the last of them leads back to the first.
-fn draw_run(program: &Program, run: &Run, title: &str) -> String {
-    let taken: Vec<Step> = run.prefix.iter().chain(&run.round).copied().collect();
+/// Draws a run with one column for each thread. Steps are numbered in order. The steps
+/// of the cycle are grey, and an edge leads from the last one to the first one.
+fn draw_run(program: &Program, run: &InfiniteRun, title: &str) -> String {
+    let taken: Vec<RunStep> = run.prefix.iter().chain(&run.round).copied().collect();
     let first = run.prefix.len();
     let mut text = String::new();
     let _ = writeln!(text, "digraph {} {{", quoted(title));
@@ -153,16 +154,16 @@ fn spin_words(names: &[String]) -> String {
     match names {
         [one] => format!("{one} spins"),
         [first @ .., last] => format!("{} and {last} spin", first.join(", ")),
-        [] => String::from("nobody spins"),
+        [] => String::from("no thread spins"),
     }
 }
 
-fn line(program: &Program, step: Step) -> u32 {
+fn line(program: &Program, step: RunStep) -> u32 {
     program.threads.get(step.thread).and_then(|t| t.lines.get(step.pc)).copied().unwrap_or(0)
 }
 
-/// One line for the steps that a thread takes one after the other.
-fn steps(program: &Program, steps: &[Step], text: &mut String) {
+/// Writes one line for consecutive steps of one thread.
+fn steps(program: &Program, steps: &[RunStep], text: &mut String) {
     for group in steps.chunk_by(|a, b| a.thread == b.thread) {
         let lines: Vec<String> = group.iter().map(|step| line(program, *step).to_string()).collect();
         let word = if lines.len() == 1 { "line" } else { "lines" };
@@ -170,6 +171,6 @@ fn steps(program: &Program, steps: &[Step], text: &mut String) {
     }
 }
 
-fn step_json(program: &Program, step: Step) -> Value {
+fn step_json(program: &Program, step: RunStep) -> Value {
     json!({ "thread": step.thread, "line": line(program, step) })
 }

@@ -1,32 +1,32 @@
-//! Which threads a scheduler promises to let go on.
+//! The progress guarantees of schedulers.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// A forward-progress model of the GPU literature: T. Sorensen, H. Evrard and
-/// A. F. Donaldson (CONCUR 2018), T. Sorensen and others (OOPSLA 2021). Threads are
-/// ordered by their numbers.
+/// A forward-progress model of the GPU literature: T. Sorensen, H. Evrard and A. F.
+/// Donaldson (CONCUR 2018), T. Sorensen and others (OOPSLA 2021). Thread numbers define
+/// the order of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheduler {
-    /// Every thread goes on.
+    /// Every thread makes progress.
     Fair,
-    /// Occupancy-bound: a thread that has taken a step goes on.
+    /// Occupancy-bound: a thread that has taken a step makes progress.
     Obe,
-    /// HSA: of the threads that have not ended, the one of the lowest number goes on.
+    /// HSA: the unfinished thread with the lowest number makes progress.
     Hsa,
-    /// Linear occupancy-bound: a thread goes on if it or one of a higher number has
-    /// taken a step.
+    /// Linear occupancy-bound: a thread makes progress if it or a thread with a higher
+    /// number has taken a step.
     Lobe,
-    /// What HSA promises and what occupancy-bound promises.
+    /// The guarantees of HSA and of occupancy-bound together.
     HsaObe,
 }
 
 impl Scheduler {
-    /// All of them.
+    /// All schedulers.
     pub const ALL: [Scheduler; 5] =
         [Scheduler::Fair, Scheduler::Obe, Scheduler::Hsa, Scheduler::Lobe, Scheduler::HsaObe];
 
-    /// The name by which it is asked for.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,8 +38,8 @@ impl Scheduler {
         }
     }
 
-    /// Of the threads in `unfinished` those that go on for certain, where those in
-    /// `stepped` have taken a step. Bit `i` stands for thread `i`.
+    /// The threads of `unfinished` that are guaranteed to make progress, if the threads
+    /// of `stepped` have taken a step. Bit `i` stands for thread `i`.
     #[must_use]
     pub const fn guaranteed(self, unfinished: u64, stepped: u64) -> u64 {
         let lowest = unfinished & unfinished.wrapping_neg();
@@ -67,7 +67,7 @@ impl FromStr for Scheduler {
         let known = Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == name);
         known.ok_or_else(|| {
             let names: Vec<_> = Scheduler::ALL.iter().map(|s| s.name()).collect();
-            format!("`{name}` is no scheduler; there are {}", names.join(", "))
+            format!("unknown scheduler `{name}`, expected one of {}", names.join(", "))
         })
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::Scheduler::{Fair, Hsa, HsaObe, Lobe, Obe};
 
     #[test]
-    fn each_scheduler_promises_what_its_paper_says() {
+    fn each_scheduler_guarantees_what_its_paper_says() {
         // Threads 1, 2 and 3 have not ended, and 0 and 2 have taken a step.
         let (unfinished, stepped) = (0b1110, 0b0101);
         assert_eq!(Fair.guaranteed(unfinished, stepped), 0b1110);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_step_only_some_promise_anything() {
+    fn before_the_first_step_only_some_schedulers_guarantee_progress() {
         let promises = [Fair, Obe, Hsa, Lobe, HsaObe].map(|s| s.guaranteed(0b11, 0));
         assert_eq!(promises, [0b11, 0, 0b01, 0, 0b01]);
         assert_eq!(Lobe.guaranteed(u64::MAX, 1 << 63), u64::MAX);

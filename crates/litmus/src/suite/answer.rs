@@ -1,4 +1,4 @@
-//! What a model says of a test, whichever engine found it.
+//! The answer of a model for a test, from any engine.
 
 use core::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::progress;
 
 use super::judge::{Judge, Method};
 
-/// What an engine found.
+/// The result of an engine.
 #[derive(Clone, Debug)]
 pub(super) enum Finding {
     Explored(Box<Verdict>),
@@ -21,7 +21,7 @@ pub(super) enum Finding {
     Liveness(progress::Report),
 }
 
-/// What a model says of a test.
+/// The answer of a model for one test.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     pub(super) judge: &'a Judge,
@@ -30,8 +30,8 @@ pub struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Is the test's condition met? Of a racy test under a model that is
-    /// explored, this speaks of its sequentially consistent executions.
+    /// Whether the test's condition is met. For a racy test under an explored model
+    /// this covers the sequentially consistent executions only.
     #[must_use]
     pub fn verdict(&self) -> bool {
         match &self.finding {
@@ -41,13 +41,13 @@ impl Answer<'_> {
         }
     }
 
-    /// Is the question whether all executions end?
+    /// Whether the answer says if all executions terminate.
     #[must_use]
     pub fn is_liveness(&self) -> bool {
-        self.judge.asks_liveness()
+        self.judge.checks_liveness()
     }
 
-    /// Was everything covered?
+    /// Whether the search was complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match &self.finding {
@@ -57,7 +57,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What was not covered, in words.
+    /// What the search did not cover, in words.
     #[must_use]
     pub fn bound(&self) -> Option<String> {
         match &self.finding {
@@ -67,8 +67,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Is the verdict certain, whatever was not covered? One state can settle
-    /// each of the questions.
+    /// Whether a complete search would give the same verdict. One state can settle it.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         match &self.finding {
@@ -78,7 +77,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Was a race found?
+    /// Whether a race was found.
     #[must_use]
     pub fn has_race(&self) -> bool {
         match &self.finding {
@@ -88,7 +87,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The block that herd prints.
+    /// The answer in the format of herd's output.
     #[must_use]
     pub fn herd_block(&self) -> String {
         match &self.finding {
@@ -98,7 +97,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The answer as JSON; `file` is the test's file as it was given.
+    /// The answer as JSON; `file` is the test's file as the user gave it.
     #[must_use]
     pub fn json(&self, file: &str) -> Value {
         match &self.finding {
@@ -108,8 +107,8 @@ impl Answer<'_> {
         }
     }
 
-    /// The races in a few words: the first with the execution that shows it. A
-    /// model that is explored also says of a test that it is race-free.
+    /// The races in a few words, with an execution that shows the first one. Under an
+    /// explored model, a race-free test is reported as such.
     #[must_use]
     pub fn races(&self) -> String {
         match &self.finding {
@@ -122,8 +121,8 @@ impl Answer<'_> {
         }
     }
 
-    /// Why the outcome that the test asks for is allowed or forbidden, and every
-    /// race.
+    /// Every race, and the reason why the outcome in the test's condition is allowed or
+    /// forbidden.
     ///
     /// # Errors
     /// If the model does not fit the test.
@@ -147,9 +146,12 @@ impl Answer<'_> {
         }
     }
 
-    /// An execution as a graph for Graphviz: one with a race, or else one with the
-    /// outcome that the test asks for, or else the one that would have it if a
-    /// check of the model did not refuse it, or else any.
+    /// An execution as a Graphviz graph: the first of these that exists.
+    ///
+    /// 1. An execution with a race.
+    /// 2. An execution with the outcome in the test's condition.
+    /// 3. An execution with that outcome that a check of the model refuses.
+    /// 4. Any execution.
     ///
     /// # Errors
     /// If the model does not fit the test.
@@ -166,7 +168,7 @@ impl Answer<'_> {
                 self.draw_report(report, model, &title, stop)?
             }
             (Finding::Liveness(report), _) => {
-                report.dot(self.program, &format!("{title}: it goes on for ever"))
+                report.dot(self.program, &format!("{title}: does not terminate"))
             }
             (Finding::Clauses(_), _) => None,
         };
@@ -192,7 +194,7 @@ impl Answer<'_> {
             Some(check::dot(self.program, example, &format!("{title}: {state}"), &[]))
         };
         if let Some(drawn) =
-            report.states.iter().filter(|state| asked_for(self.program, state)).find_map(draw)
+            report.states.iter().filter(|state| decides_condition(self.program, state)).find_map(draw)
         {
             return Ok(Some(drawn));
         }
@@ -208,24 +210,24 @@ impl Answer<'_> {
         Ok(report.states.iter().find_map(draw))
     }
 
-    /// A sequentially consistent execution for a test without races, with the
-    /// outcome that the test asks for if there is one.
+    /// A sequentially consistent execution of a race-free test, with the outcome in the
+    /// test's condition if there is one.
     fn witness(
         &self,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<(String, check::Execution)>, TextError> {
         let Some(model) = cat::shipped("sc") else { return Ok(None) };
         let report = check::check(self.program, &model?, &mut self.judge.options(stop))?;
-        let asked = report.states.iter().find(|state| asked_for(self.program, state));
-        let state = asked.or(report.states.first());
+        let deciding = report.states.iter().find(|state| decides_condition(self.program, state));
+        let state = deciding.or(report.states.first());
         Ok(state.and_then(|state| Some((state.to_string(), state.example.as_deref()?.clone()))))
     }
 
-    /// Advice on scopes, in words and as JSON, and whether it is complete; none
-    /// under a model that is not explored.
+    /// Advice on scopes, in words and as JSON, and whether it is complete. `None` if
+    /// the model is not explored.
     ///
     /// # Errors
-    /// None that [`Judge::judge`] has not met.
+    /// The errors of [`Judge::judge`].
     pub fn advice(
         &self,
         stop: &mut dyn FnMut() -> bool,
@@ -241,9 +243,9 @@ impl Answer<'_> {
     }
 }
 
-/// Has the state what the test asks for: the property, or for `forall` its
-/// absence?
-fn asked_for(program: &Program, state: &check::State) -> bool {
+/// Whether the state decides the test's condition: it has the property, or for `forall`
+/// lacks it.
+fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }
 

@@ -9,24 +9,24 @@ use crate::progress::{self, Scheduler};
 
 use super::answer::{Answer, Finding};
 
-/// A model, and how its verdicts are found.
+/// A model and the way to find its verdicts.
 #[derive(Clone, Debug)]
 pub enum Method {
-    /// Sequentially consistent executions are explored, and races looked for.
+    /// Explores sequentially consistent executions and looks for races.
     Explored(Reading),
-    /// Candidate executions are judged by the clauses of a model in cat.
+    /// Judges candidate executions by the clauses of a cat model.
     Clauses(Box<Model>),
-    /// Executions that go on for ever are looked for, under such a model.
+    /// Looks for non-terminating executions that a cat model allows.
     Liveness(Box<Model>, Scheduler),
 }
 
-/// Answers what a model says of tests.
+/// Judges tests under one model.
 #[derive(Clone, Debug)]
 pub struct Judge {
     /// The model.
     pub method: Method,
-    /// How often a backward jump may be taken, unless the engine's own bound is
-    /// to hold.
+    /// The most times a backward jump may be taken. `None` stands for the engine's own
+    /// bound.
     pub unroll: Option<u16>,
 }
 
@@ -40,29 +40,29 @@ impl Judge {
         }
     }
 
-    /// Is the question whether all executions end?
+    /// Whether the judge looks for non-terminating executions.
     #[must_use]
-    pub fn asks_liveness(&self) -> bool {
+    pub fn checks_liveness(&self) -> bool {
         matches!(self.method, Method::Liveness(..))
     }
 
-    /// Does the model tell racy programs from others?
+    /// Whether the model defines races.
     #[must_use]
-    pub fn tells_races(&self) -> bool {
+    pub fn defines_races(&self) -> bool {
         match &self.method {
             Method::Explored(_) => true,
-            Method::Clauses(model) => model.tells_races(),
+            Method::Clauses(model) => model.defines_races(),
             Method::Liveness(..) => false,
         }
     }
 
-    /// What the model says of the test. `text` is the test's own, for the places
-    /// of errors; `stop` is asked now and then, and true ends the search with what
-    /// was found so far.
+    /// Judges one test. `text` is the source of the test, for the places of errors.
+    /// `stop` is called at intervals; if it returns true, the search ends with the
+    /// results so far.
     ///
     /// # Errors
-    /// If the model does not fit the test, with a place in the test, or in the
-    /// model if the error names a file.
+    /// If the model does not fit the test. The place is in the test, or in the model if
+    /// the error names a file.
     pub fn judge<'a>(
         &'a self,
         program: &'a Program,
@@ -84,21 +84,21 @@ impl Judge {
         Ok(Answer { judge: self, program, finding })
     }
 
-    /// How an exploration is carried out.
+    /// The bounds of an exploration.
     pub(super) fn bounds(&self, reading: Reading) -> hrf::Options {
         let bounds = hrf::Options::new(reading);
         hrf::Options { unroll: self.unroll.unwrap_or(bounds.unroll), ..bounds }
     }
 
-    /// How a check is carried out.
+    /// The options of a check.
     pub(super) fn options<'o>(&self, stop: &'o mut dyn FnMut() -> bool) -> check::Options<'o> {
         let own = check::Options::default().unroll;
         check::Options { unroll: self.unroll.map_or(own, usize::from), stop: Box::new(stop) }
     }
 }
 
-/// The error with its place in the test's text: where the thread's part of the
-/// line begins.
+/// The error with its place in the test's text: the start of the thread's part of the
+/// line.
 fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let Some(place) = error.place().filter(|place| place.line > 0) else {
         return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());

@@ -1,5 +1,5 @@
-//! What the tests of the HRF family share: programs made at random, and the
-//! definitions of the paper applied word by word to every linearisation.
+//! Shared parts of the HRF tests: random programs, and the paper's definitions applied
+//! to every linearisation.
 
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
@@ -8,7 +8,7 @@ pub mod random;
 
 use litmus::program::Program;
 
-/// The program, an instruction a line.
+/// The program, one line for each instruction.
 pub fn show(program: &Program) -> String {
     let mut text = format!("{:?}\n", program.scopes);
     for (t, thread) in program.threads.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The definitions of the paper, applied to every linearisation of a program:
-//! slow, and with nothing in common with the checker.
+//! The paper's definitions, applied to every linearisation of a program. This is slow
+//! and shares no code with the checker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,8 +49,7 @@ struct Oracle<'a> {
     budget: u64,
 }
 
-/// Every outcome, race and ordered pair; none if there are too many
-/// linearisations.
+/// Every outcome, race and ordered pair. `None` if there are too many linearisations.
 pub fn truth(program: &Program, reading: Reading, budget: u64) -> Option<Truth> {
     let machine = Machine {
         pcs: vec![0; program.threads.len()],
@@ -89,8 +88,8 @@ impl Oracle<'_> {
         true
     }
 
-    /// Takes a step of thread `t`; false if it has none. `way` 1 is the spurious
-    /// failure of a weak compare-and-swap.
+    /// Takes a step of thread `t`. Returns false if it has none. `way` 1 is the
+    /// spurious failure of a weak compare-and-swap.
     fn step(&self, m: &mut Machine, t: usize, way: u8) -> bool {
         let code = &self.program.threads[t].code;
         if m.pcs[t] == CUT {
@@ -177,13 +176,13 @@ impl Oracle<'_> {
         true
     }
 
-    /// Runs thread `t` through its branches.
+    /// Runs the local instructions of thread `t`.
     fn settle(&self, m: &mut Machine, t: usize) {
         let code = &self.program.threads[t].code;
         while let Some(Instr::Branch { cond, target, .. }) = code.get(m.pcs[t]) {
             let taken = cond.eval(&m.registers[t]).unwrap() != 0;
             if taken && *target <= m.pcs[t] {
-                // Once round is enough to see what a failed look races with.
+                // One iteration is enough to find the races of a failed read.
                 let spins = m.spins.entry((t as u8, m.pcs[t] as u16)).or_default();
                 *spins += 1;
                 if *spins > 2 {
@@ -236,7 +235,7 @@ impl Oracle<'_> {
         self.program.scopes.includes(outer, inner)
     }
 
-    /// The scope at which a release and an acquire are related, if they are.
+    /// The scope at which a release and an acquire synchronize, if they do.
     fn so(&self, r: &Event, a: &Event) -> Option<ScopeId> {
         if !r.releases || !a.acquires {
             return None;
@@ -330,7 +329,7 @@ impl Oracle<'_> {
     }
 }
 
-/// Has the thread this barrier in its code?
+/// Whether the thread's code has this barrier.
 fn has_barrier(program: &Program, thread: ThreadId, barrier: &litmus::program::Barrier) -> bool {
     program.threads[usize::from(thread.0)].code.iter().any(|instr| match instr {
         Instr::Barrier(own) => (own.group, own.instance) == (barrier.group, barrier.instance),

@@ -1,18 +1,18 @@
-//! Vulkan tests of a few lines: a write, and a message that says that it is there.
+//! Short Vulkan tests: a thread writes a word and passes a message to a reader.
 #![allow(unreachable_pub, dead_code, reason = "it is a module of several tests")]
 
 use litmus::check::{Options, Report, check};
 
-/// The places of two threads: in one subgroup, workgroup, queue family, or device.
+/// The placements of two threads: in one sub-group, work-group, queue family, or device.
 pub const ONE_SG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 0"];
 pub const ONE_WG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0"];
 pub const ONE_QF: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0"];
 pub const ONE_DV: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 1"];
-/// The scopes, and the places of two threads that share nothing smaller.
+/// The scopes, each with a placement of two threads that share no smaller scope.
 pub const LEVELS: [(&str, [&str; 2]); 4] = [("sg", ONE_SG), ("wg", ONE_WG), ("qf", ONE_QF), ("dv", ONE_DV)];
 
-/// Checks a test whose threads are lists of instructions; `z` is another name of `x`, and
-/// `g` of `f`.
+/// Checks a test whose threads are lists of instructions. `z` is an alias of `x`, and
+/// `g` an alias of `f`.
 pub fn run(order: &str, places: &[&str], threads: &[Vec<String>], ask: &str) -> Report {
     let mut text = format!("VULKAN t\n{{ x=0; f=0; h=0; z aliases x; g aliases f; }}\n{order}\n");
     let heads: Vec<String> = places.iter().enumerate().map(|(p, place)| format!("P{p}@{place}")).collect();
@@ -34,9 +34,9 @@ pub fn lines(text: &str) -> Vec<String> {
     text.split(';').map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Is a write of `x` ordered before the last thread's read of it, `r1`, where that thread
-/// has read `flag` in `r0`? An ordered write is seen and does not race; another may be
-/// missed and races.
+/// Whether a write of `x` is ordered before the last thread's read of it into `r1`, if
+/// that thread has read `flag` into `r0`. An ordered write is seen and does not race.
+/// Another write may be missed, and races.
 #[track_caller]
 pub fn is_ordered(places: &[&str], threads: &[&str], flag: u32) -> bool {
     let last = places.len() - 1;
@@ -48,7 +48,7 @@ pub fn is_ordered(places: &[&str], threads: &[&str], flag: u32) -> bool {
     !report.verdict
 }
 
-/// The same for two threads of one queue family, in different workgroups.
+/// The same for two threads of one queue family in different work-groups.
 #[track_caller]
 pub fn orders(writer: &str, reader: &str) -> bool {
     is_ordered(&ONE_QF, &[writer, reader], 1)
@@ -59,7 +59,7 @@ pub const ACQUIRE: &str = "ld.atom.acq.dv.sc0.semsc0 r0, f";
 pub const WRITE: &str = "st.av.dv.sc0 x, 1";
 pub const READ: &str = "ld.vis.dv.sc0 r1, x";
 
-/// A thread that executes these instructions, one after the other.
+/// A thread that executes these instructions in order.
 pub fn thread(instructions: &[&str]) -> String {
     instructions.join("; ")
 }

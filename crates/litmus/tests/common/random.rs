@@ -1,4 +1,4 @@
-//! Small programs made at random from a seed.
+//! Small random programs, generated from a seed.
 
 use litmus::program::{
     Access, Barrier, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, Level, LocId, Order, Program, Prop,
@@ -26,7 +26,7 @@ impl Rng {
     }
 }
 
-/// What may occur in a program, beside loads, stores and awaits.
+/// The constructs of a program, besides loads, stores and awaits.
 #[derive(Clone, Copy)]
 pub struct Features {
     pub threads: usize,
@@ -72,7 +72,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn scope(&mut self, thread: ThreadId) -> ScopeId {
         let all = self.scopes.of_thread(thread);
-        // Scopes of one thread synchronize with nobody; they come rarely.
+        // Scopes of one thread synchronize with no other thread, so they are rare.
         loop {
             let scope = all[self.rng.below(all.len())];
             if self.scopes.get(scope).members.count() > 1 || self.rng.chance(10) {
@@ -182,7 +182,7 @@ impl Maker<'_> {
     }
 }
 
-/// A program, the same for the same numbers drawn.
+/// A program that depends only on the random numbers.
 pub fn program(rng: &mut Rng, features: Features) -> Program {
     let scopes = scopes(rng, features);
     let mut builder = Builder::new("random", Dialect::OpenCl, scopes.clone(), features.threads);
@@ -195,7 +195,7 @@ pub fn program(rng: &mut Rng, features: Features) -> Program {
         for n in 0..ops {
             maker.op(thread, n);
         }
-        // Some registers are not asked for: the search may forget them.
+        // Some registers are not observed, so the search may forget them.
         observed.extend((0..ops.min(2)).map(|r| Term::Reg(thread, Reg(r as u16))));
     }
     observed.extend(maker.locations.iter().map(|&loc| Term::Loc(loc)));

@@ -1,87 +1,87 @@
-//! Small Vulkan tests made at random from a seed, as text.
+//! Small random Vulkan tests as text, generated from a seed.
 #![allow(unreachable_pub, reason = "it is a module of several tests")]
 
 use std::fmt::Write as _;
 
-/// A small deterministic source of choices.
-pub struct Dice(pub u64);
+/// A deterministic pseudo-random generator.
+pub struct Random(pub u64);
 
-impl Dice {
-    pub fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    pub fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }
 
     fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.roll(of.len())]
+        of[self.below(of.len())]
     }
 }
 
-/// Storage-class semantics, and those of availability and visibility.
-fn semantics(dice: &mut Dice, text: &mut String) {
-    text.push_str(dice.one(&[".semsc0", ".semsc0", ".semsc1", ".semsc0.semsc1"]));
-    text.push_str(dice.one(&["", "", ".semav", ".semvis", ".semav.semvis"]));
+/// Storage-class semantics, and availability and visibility semantics.
+fn semantics(random: &mut Random, text: &mut String) {
+    text.push_str(random.one(&[".semsc0", ".semsc0", ".semsc1", ".semsc0.semsc1"]));
+    text.push_str(random.one(&["", "", ".semav", ".semvis", ".semav.semvis"]));
 }
 
-fn scope(dice: &mut Dice) -> &'static str {
-    dice.one(&[".sg", ".wg", ".wg", ".qf", ".dv", ".dv"])
+fn scope(random: &mut Random) -> &'static str {
+    random.one(&[".sg", ".wg", ".wg", ".qf", ".dv", ".dv"])
 }
 
-/// The modifiers of an access; `orders` are those that it may have, `mark` makes it
-/// available or visible.
-fn access(dice: &mut Dice, text: &mut String, atomic: bool, orders: &[&str], mark: &str) {
+/// The modifiers of an access. `orders` are its possible orders, `mark` is its
+/// availability or visibility modifier.
+fn access(random: &mut Random, text: &mut String, atomic: bool, orders: &[&str], mark: &str) {
     if atomic {
-        let order = dice.one(orders);
-        let _ = write!(text, ".atom{order}{}", scope(dice));
-        text.push_str(dice.one(&[".sc0", ".sc0", ".sc1"]));
+        let order = random.one(orders);
+        let _ = write!(text, ".atom{order}{}", scope(random));
+        text.push_str(random.one(&[".sc0", ".sc0", ".sc1"]));
         if !order.is_empty() {
-            semantics(dice, text);
+            semantics(random, text);
         }
         return;
     }
-    match dice.roll(4) {
+    match random.below(4) {
         0 => {}
         1 => text.push_str(".nonpriv"),
         _ => {
-            let _ = write!(text, "{mark}{}", scope(dice));
+            let _ = write!(text, "{mark}{}", scope(random));
         }
     }
-    text.push_str(dice.one(&[".sc0", ".sc0", ".sc1"]));
+    text.push_str(random.one(&[".sc0", ".sc0", ".sc1"]));
 }
 
-fn instruction(dice: &mut Dice, number: usize, device: bool) -> String {
-    let place = dice.one(&["x", "x", "y", "z"]);
+fn instruction(random: &mut Random, number: usize, device: bool) -> String {
+    let place = random.one(&["x", "x", "y", "z"]);
     let mut text = String::new();
-    match dice.roll(12) {
+    match random.below(12) {
         0..=3 => {
             text.push_str("st");
-            let atomic = dice.roll(2) == 0;
-            access(dice, &mut text, atomic, &["", ".rel", ".rel"], ".av");
+            let atomic = random.below(2) == 0;
+            access(random, &mut text, atomic, &["", ".rel", ".rel"], ".av");
             let _ = write!(text, " {place}, {number}");
         }
         4..=6 => {
             text.push_str("ld");
-            let atomic = dice.roll(2) == 0;
-            access(dice, &mut text, atomic, &["", ".acq", ".acq"], ".vis");
+            let atomic = random.below(2) == 0;
+            access(random, &mut text, atomic, &["", ".acq", ".acq"], ".vis");
             let _ = write!(text, " r{number}, {place}");
         }
         7..=8 => {
             text.push_str("rmw");
-            access(dice, &mut text, true, &["", ".acq", ".rel", ".acq_rel"], "");
-            text.push_str(dice.one(&["", ".add"]));
+            access(random, &mut text, true, &["", ".acq", ".rel", ".acq_rel"], "");
+            text.push_str(random.one(&["", ".add"]));
             let _ = write!(text, " r{number}, {place}, {number}");
         }
         9 => {
-            let order = dice.one(&[".acq", ".rel", ".acq_rel"]);
-            let _ = write!(text, "membar{order}{}", scope(dice));
-            semantics(dice, &mut text);
+            let order = random.one(&[".acq", ".rel", ".acq_rel"]);
+            let _ = write!(text, "membar{order}{}", scope(random));
+            semantics(random, &mut text);
         }
-        10 if device => text.push_str(dice.one(&["avdevice", "visdevice"])),
+        10 if device => text.push_str(random.one(&["avdevice", "visdevice"])),
         _ => {
-            let order = dice.one(&["", ".acq_rel", ".acq_rel"]);
-            let _ = write!(text, "cbar{order}{}", dice.one(&[".sg", ".wg", ".dv"]));
+            let order = random.one(&["", ".acq_rel", ".acq_rel"]);
+            let _ = write!(text, "cbar{order}{}", random.one(&[".sg", ".wg", ".dv"]));
             if !order.is_empty() {
-                semantics(dice, &mut text);
+                semantics(random, &mut text);
             }
             text.push_str(" 0");
         }
@@ -89,19 +89,19 @@ fn instruction(dice: &mut Dice, number: usize, device: bool) -> String {
     text
 }
 
-/// A test of two or three threads on two words, one of which has two names.
+/// A test of two or three threads on two words, one of them with an alias.
 pub fn test(seed: u64) -> String {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
-    let threads = 2 + dice.roll(2);
-    let device = dice.roll(3) == 0;
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
+    let threads = 2 + random.below(2);
+    let device = random.below(3) == 0;
     let mut columns = Vec::new();
     let mut registers = Vec::new();
     for thread in 0..threads {
-        let place = format!("sg {}, wg {}, qf {}", dice.roll(2), dice.roll(2), dice.roll(5) / 4);
+        let place = format!("sg {}, wg {}, qf {}", random.below(2), random.below(2), random.below(5) / 4);
         let mut column = vec![format!("P{thread}@{place}")];
-        for at in 0..1 + dice.roll(if threads == 2 { 4 } else { 3 }) {
+        for at in 0..1 + random.below(if threads == 2 { 4 } else { 3 }) {
             let number = 1 + thread * 4 + at;
-            let instruction = instruction(&mut dice, number, device);
+            let instruction = instruction(&mut random, number, device);
             if instruction.starts_with("ld") || instruction.starts_with("rmw") {
                 registers.push(format!("{thread}:r{number}"));
             }

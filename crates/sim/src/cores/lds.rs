@@ -1,17 +1,17 @@
 //! Local memory: what an access does, and how many turns it takes.
 
-use kernel::{Action, Placed, Posted};
+use kernel::{Action, Addressing, Posted};
 
 use crate::cores::coalesce::bank_turns;
 
 /// How many turns the banks need.
 pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     let words = op.width.bytes().div_ceil(4) as u32;
-    match op.placed {
-        Placed::Nowhere | Placed::Single(_) => words.div_ceil(banks).max(1),
+    match op.addressing {
+        Addressing::None | Addressing::Single(_) => words.div_ceil(banks).max(1),
         // Consecutive words fill the banks one after the other.
-        Placed::Unit(_) if op.width.bytes() >= 4 => (op.exec.count() * words).div_ceil(banks),
-        Placed::Unit(_) | Placed::Gather => {
+        Addressing::Unit(_) if op.width.bytes() >= 4 => (op.exec.count() * words).div_ceil(banks),
+        Addressing::Unit(_) | Addressing::Gather => {
             let offsets = core::array::from_fn(|lane| op.addr(lane).0);
             let shares = matches!(op.action, Action::Load);
             bank_turns(&offsets, op.exec.0, op.width, banks, shares)

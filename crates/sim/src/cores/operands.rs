@@ -1,6 +1,6 @@
 //! What an operation says, in words, ranges, lines and bytes.
 
-use kernel::{Action, LANES_MAX, Packed, Placed, Posted, Session, Space};
+use kernel::{Action, Addressing, LANES_MAX, Packed, Posted, Session, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp};
 use proto::{LineData, Op, Request, RmwKind, Width};
 
@@ -75,14 +75,14 @@ pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, 
 /// beyond every global address.
 fn extent(op: &Posted) -> (u64, u64) {
     let bytes = op.width.bytes() as u64;
-    let (first, last) = match op.placed {
-        Placed::Nowhere => return (0, 0),
-        Placed::Single(at) => (at.0, at.0),
-        Placed::Unit(base) => {
+    let (first, last) = match op.addressing {
+        Addressing::None => return (0, 0),
+        Addressing::Single(at) => (at.0, at.0),
+        Addressing::Unit(base) => {
             let lane = |lane: Option<usize>| base.0 + lane.unwrap_or(0) as u64 * bytes;
             (lane(op.exec.first()), lane(op.exec.last()))
         }
-        Placed::Gather => {
+        Addressing::Gather => {
             let mut range = (u64::MAX, 0);
             for (lane, &address) in op.addrs().iter().enumerate() {
                 if op.exec.has(lane) {
@@ -135,19 +135,19 @@ pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<Line
     let lanes = op.exec.0;
     let is_rmw = matches!(op.action, Action::Rmw { .. });
     let compares = matches!(op.action, Action::Rmw { kind: RmwKind::CompareExchange { .. }, .. });
-    match op.placed {
-        Placed::Nowhere => {}
-        Placed::Single(at) => coalescer.unit_stride(
+    match op.addressing {
+        Addressing::None => {}
+        Addressing::Single(at) => coalescer.unit_stride(
             at.0.wrapping_sub((lanes.trailing_zeros() as usize * op.width.bytes()) as u64),
             lanes & lanes.wrapping_neg(),
             op.width,
             parts,
         ),
-        Placed::Unit(base) if !compares && is_run(lanes) => {
+        Addressing::Unit(base) if !compares && is_run(lanes) => {
             coalescer.unit_stride(base.0, lanes, op.width, parts);
         }
-        Placed::Gather if !is_rmw => coalescer.gather(op.addrs(), lanes, op.width, parts),
-        Placed::Unit(_) | Placed::Gather => {
+        Addressing::Gather if !is_rmw => coalescer.gather(op.addrs(), lanes, op.width, parts),
+        Addressing::Unit(_) | Addressing::Gather => {
             let addresses = core::array::from_fn(|lane| op.addr(lane).0);
             if !is_rmw {
                 return coalescer.gather(&addresses, lanes, op.width, parts);

@@ -22,7 +22,7 @@ mod scope;
 mod shadow;
 mod words;
 
-use kernel::{Action, ArrayInfo, Placed, Posted, Space};
+use kernel::{Action, Addressing, ArrayInfo, Posted, Space};
 use proto::{KernelId, Level, RmwKind};
 use rustc_hash::FxHashMap;
 
@@ -280,7 +280,7 @@ impl Detector {
         let me = Me::new(thread, &self.codes, code);
         let width = op.width.bytes() as u64;
         let group = thread.standing.group.unwrap_or(u64::MAX);
-        if me.writes && !me.is_atomic && matches!(op.placed, Placed::Gather) {
+        if me.writes && !me.is_atomic && matches!(op.addressing, Addressing::Gather) {
             self.find_lanes_that_collide(thread, op, code);
         }
         for lane in op.exec.iter().filter(|&lane| takes(lane)) {

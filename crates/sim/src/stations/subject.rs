@@ -7,11 +7,13 @@ use crate::options::RunOptions;
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric, Stations};
 
+/// Makes the stations of a protocol for a machine.
+type Make = fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>;
+
 /// What the timing needs of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
-    /// Makes its stations for a machine.
-    pub(crate) stations: fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>,
+    pub(crate) stations: Make,
 }
 
 impl Subject {

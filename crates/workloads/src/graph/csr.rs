@@ -1,44 +1,43 @@
-//! The graph itself, in compressed sparse rows.
+//! A graph in compressed sparse rows.
 
 use core::ops::Range;
 
-/// A directed graph: the targets of vertex `v` are the entries
-/// `offsets.at(v)..offsets.at(v + 1)` of `targets`, in ascending order.
-/// An undirected edge is two arcs. Parallel arcs and self loops may occur
-/// unless who made the graph took them out.
+/// A directed graph. The targets of vertex `v` are the entries
+/// `offsets.at(v)..offsets.at(v + 1)` of `targets`, in ascending order. An
+/// undirected edge is two arcs. Parallel arcs and self loops may occur.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
-    /// Where each vertex's targets start; one entry more than vertices.
+    /// The start of each vertex's targets, with one entry more than vertices.
     pub offsets: Offsets,
     /// The targets.
     pub targets: Vec<u32>,
-    /// The weight of each arc, in the order of the targets.
+    /// The weight of each arc, in the order of `targets`.
     pub weights: Option<Weights>,
 }
 
-/// Where rows start: 32 bits each where they suffice, as kernels load them.
+/// The starts of rows, as kernels load them: of 32 bits if these suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offsets {
-    /// No offset exceeds 32 bits.
+    /// Every offset fits 32 bits.
     Narrow(Vec<u32>),
     /// The graph has 2^32 arcs or more.
     Wide(Vec<u64>),
 }
 
-/// A number on each arc.
+/// One number per arc.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Weights {
     /// Whole numbers from 0 to 2^32 - 1.
     Whole(Vec<u32>),
-    /// Finite numbers of which at least one is not such a whole number.
+    /// Finite numbers, at least one of which is not such a whole number.
     Real(Vec<f64>),
 }
 
 impl Offsets {
-    /// Of the narrower kind that holds them.
+    /// These offsets in the narrowest kind.
     ///
     /// # Panics
-    /// If there is no offset, the first is not 0, or they descend.
+    /// If there is no offset, the first one is not 0, or they descend.
     #[must_use]
     pub fn new(offsets: Vec<u64>) -> Self {
         assert!(offsets.first() == Some(&0) && offsets.is_sorted(), "offsets start at 0 and ascend");
@@ -48,9 +47,9 @@ impl Offsets {
         }
     }
 
-    /// How many there are: vertices and one more.
+    /// The number of offsets: one more than vertices.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         match self {
             Offsets::Narrow(offsets) => offsets.len(),
@@ -58,10 +57,10 @@ impl Offsets {
         }
     }
 
-    /// One of them.
+    /// The entry at an index.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the index is out of bounds.
     #[inline]
     #[must_use]
     pub fn at(&self, index: usize) -> u64 {
@@ -71,7 +70,7 @@ impl Offsets {
         }
     }
 
-    /// All of them, if 32 bits suffice.
+    /// All offsets, if 32 bits suffice.
     #[must_use]
     pub fn narrow(&self) -> Option<&[u32]> {
         match self {
@@ -80,17 +79,17 @@ impl Offsets {
         }
     }
 
-    /// All of them in order.
+    /// All entries in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }
 }
 
 impl Weights {
-    /// Of the plainer kind that holds these values.
+    /// These values in the simplest kind.
     ///
     /// # Panics
-    /// If one is not finite.
+    /// If a value is not finite.
     #[must_use]
     pub fn from_values(values: Vec<f64>) -> Self {
         assert!(values.iter().all(|value| value.is_finite()), "weights are finite");
@@ -102,7 +101,7 @@ impl Weights {
         }
     }
 
-    /// How many there are.
+    /// The number of weights.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -111,16 +110,16 @@ impl Weights {
         }
     }
 
-    /// Are there none?
+    /// Whether there are no weights.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of them.
+    /// The entry at an index.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the index is out of bounds.
     #[inline]
     #[must_use]
     pub fn at(&self, index: usize) -> f64 {
@@ -130,12 +129,12 @@ impl Weights {
         }
     }
 
-    /// All of them in order.
+    /// All entries in order.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }
 
-    /// Some of them in this order.
+    /// The weights at the indices `order`, in that order.
     pub(crate) fn select(&self, order: &[usize]) -> Weights {
         match self {
             Weights::Whole(values) => Weights::Whole(order.iter().map(|&index| values[index]).collect()),
@@ -145,10 +144,10 @@ impl Weights {
 }
 
 impl Csr {
-    /// A graph of these edges, without weights.
+    /// A graph of these arcs, without weights.
     ///
     /// # Panics
-    /// If an edge names a vertex that does not exist.
+    /// If an arc names a vertex that does not exist.
     #[must_use]
     pub fn from_edges(vertices: u32, mut edges: Vec<(u32, u32)>) -> Self {
         edges.sort_unstable();
@@ -164,31 +163,31 @@ impl Csr {
         Csr { offsets: Offsets::new(offsets), targets, weights: None }
     }
 
-    /// How many vertices.
+    /// The number of vertices.
     #[must_use]
     pub fn vertices(&self) -> u32 {
         self.offsets.len().saturating_sub(1) as u32
     }
 
-    /// How many edges.
+    /// The number of arcs.
     #[must_use]
     pub fn edges(&self) -> u64 {
         self.targets.len() as u64
     }
 
-    /// How many edges leave a vertex.
+    /// The number of arcs from a vertex.
     ///
     /// # Panics
-    /// If there is no such vertex.
+    /// If the vertex does not exist.
     #[must_use]
     pub fn degree(&self, vertex: u32) -> u32 {
         (self.offsets.at(vertex as usize + 1) - self.offsets.at(vertex as usize)) as u32
     }
 
-    /// Where the targets and weights of a vertex stand.
+    /// The indices of a vertex's targets and weights.
     ///
     /// # Panics
-    /// If there is no such vertex.
+    /// If the vertex does not exist.
     #[inline]
     #[must_use]
     pub fn row(&self, vertex: u32) -> Range<usize> {
@@ -198,14 +197,14 @@ impl Csr {
     /// The targets of a vertex.
     ///
     /// # Panics
-    /// If there is no such vertex.
+    /// If the vertex does not exist.
     #[inline]
     #[must_use]
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         &self.targets[self.row(vertex)]
     }
 
-    /// The source of each edge, in the order of the targets.
+    /// The source of each arc, in the order of the targets.
     #[must_use]
     pub fn sources(&self) -> Vec<u32> {
         let each = |v| core::iter::repeat_n(v, self.degree(v) as usize);
@@ -220,8 +219,8 @@ impl Csr {
         })
     }
 
-    /// Whole lengths for algorithms that count in whole numbers: the weights
-    /// if they are whole, 1 for each arc if there are none, and otherwise
+    /// Whole lengths for algorithms on whole numbers: the weights if they are
+    /// whole, 1 for each arc if there are none, and otherwise
     /// 1 + 9999 |w| / max |w|, rounded.
     #[must_use]
     pub fn lengths(&self) -> Vec<u32> {
@@ -236,7 +235,7 @@ impl Csr {
         }
     }
 
-    /// The graph with each arc turned round: who points at a vertex.
+    /// The graph with each arc reversed: the predecessors of each vertex.
     #[must_use]
     pub fn reversed(&self) -> Csr {
         let mut offsets = vec![0u64; self.vertices() as usize + 1];
@@ -263,21 +262,21 @@ impl Csr {
         Csr { offsets: Offsets::new(offsets), targets, weights }
     }
 
-    /// Does each arc have its reverse, whatever their weights?
+    /// Whether each arc has a reverse arc. Weights do not matter.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         let reversed = self.reversed();
         self.offsets == reversed.offsets && self.targets == reversed.targets
     }
 
-    /// The graph with the reverse of each arc added where it is missing, and
-    /// without weights, self loops and parallel arcs: who is next to whom.
+    /// The neighbours of each vertex: the graph with missing reverse arcs added,
+    /// and without weights, self loops and parallel arcs.
     #[must_use]
     pub fn undirected(&self) -> Csr {
         self.joined_with(&self.reversed())
     }
 
-    /// The arcs of both, each once, without weights and self loops.
+    /// The union of both sets of arcs, without weights and self loops.
     pub(crate) fn joined_with(&self, reversed: &Csr) -> Csr {
         let mut offsets = vec![0];
         let mut targets = Vec::with_capacity(self.targets.len());
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_the_edges_they_were_made_of() {
+    fn rows_hold_the_given_arcs() {
         let csr = Csr::from_edges(4, vec![(2, 1), (0, 3), (2, 0), (0, 1)]);
         assert_eq!(csr.offsets.narrow(), Some(&[0, 2, 2, 4, 4][..]));
         assert_eq!(csr.targets, [1, 3, 0, 1]);
@@ -316,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_widen_only_where_they_must() {
+    fn offsets_are_wide_only_if_necessary() {
         let edge = u64::from(u32::MAX);
         assert_eq!(Offsets::new(vec![0, 5, edge]), Offsets::Narrow(vec![0, 5, u32::MAX]));
         let wide = Offsets::new(vec![0, 5, edge + 1]);
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_whole_where_they_can_be() {
+    fn weights_are_whole_if_all_values_are() {
         assert_eq!(Weights::from_values(vec![0.0, 4_294_967_295.0]), Weights::Whole(vec![0, u32::MAX]));
         for values in [[0.5, 1.0], [-1.0, 1.0], [1.0, 4_294_967_296.0]] {
             assert_eq!(Weights::from_values(values.to_vec()), Weights::Real(values.to_vec()));
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn arcs_turn_round_with_their_weights_and_twice_is_not_at_all() {
+    fn reversing_keeps_weights_and_reversing_twice_restores_the_graph() {
         let reversed = weighted().reversed();
         let want = [(0, 2, 3.0), (1, 0, 1.0), (2, 2, 4.0), (3, 0, 2.0), (3, 2, 5.0)];
         assert!(reversed.arcs().eq(want.iter().map(|&(s, t, w)| (s, t, Some(w)))));
@@ -342,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_mutual_once_direction_is_forgotten() {
+    fn neighbours_are_mutual_in_the_undirected_graph() {
         let csr = weighted();
         assert!(!csr.is_symmetric());
         let undirected = csr.undirected();
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_whole_and_never_below_one_for_real_weights() {
+    fn lengths_of_real_weights_are_whole_and_at_least_one() {
         assert_eq!(weighted().lengths(), [1, 2, 3, 4, 5]);
         let mut csr = Csr::from_edges(2, vec![(0, 1), (1, 0)]);
         assert_eq!(csr.lengths(), [1, 1]);

@@ -1,19 +1,21 @@
-//! The `.gr` files of the 9th DIMACS implementation challenge (shortest paths):
-//! `c` comments, one line `p sp VERTICES ARCS`, and a line `a FROM TO WEIGHT`
-//! for each arc. Weights are whole numbers with a sign; vertices count from 1.
+//! The `.gr` files of the 9th DIMACS implementation challenge (shortest paths).
+//!
+//! A file has comments `c`, one line `p sp VERTICES ARCS`, and a line
+//! `a FROM TO WEIGHT` per arc. Weights are signed whole numbers. Vertices count
+//! from 1.
 
 use std::io::{self, Write};
 
 use proto::words::counted;
 
+use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
-use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
 
 pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
-    let (vertices, arcs, mut intake) = problem(scan, options)?;
+    let (vertices, arcs, mut builder) = problem(scan, options)?;
     let mut found = 0;
     while line(scan, b"a", "an arc `a FROM TO WEIGHT` or a comment `c`")? {
         found += 1;
@@ -25,22 +27,22 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         let target = scan.whole(1..=vertices, "a vertex")? as u32 - 1;
         let weight = scan.signed("a weight")?;
         match options.direction {
-            Direction::BothWays => intake.edge(scan, (source, target), (weight, weight), column)?,
-            _ => intake.arc(scan, (source, target), weight, column)?,
+            Direction::BothWays => builder.add_edge(scan, (source, target), (weight, weight), column)?,
+            _ => builder.add_arc(scan, (source, target), weight, column)?,
         }
         scan.end_line("the end of the line after an arc")?;
     }
     if found < arcs {
         return Err(scan.unexpected(&format!("arc {} of {arcs}", found + 1)));
     }
-    intake.finish(scan, vertices as u32)
+    builder.finish(scan, vertices as u32)
 }
 
 /// The line `p sp VERTICES ARCS`.
 fn problem<'o>(
     scan: &mut Scanner<'_>,
     options: &'o ReadOptions,
-) -> Result<(u64, u64, Intake<'o>), GraphError> {
+) -> Result<(u64, u64, GraphBuilder<'o>), GraphError> {
     const EXPECTED: &str = "the problem line `p sp VERTICES ARCS`";
     if !line(scan, b"p", EXPECTED)? {
         return Err(scan.unexpected(EXPECTED));
@@ -50,15 +52,15 @@ fn problem<'o>(
     }
     let vertices = scan.whole(1..=u64::from(u32::MAX), "a number of vertices")?;
     let arcs = scan.whole(0..=u64::MAX / 4, "a number of arcs")?;
-    let mut intake = Intake::new(options, true);
+    let mut builder = GraphBuilder::new(options, true);
     let ways = if options.direction == Direction::BothWays { 2 } else { 1 };
-    intake.announce(scan.word_place(), vertices, ways * arcs)?;
+    builder.reserve(scan.word_place(), vertices, ways * arcs)?;
     scan.end_line("the end of the line after the number of arcs")?;
-    Ok((vertices, arcs, intake))
+    Ok((vertices, arcs, builder))
 }
 
-/// Goes past comments, and takes the first word of the next line, which is
-/// this one. False at the end of the file.
+/// Skips comments and takes the first word of the next line, which must be
+/// `kind`. Returns false at the end of the file.
 fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, GraphError> {
     while scan.next_line(b"")? {
         let word = scan.word()?.unwrap_or_default();
@@ -74,12 +76,12 @@ fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, Gra
     Ok(false)
 }
 
-/// Writes a graph; without weights, each arc weighs 1.
+/// Writes a graph. Without weights, each arc has weight 1.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Weights::Real(values)) = &graph.weights {
         let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= (1u64 << 53) as f64;
         if let Some(value) = values.iter().find(|value| !whole(value)) {
-            let sentence = format!("a .gr file takes whole weights from -2^53 to 2^53, but one is {value}");
+            let sentence = format!("a .gr file holds whole weights from -2^53 to 2^53, found {value}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
         }
     }

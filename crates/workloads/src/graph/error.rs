@@ -1,13 +1,13 @@
-//! What can be wrong with a graph file.
+//! The errors of a graph file.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
 
 use proto::words::counted;
 
-/// A line and column of a file, both counted from one; columns count letters.
+/// A line and column of a file, both counted from 1. Columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// The file.
     pub path: PathBuf,
     /// The line.
@@ -16,75 +16,75 @@ pub struct Place {
     pub column: u64,
 }
 
-impl Place {
-    /// A place of a file.
+impl FilePosition {
+    /// A position in a file.
     #[must_use]
-    pub fn new(path: &Path, line: u64, column: u64) -> Place {
-        Place { path: path.to_owned(), line, column }
+    pub fn new(path: &Path, line: u64, column: u64) -> FilePosition {
+        FilePosition { path: path.to_owned(), line, column }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", printable_path(&self.path), self.line, self.column)
     }
 }
 
-/// One sentence about what is wrong, where, and what was expected.
+/// An error of a graph file: the place, the value found and the expectation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The file says something that cannot be.
+    /// The file has an invalid value.
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
-        /// Where.
-        place: Place,
-        /// What stands there.
+        /// The position.
+        place: FilePosition,
+        /// The value found.
         found: String,
-        /// What should.
+        /// The expected value.
         expected: String,
     },
-    /// The file has what the options refuse: a self loop, an arc twice.
+    /// The file has a self loop or a duplicate that the options refuse.
     #[error("{place}: {what}, which the options refuse")]
     Refused {
-        /// Where.
-        place: Place,
-        /// What it is.
+        /// The position.
+        place: FilePosition,
+        /// The refused thing.
         what: String,
     },
-    /// The file ends before it should.
+    /// The file ends too early.
     #[error("{place}: the file ends here, expected {expected}")]
     Truncated {
-        /// Where it ends.
-        place: Place,
-        /// What should follow.
+        /// The end of the file.
+        place: FilePosition,
+        /// The expected continuation.
         expected: String,
     },
     /// The compressed stream ends early or is damaged.
     #[error("{place}: the compressed file cannot be read on from here: {reason}")]
     BadGzip {
-        /// Up to where it could be read.
-        place: Place,
-        /// Why not further.
+        /// The end of the readable part.
+        place: FilePosition,
+        /// The cause.
         reason: String,
     },
     /// The file cannot be read.
     #[error("cannot read {}: {reason}", printable_path(path))]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why, in the words of the operating system.
+        /// The cause, in the words of the operating system.
         reason: String,
     },
-    /// There is nothing of that name.
+    /// Neither a file nor a stand-in has the name.
     #[error("cannot read {}: there is no such file, and {hint}", printable_path(path))]
     Missing {
         /// The name.
         path: PathBuf,
-        /// Which stand-ins there are.
+        /// The known stand-ins.
         hint: String,
     },
-    /// A part of a file was asked for.
+    /// A file was requested at a scale other than 1.
     #[error(
         "{} is a file and has no scale {scale}, expected scale 1 or the name of a stand-in",
         printable_path(path)
@@ -92,25 +92,25 @@ pub enum GraphError {
     Scaled {
         /// The file.
         path: PathBuf,
-        /// The part.
+        /// The scale.
         scale: String,
     },
-    /// The graph needs more memory than it may use.
+    /// The graph exceeds the memory budget.
     #[error(
         "{place}: a graph of {size} takes at least {} to read, but at most {} may be used",
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {
-        /// Where that is known.
-        place: Place,
-        /// How large the graph is.
+        /// The position at which this is known.
+        place: FilePosition,
+        /// The size of the graph.
         size: String,
-        /// How much memory it needs.
+        /// The memory that it needs.
         needed_bytes: u64,
-        /// How much it may use.
+        /// The memory that it may use.
         budget_bytes: u64,
     },
-    /// Neither name nor content tells the format.
+    /// Neither the name nor the content shows the format.
     #[error(
         "cannot tell the format of {}: expected a name that ends in .mtx, .gr, .graph, .metis, .txt, .el, \
          .edges or .snap (and perhaps .gz), or a first line `%%MatrixMarket ...`, `c ...`, `p sp ...` or \
@@ -118,30 +118,30 @@ pub enum GraphError {
         printable_path(path)
     )]
     UnknownFormat {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
 }
 
-/// A word of a file as it may be printed: no control characters, not endless.
+/// A word of a file for a message: without control characters, and shortened.
 pub(crate) fn printable(word: &[u8]) -> String {
-    const LETTERS_MAX: usize = 40;
+    const CHARACTERS_MAX: usize = 40;
     let word = String::from_utf8_lossy(word);
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let mut text: String = word.chars().take(LETTERS_MAX).map(plain).collect();
-    if word.chars().nth(LETTERS_MAX).is_some() {
+    let mut text: String = word.chars().take(CHARACTERS_MAX).map(plain).collect();
+    if word.chars().nth(CHARACTERS_MAX).is_some() {
         text.push('…');
     }
     text
 }
 
-/// A path as it may be printed.
+/// A path for a message: without control characters.
 pub(crate) fn printable_path(path: &Path) -> String {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// A number of bytes in the largest unit that leaves at least one of it.
+/// A number of bytes in the largest unit of which it has at least one.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;
@@ -158,14 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_printed_without_control_characters_and_not_endlessly() {
+    fn a_word_is_printed_shortened_and_without_control_characters() {
         assert_eq!(printable(b"a\x1b[31m\xff"), "a\u{fffd}[31m\u{fffd}");
         assert_eq!(printable(&[b'x'; 50]), format!("{}…", "x".repeat(40)));
-        assert_eq!(Place::new(Path::new("a\nb"), 1, 2).to_string(), "a\u{fffd}b:1:2");
+        assert_eq!(FilePosition::new(Path::new("a\nb"), 1, 2).to_string(), "a\u{fffd}b:1:2");
     }
 
     #[test]
-    fn bytes_are_said_in_a_unit_that_fits() {
+    fn bytes_are_printed_in_the_largest_fitting_unit() {
         let said = [0, 1, 1023, 1024, 1536, 1 << 20, 5 << 30, u64::MAX].map(bytes);
         assert_eq!(
             said,

@@ -1,4 +1,4 @@
-//! What a graph is like: the numbers that decide how it loads a machine.
+//! Statistics of a graph that determine its load on a machine.
 
 use core::fmt;
 
@@ -11,81 +11,83 @@ use super::reference::{UNREACHED_HOPS, hops};
 
 /// The statistics of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Info {
-    /// How many vertices.
+pub struct GraphInfo {
+    /// The number of vertices.
     pub vertices: u64,
-    /// How many arcs; an undirected edge is two.
+    /// The number of arcs. An undirected edge is two arcs.
     pub arcs: u64,
-    /// Does each arc have its reverse?
+    /// Whether each arc has a reverse arc.
     pub symmetric: bool,
     /// Arcs from a vertex to itself.
     pub self_loops: u64,
-    /// Arcs beyond the first from one vertex to another.
+    /// Duplicate arcs, without the first of each kind.
     pub parallel_arcs: u64,
-    /// How many arcs leave a vertex.
+    /// The out-degrees of the vertices.
     pub degree: Degrees,
-    /// Parts that no arc joins, whatever its direction.
+    /// The number of weakly connected components.
     pub components: u64,
-    /// Vertices of the largest of them.
+    /// The vertices of the largest component.
     pub largest_component: u64,
-    /// The largest distance in hops that repeated sweeps found in the largest
-    /// component, directions forgotten: the diameter is at least that.
+    /// A lower bound of the diameter in hops: the largest distance that repeated
+    /// sweeps find in the largest component of the undirected graph.
     pub diameter_hops_min: u64,
-    /// The mean of |u - v| over all arcs from u to v, over the vertices: how
-    /// far apart in memory neighbours are. A random numbering has 1/3.
+    /// The mean of |u - v| over all arcs from u to v, divided by the number of
+    /// vertices. It measures the distance of neighbours in memory. A random
+    /// numbering has 1/3.
     pub locality: f64,
-    /// Of pairs of neighbours of one vertex, the share that are neighbours
-    /// themselves: sampled, directions forgotten.
+    /// The share of pairs of neighbours of one vertex that are neighbours
+    /// themselves, sampled in the undirected graph.
     pub clustering: f64,
     /// The weights, if there are any.
     pub weights: Option<WeightRange>,
 }
 
-/// How many arcs leave a vertex.
+/// The out-degrees of the vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Degrees {
-    /// The fewest.
+    /// The smallest degree.
     pub min: u32,
-    /// The mean.
+    /// The mean degree.
     pub mean: f64,
-    /// The most.
+    /// The largest degree.
     pub max: u32,
-    /// One vertex in ten has at most that many.
+    /// The 10th percentile.
     pub p10: u32,
-    /// Half have at most that many.
+    /// The median.
     pub p50: u32,
-    /// Nine in ten have at most that many.
+    /// The 90th percentile.
     pub p90: u32,
-    /// 99 in a hundred have at most that many.
+    /// The 99th percentile.
     pub p99: u32,
-    /// The Gini coefficient: 0 if all are equal, towards 1 if few have all.
+    /// The Gini coefficient: 0 if all degrees are equal, near 1 if few vertices
+    /// have all arcs.
     pub gini: f64,
 }
 
 /// The weights of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WeightRange {
-    /// Are all whole numbers from 0 to 2^32 - 1?
+    /// Whether all weights are whole numbers from 0 to 2^32 - 1.
     pub whole: bool,
-    /// The least.
+    /// The smallest weight.
     pub min: f64,
-    /// The mean.
+    /// The mean weight.
     pub mean: f64,
-    /// The largest.
+    /// The largest weight.
     pub max: f64,
 }
 
 const WEDGES_SAMPLED: u64 = 100_000;
 
-impl Info {
+impl GraphInfo {
     /// The statistics of a graph.
     #[must_use]
-    pub fn of(graph: &Csr) -> Info {
+    pub fn of(graph: &Csr) -> GraphInfo {
         let reversed = graph.reversed();
         let symmetric = graph.offsets == reversed.offsets && graph.targets == reversed.targets;
         let undirected = graph.joined_with(&reversed);
         drop(reversed);
-        let parts = Parts::of(&undirected);
+        let parts = Components::of(&undirected);
         let (mut self_loops, mut parallel_arcs, mut apart) = (0, 0, 0u128);
         for v in 0..graph.vertices() {
             let row = graph.neighbours(v);
@@ -93,7 +95,7 @@ impl Info {
             parallel_arcs += row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
             apart += row.iter().map(|&u| u128::from(u.abs_diff(v))).sum::<u128>();
         }
-        Info {
+        GraphInfo {
             vertices: u64::from(graph.vertices()),
             arcs: graph.edges(),
             symmetric,
@@ -117,13 +119,13 @@ impl Info {
     }
 }
 
-/// One over the other, or 0 if there is nothing to share.
+/// `part / whole`, or 0 if `whole` is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 impl Degrees {
-    /// The degrees of a graph; all 0 if it has no vertices.
+    /// The degrees of a graph, or zeros if it has no vertices.
     #[must_use]
     pub fn of(graph: &Csr) -> Degrees {
         let mut sorted: Vec<u32> = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
@@ -147,15 +149,15 @@ impl Degrees {
 }
 
 /// The components of an undirected graph.
-struct Parts {
+struct Components {
     count: u64,
     largest: u64,
     largest_start: u32,
 }
 
-impl Parts {
-    fn of(undirected: &Csr) -> Parts {
-        let mut parts = Parts { count: 0, largest: 0, largest_start: 0 };
+impl Components {
+    fn of(undirected: &Csr) -> Components {
+        let mut parts = Components { count: 0, largest: 0, largest_start: 0 };
         let mut seen = vec![false; undirected.vertices() as usize];
         let mut queue = Vec::new();
         for start in 0..undirected.vertices() {
@@ -182,8 +184,8 @@ impl Parts {
     }
 }
 
-/// From the farthest vertex of the last sweep to its farthest, for as long as
-/// that gets farther.
+/// A lower bound of the diameter. Each sweep starts at the farthest vertex of
+/// the sweep before, until the distance no longer grows.
 fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     const SWEEPS_MAX: u32 = 8;
     let (mut from, mut farthest) = (start, 0);
@@ -191,7 +193,7 @@ fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     for _ in 0..sweeps {
         let hops = hops(undirected, from);
         let reached = hops.iter().zip(0..).filter(|(hops, _)| **hops != UNREACHED_HOPS);
-        // The first of the farthest, whatever the order of the sweep.
+        // The lowest of the farthest vertices, so that the order of the sweep does not matter.
         let Some((&distance, vertex)) = reached.max_by_key(|(hops, vertex)| (**hops, u32::MAX - vertex))
         else {
             break;
@@ -205,7 +207,8 @@ fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     u64::from(farthest)
 }
 
-/// The share of sampled wedges, two neighbours of a vertex, that are closed.
+/// The share of sampled wedges that are closed. A wedge is a vertex with two
+/// neighbours.
 fn clustering(undirected: &Csr) -> f64 {
     let mut wedges = 0;
     let until: Vec<u64> = (0..undirected.vertices())
@@ -232,7 +235,7 @@ fn clustering(undirected: &Csr) -> f64 {
     closed as f64 / WEDGES_SAMPLED as f64
 }
 
-impl fmt::Display for Info {
+impl fmt::Display for GraphInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let d = &self.degree;
         writeln!(f, "vertices    {}", grouped(self.vertices))?;
@@ -270,9 +273,9 @@ mod tests {
     }
 
     #[test]
-    fn a_path_has_its_length_for_diameter_and_no_triangle() {
+    fn a_path_has_its_length_as_diameter_and_no_triangle() {
         let edges: Vec<(u32, u32)> = (0..999).map(|v| (v, v + 1)).collect();
-        let info = Info::of(&both_ways(1000, &edges));
+        let info = GraphInfo::of(&both_ways(1000, &edges));
         assert_eq!((info.vertices, info.arcs, info.components), (1000, 1998, 1));
         assert_eq!((info.largest_component, info.diameter_hops_min), (1000, 999));
         assert!(info.symmetric && info.clustering == 0.0);
@@ -284,30 +287,30 @@ mod tests {
     #[test]
     fn a_star_is_unequal_and_a_clique_is_closed() {
         let star: Vec<(u32, u32)> = (1..1000).map(|v| (0, v)).collect();
-        let info = Info::of(&both_ways(1000, &star));
+        let info = GraphInfo::of(&both_ways(1000, &star));
         assert_eq!((info.degree.max, info.degree.p99, info.diameter_hops_min), (999, 1, 2));
-        // Half of all arc ends are one vertex's.
+        // One vertex has half of all arc ends.
         assert!((info.degree.gini - 0.499).abs() < 1e-9, "{}", info.degree.gini);
         let clique: Vec<(u32, u32)> = (0..20).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
-        assert_eq!(Info::of(&both_ways(20, &clique)).clustering, 1.0);
+        assert_eq!(GraphInfo::of(&both_ways(20, &clique)).clustering, 1.0);
     }
 
     #[test]
-    fn loops_parallels_direction_and_parts_are_counted() {
-        let info = Info::of(&Csr::from_edges(6, vec![(0, 0), (0, 1), (0, 1), (2, 3), (3, 4)]));
+    fn loops_parallel_arcs_direction_and_components_are_counted() {
+        let info = GraphInfo::of(&Csr::from_edges(6, vec![(0, 0), (0, 1), (0, 1), (2, 3), (3, 4)]));
         assert_eq!((info.self_loops, info.parallel_arcs, info.symmetric), (1, 1, false));
         assert_eq!((info.components, info.largest_component, info.diameter_hops_min), (3, 3, 2));
     }
 
     #[test]
     fn an_empty_graph_has_statistics_too() {
-        let info = Info::of(&Csr::from_edges(0, vec![]));
+        let info = GraphInfo::of(&Csr::from_edges(0, vec![]));
         assert_eq!((info.vertices, info.components, info.diameter_hops_min), (0, 0, 0));
         assert_eq!((info.locality, info.degree.mean), (0.0, 0.0));
     }
 
     #[test]
-    fn the_rendering_says_each_number() {
+    fn the_rendering_shows_each_number() {
         let mut graph = both_ways(1234, &[(0, 1), (1, 2), (0, 2), (2, 3)]);
         graph.weights = Some(Weights::from_values(vec![1.5; 8]));
         let want = "\
@@ -320,9 +323,9 @@ locality    0.00101 (mean |u - v| / n; 0.33 is random)
 clustering  0.600 (share of sampled wedges that are closed)
 weights     real, 1.5 to 1.5, mean 1.500
 ";
-        let text = Info::of(&graph).to_string();
+        let text = GraphInfo::of(&graph).to_string();
         let fixed = |line: &&str| !line.starts_with("clustering");
         assert!(text.lines().filter(fixed).eq(want.lines().filter(fixed)), "{text}");
-        assert!((Info::of(&graph).clustering - 0.6).abs() < 0.01, "three of five wedges");
+        assert!((GraphInfo::of(&graph).clustering - 0.6).abs() < 0.01, "three of five wedges");
     }
 }

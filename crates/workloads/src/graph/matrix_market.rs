@@ -1,18 +1,19 @@
-//! Matrix Market, coordinate format: a square sparse matrix is a graph with
-//! an arc from row to column for each entry.
+//! Matrix Market, coordinate format. A square sparse matrix is a graph with an
+//! arc from row to column for each entry.
 //!
 //! Format: "The Matrix Market Exchange Formats: Initial Design" (NIST, 1996).
-//! `symmetric` and `skew-symmetric` files hold the lower triangle; the mirrored
-//! entries are added and counted. An entry whose value is zero is an arc: the
-//! pattern is the graph. `complex`, `hermitian` and `array` are refused.
+//! `symmetric` and `skew-symmetric` files store the lower triangle; the reader
+//! adds and counts the mirrored entries. An entry with value zero is an arc,
+//! because the pattern is the graph. `complex`, `hermitian` and `array` are
+//! refused.
 
 use std::io::{self, Write};
 
 use proto::words::counted;
 
+use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
-use super::intake::{Intake, Repairs};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
 
@@ -47,8 +48,8 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         Direction::BothWays => true,
         Direction::OneWay => false,
     };
-    let mut intake = Intake::new(options, field != Field::Pattern);
-    intake.announce(scan.word_place(), rows, if mirrored { 2 * entries } else { entries })?;
+    let mut builder = GraphBuilder::new(options, field != Field::Pattern);
+    builder.reserve(scan.word_place(), rows, if mirrored { 2 * entries } else { entries })?;
     scan.end_line("the end of the line after rows, columns and entries")?;
 
     for entry in 1..=entries {
@@ -61,12 +62,12 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         let column = scan.whole(1..=columns, "a column")? as u32 - 1;
         if symmetry == Symmetry::Symmetric && column > row {
             let expected =
-                format!("a column of at most {}, since a symmetric file has the lower triangle", row + 1);
+                format!("a column of at most {}, since a symmetric file stores the lower triangle", row + 1);
             return Err(scan.unexpected(&expected));
         }
         if symmetry == Symmetry::Skew && column >= row {
             let expected = format!(
-                "a column before {}, since a skew-symmetric file has what is below the diagonal",
+                "a column before {}, since a skew-symmetric file stores entries below the diagonal",
                 row + 1
             );
             return Err(scan.unexpected(&expected));
@@ -78,9 +79,9 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         };
         if mirrored {
             let mirror = if symmetry == Symmetry::Skew { -value } else { value };
-            intake.edge(scan, (row, column), (value, mirror), place)?;
+            builder.add_edge(scan, (row, column), (value, mirror), place)?;
         } else {
-            intake.arc(scan, (row, column), value, place)?;
+            builder.add_arc(scan, (row, column), value, place)?;
         }
         scan.end_line("the end of the line after an entry")?;
     }
@@ -88,14 +89,14 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         scan.word()?;
         return Err(scan.unexpected(&format!("the end of the file after {}", counted(entries, "entry"))));
     }
-    intake.finish(scan, rows as u32)
+    builder.finish(scan, rows as u32)
 }
 
-/// The first line: what is stored, and how.
+/// The first line: the field and the symmetry.
 fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), GraphError> {
     keyword(scan, &[("%%matrixmarket", ())], "`%%MatrixMarket`")?;
     keyword(scan, &[("matrix", ())], "`matrix`")?;
-    keyword(scan, &[("coordinate", ())], "`coordinate`, since a dense array is no graph")?;
+    keyword(scan, &[("coordinate", ())], "`coordinate`, since a dense array is not a graph")?;
     let fields = [
         ("pattern", Field::Pattern),
         ("integer", Field::Integer),

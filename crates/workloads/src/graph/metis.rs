@@ -1,20 +1,20 @@
-//! The graph files of METIS, which the 10th DIMACS challenge used as well.
+//! The graph files of METIS and of the 10th DIMACS challenge.
 //!
-//! A header `VERTICES EDGES [FORMAT [VALUES]]`, then one line a vertex with its
-//! neighbours, counted from 1. The three digits of the format say whether
-//! there are vertex sizes, vertex weights (as many as VALUES) and edge weights.
-//! Sizes and weights of vertices are checked and counted, not kept. A line that
-//! begins with `%` is a comment; an empty line is a vertex without neighbours.
-//! Each edge stands twice: an edge whose reverse is missing, or has another
-//! weight, is an error, whatever the options.
+//! A file has a header `VERTICES EDGES [FORMAT [VALUES]]`, then one line per
+//! vertex with its neighbours, counted from 1. The three digits of the format
+//! enable vertex sizes, VALUES weights per vertex, and edge weights. The reader
+//! checks and counts sizes and weights of vertices, but drops them. A line that
+//! begins with `%` is a comment. An empty line is a vertex without neighbours.
+//! A file lists each edge at both ends. If the reverse is missing or has
+//! another weight, that is an error under all options.
 
 use std::io::{self, Write};
 
 use proto::words::counted;
 
+use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
 use super::error::GraphError;
-use super::intake::{Intake, Repairs};
 use super::options::ReadOptions;
 use super::scan::Scanner;
 
@@ -26,7 +26,7 @@ struct Header {
 }
 
 pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
-    let (header, mut intake) = header(scan, options)?;
+    let (header, mut builder) = header(scan, options)?;
     let vertices = header.vertices as u32;
     let mut found = 0;
     let mut lines = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
             match scan.peek()? {
                 Some(b'%') => scan.skip_line().map(drop)?,
                 Some(_) => break,
-                // Some writers leave out the last line if it is empty.
+                // Some writers omit an empty last line.
                 None if vertex + 1 == vertices && header.vertex_values == 0 && found == header.entries => {
                     break;
                 }
@@ -46,7 +46,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
             }
         }
         lines.push(scan.line());
-        found += vertex_line(scan, &header, vertex, &mut intake)?;
+        found += vertex_line(scan, &header, vertex, &mut builder)?;
     }
     if scan.next_line(b"%")? {
         scan.word()?;
@@ -60,14 +60,17 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         return Err(GraphError::Unexpected { place: scan.here(), found, expected });
     }
     if header.vertex_values > 0 {
-        intake.repairs.vertex_values_unused = header.vertices;
+        builder.repairs.vertex_values_unused = header.vertices;
     }
-    let (graph, repairs) = intake.finish(scan, vertices)?;
+    let (graph, repairs) = builder.finish(scan, vertices)?;
     check_mutual(scan, &graph, &lines)?;
     Ok((graph, repairs))
 }
 
-fn header<'o>(scan: &mut Scanner<'_>, options: &'o ReadOptions) -> Result<(Header, Intake<'o>), GraphError> {
+fn header<'o>(
+    scan: &mut Scanner<'_>,
+    options: &'o ReadOptions,
+) -> Result<(Header, GraphBuilder<'o>), GraphError> {
     if !scan.next_line(b"%")? {
         scan.word()?;
         return Err(scan.unexpected("a header `VERTICES EDGES [FORMAT [VALUES]]`"));
@@ -90,7 +93,7 @@ fn header<'o>(scan: &mut Scanner<'_>, options: &'o ReadOptions) -> Result<(Heade
     let values = match scan.word()? {
         None => u64::from(weights),
         Some(_) if weights => {
-            // The word was taken to see whether it is there.
+            // The match has already taken the word.
             let values = scan.last_number("a number of vertex weights")?;
             if values.fract() != 0.0 || !(1.0..=1000.0).contains(&values) {
                 return Err(scan.unexpected("a number of vertex weights from 1 to 1000"));
@@ -99,19 +102,19 @@ fn header<'o>(scan: &mut Scanner<'_>, options: &'o ReadOptions) -> Result<(Heade
         }
         Some(_) => return Err(scan.unexpected("the end of the line, since vertices have no weights")),
     };
-    let mut intake = Intake::new(options, weighted);
+    let mut builder = GraphBuilder::new(options, weighted);
     let header = Header { vertices, entries: 2 * edges, vertex_values: u64::from(sizes) + values, weighted };
-    intake.announce(place, vertices, header.entries)?;
+    builder.reserve(place, vertices, header.entries)?;
     scan.end_line("the end of the line after the header")?;
-    Ok((header, intake))
+    Ok((header, builder))
 }
 
-/// One vertex with its neighbours. Returns how many it has.
+/// Reads the line of one vertex. Returns the number of its neighbours.
 fn vertex_line(
     scan: &mut Scanner<'_>,
     header: &Header,
     vertex: u32,
-    intake: &mut Intake<'_>,
+    builder: &mut GraphBuilder<'_>,
 ) -> Result<u64, GraphError> {
     for _ in 0..header.vertex_values {
         scan.signed("a size or weight of the vertex")?;
@@ -121,14 +124,14 @@ fn vertex_line(
         let neighbour = scan.last_whole(1..=header.vertices, "a vertex")? as u32 - 1;
         let column = scan.word_column();
         let weight = if header.weighted { scan.signed("the weight of an edge")? } else { 1.0 };
-        intake.arc(scan, (vertex, neighbour), weight, column)?;
+        builder.add_arc(scan, (vertex, neighbour), weight, column)?;
         found += 1;
     }
     scan.skip_line()?;
     Ok(found)
 }
 
-/// Is each edge there in both directions, with one weight?
+/// Checks that each edge is listed at both ends with one weight.
 fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), GraphError> {
     let reversed = graph.reversed();
     if *graph == reversed {
@@ -139,13 +142,13 @@ fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), Gr
         match back.next() {
             Some(arc) if arc == (source, target, weight) => {}
             Some((to, from, other)) if (to, from) == (source, target) => {
-                let found = format!("weight {} for the edge to vertex {}", said(weight), target + 1);
+                let found = format!("weight {} for the edge to vertex {}", weight_or_one(weight), target + 1);
                 let line = lines[target as usize];
-                let expected = format!("{}, its weight on line {line}", said(other));
+                let expected = format!("{}, its weight on line {line}", weight_or_one(other));
                 let place = scan.place(lines[source as usize], 1);
                 return Err(GraphError::Unexpected { place, found, expected });
             }
-            // The first difference: the lesser of the two lacks its reverse.
+            // At the first difference, the lesser arc lacks its reverse.
             Some((to, from, _)) if (to, from) < (source, target) => {
                 return Err(one_way(scan, lines, from, to));
             }
@@ -155,7 +158,7 @@ fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), Gr
     Ok(())
 }
 
-fn said(weight: Option<f64>) -> f64 {
+fn weight_or_one(weight: Option<f64>) -> f64 {
     weight.unwrap_or(1.0)
 }
 
@@ -163,7 +166,7 @@ fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> Graph
     GraphError::Unexpected {
         place: scan.place(lines[source as usize], 1),
         found: format!("an edge from vertex {} to vertex {}", source + 1, target + 1),
-        expected: format!("its reverse on line {} as well", lines[target as usize]),
+        expected: format!("the reverse edge on line {}", lines[target as usize]),
     }
 }
 
@@ -171,10 +174,10 @@ fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> Graph
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     let refuse = |sentence: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence.to_owned()));
     if graph.reversed() != *graph || graph.arcs().any(|(source, target, _)| source == target) {
-        return refuse("a METIS file takes undirected graphs without self loops");
+        return refuse("a METIS file holds undirected graphs without self loops");
     }
     if matches!(graph.weights, Some(Weights::Real(_))) {
-        return refuse("a METIS file takes whole weights");
+        return refuse("a METIS file holds whole weights");
     }
     let format = if graph.weights.is_some() { " 001" } else { "" };
     writeln!(out, "{} {}{format}", graph.vertices(), graph.edges() / 2)?;

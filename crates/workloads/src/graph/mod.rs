@@ -1,24 +1,23 @@
-//! Graphs: files, stand-ins for well-known ones, statistics, and what is true of them.
+//! Graphs: files, stand-ins, statistics and reference algorithms.
 //!
-//! [`Csr`] is the graph as kernels load it. [`read`] reads Matrix Market,
-//! DIMACS, METIS and SNAP files, compressed or not, and says what it repaired.
-//! [`stand_in`] makes graphs of the kind of well-known ones, and [`Source`] is
-//! either by one name. [`Info`] has the statistics, and [`mod@reference`] the
-//! algorithms that answers are checked against.
+//! [`Csr`] is the form of a graph that kernels load. [`read`] reads Matrix
+//! Market, DIMACS, METIS and SNAP files, compressed or not, and reports its
+//! repairs. [`stand_in`] generates graphs that resemble well-known ones.
+//! [`GraphSource`] names a file or a stand-in. [`GraphInfo`] has the statistics,
+//! and [`mod@reference`] the algorithms that check answers.
 //!
-//! Readers see a file as a stream, and no graph that exceeds the memory it may
-//! use is built: where there is a header, it is checked before anything is
-//! allocated. What a file should not have is an error or is repaired and
-//! counted, by choice; nothing is dropped without a word.
+//! Readers process a file as a stream and never exceed the memory budget. They
+//! check a header before they allocate. A defect of a file is an error, or is
+//! repaired and counted: the options decide.
 
 pub mod reference;
 pub mod stand_in;
 
+mod builder;
 mod csr;
 mod dimacs;
 mod error;
 mod info;
-mod intake;
 mod matrix_market;
 mod metis;
 mod options;
@@ -28,11 +27,11 @@ mod scan;
 mod snap;
 mod source;
 
+pub use builder::Repairs;
 pub use csr::{Csr, Offsets, Weights};
-pub use error::{GraphError, Place};
-pub use info::{Degrees, Info, WeightRange};
-pub use intake::Repairs;
-pub use options::{Choice, Direction, Format, ReadOptions};
+pub use error::{FilePosition, GraphError};
+pub use info::{Degrees, GraphInfo, WeightRange};
+pub use options::{DefectPolicy, Direction, Format, ReadOptions};
 pub use power_law::power_law;
-pub use read::{Loaded, read, read_from, write};
-pub use source::{Description, Opened, Source};
+pub use read::{LoadedGraph, read, read_from, write};
+pub use source::{GraphDescription, GraphSource, OpenedGraph};

@@ -1,27 +1,28 @@
-//! How a graph file is to be read.
+//! The options of a reader of graph files.
 
-/// What becomes of something a file should not have.
+/// The handling of a defect in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// It is left out, and counted.
+pub enum DefectPolicy {
+    /// The reader removes and counts it.
     #[default]
     Repair,
-    /// It becomes part of the graph.
+    /// The reader keeps it in the graph.
     Keep,
     /// It is an error.
     Refuse,
 }
 
-/// What a file says about edges that stand once.
+/// The meaning of an entry: an arc or an undirected edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// What the file says of itself: the symmetry of a Matrix Market header,
-    /// `# Undirected graph` in a SNAP file, otherwise each arc is one arc.
+    /// As the file declares: by the symmetry of a Matrix Market header, or by
+    /// `# Undirected graph` in a SNAP file. Otherwise each entry is one arc.
     #[default]
     AsStated,
-    /// Each entry is an edge: its reverse is added. (METIS has both by definition.)
+    /// Each entry is an edge, and the reader adds the reverse arc. (METIS files
+    /// have both by definition.)
     BothWays,
-    /// Each entry is one arc, whatever the file says.
+    /// Each entry is one arc, even if the file declares otherwise.
     OneWay,
 }
 
@@ -39,10 +40,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 4] = [Format::MatrixMarket, Format::Dimacs, Format::Metis, Format::Snap];
 
-    /// Its short name, which is also the usual extension.
+    /// Its short name, also its usual extension.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,7 +54,7 @@ impl Format {
         }
     }
 
-    /// What it is, in words.
+    /// Its full name.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -65,18 +66,18 @@ impl Format {
     }
 }
 
-/// How a graph file is to be read.
+/// The options of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format; `None` tells it by name and content.
+    /// The format. `None` detects it by content and name.
     pub format: Option<Format>,
-    /// Arcs from a vertex to itself.
-    pub self_loops: Choice,
-    /// Arcs that stand more than once. A repair keeps the least weight.
-    pub duplicates: Choice,
-    /// Edges that stand once.
+    /// The handling of self loops.
+    pub self_loops: DefectPolicy,
+    /// The handling of duplicate arcs. A repair keeps the least weight.
+    pub duplicates: DefectPolicy,
+    /// The meaning of an entry.
     pub direction: Direction,
-    /// The most memory that reading may use.
+    /// The memory budget of the reader.
     pub memory_bytes: u64,
 }
 
@@ -84,8 +85,8 @@ impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
             format: None,
-            self_loops: Choice::Repair,
-            duplicates: Choice::Repair,
+            self_loops: DefectPolicy::Repair,
+            duplicates: DefectPolicy::Repair,
             direction: Direction::AsStated,
             memory_bytes: 4 << 30,
         }

@@ -4,9 +4,9 @@ use kernel::rng::Rng;
 
 use super::Csr;
 
-/// A graph with few vertices of high degree and many of low degree: the
-/// recursive-matrix generator with the probabilities 0.57, 0.19, 0.19, 0.05
-/// that Graph500 uses. Edges that leave the graph, and self loops, are drawn anew.
+/// A graph with few vertices of high degree and many of low degree, by the
+/// recursive-matrix generator with the probabilities 0.57, 0.19, 0.19, 0.05 of
+/// Graph500. Edges outside the graph and self loops are redrawn.
 #[must_use]
 pub fn power_law(vertices: u32, edges: u64, seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generator_keeps_its_promise_for_any_size() {
+    fn the_generator_keeps_the_requested_size() {
         for (vertices, edges) in [(2, 5), (3, 10), (1000, 5000), (16384, 100_000)] {
             let csr = power_law(vertices, edges, 7);
             assert_eq!((csr.vertices(), csr.edges()), (vertices, edges));
@@ -47,7 +47,7 @@ mod tests {
         let mut degrees: Vec<u32> = (0..csr.vertices()).map(|v| csr.degree(v)).collect();
         degrees.sort_unstable_by(|a, b| b.cmp(a));
         let top: u32 = degrees[..164].iter().sum();
-        // One vertex in a hundred has more than a tenth of all edges, and half have few.
+        // A hundredth of the vertices has over a tenth of all edges. Half of the vertices have few.
         assert!(top > 10_000, "{top}");
         assert!(degrees[8192] < 4, "{}", degrees[8192]);
     }

@@ -1,4 +1,4 @@
-//! Reading and writing graph files of any format, compressed or not.
+//! The reader and the writer of graph files, compressed or not.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -6,31 +6,31 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::builder::Repairs;
 use super::csr::Csr;
 use super::error::GraphError;
-use super::intake::Repairs;
 use super::options::{Format, ReadOptions};
 use super::scan::Scanner;
 use super::{dimacs, matrix_market, metis, snap};
 
-/// A graph from a file, and what was done to it.
+/// A graph from a file, with its repairs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadedGraph {
     /// The graph.
     pub graph: Csr,
-    /// The format it was in.
+    /// The format of the file.
     pub format: Format,
-    /// What was repaired.
+    /// The repairs.
     pub repairs: Repairs,
 }
 
-/// Reads a graph file. It is read as a stream, and decompressed if it begins
-/// like a gzip file, whatever its name.
+/// Reads a graph file as a stream. A file with the magic number of gzip is
+/// decompressed, whatever its name.
 ///
 /// # Errors
-/// If the file cannot be read, is no graph, has what the options refuse, or
-/// needs more memory than they allow.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, GraphError> {
+/// If the file cannot be read, is not a graph, has a defect that the options
+/// refuse, or exceeds the memory budget.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, GraphError> {
     let unreadable =
         |error: io::Error| GraphError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let file = File::open(path).map_err(unreadable)?;
@@ -41,7 +41,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, GraphError> {
     read_from(file, path, options)
 }
 
-/// Reads a graph from a stream; the path serves for messages and the format.
+/// Reads a graph from a stream. Messages name the path, and it may show the
+/// format.
 ///
 /// # Errors
 /// As [`read`].
@@ -49,7 +50,7 @@ pub fn read_from<'a>(
     mut input: impl Read + 'a,
     path: &Path,
     options: &ReadOptions,
-) -> Result<Loaded, GraphError> {
+) -> Result<LoadedGraph, GraphError> {
     const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut magic = Vec::new();
     input
@@ -74,10 +75,10 @@ pub fn read_from<'a>(
         Format::Metis => metis::read(&mut scan, options),
         Format::Snap => snap::read(&mut scan, options),
     }?;
-    Ok(Loaded { graph, format, repairs })
+    Ok(LoadedGraph { graph, format, repairs })
 }
 
-/// The format by what a file begins with, then by its name.
+/// The format by the first bytes of a file, then by its name.
 fn detect(path: &Path, head: &[u8]) -> Option<Format> {
     const BANNER: &[u8] = b"%%matrixmarket";
     if head.get(..BANNER.len()).is_some_and(|head| head.eq_ignore_ascii_case(BANNER)) {
@@ -102,8 +103,8 @@ fn detect(path: &Path, head: &[u8]) -> Option<Format> {
 /// Writes a graph.
 ///
 /// # Errors
-/// If the stream fails, or the format cannot hold the graph: METIS holds
-/// undirected graphs without self loops, and it and DIMACS hold whole weights.
+/// If the stream fails, or the format cannot hold the graph. METIS holds
+/// undirected graphs without self loops. METIS and DIMACS hold whole weights.
 pub fn write(graph: &Csr, format: Format, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::MatrixMarket => matrix_market::write(graph, out),
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_banner_wins_over_the_name_and_the_name_over_the_rest() {
+    fn the_banner_precedes_the_name_and_the_name_precedes_other_content() {
         let found = |name: &str, head: &str| detect(Path::new(name), head.as_bytes());
         assert_eq!(found("a.txt", "%%MatrixMarket matrix"), Some(Format::MatrixMarket));
         assert_eq!(found("a/b.GR.gz", "# x"), Some(Format::Dimacs));

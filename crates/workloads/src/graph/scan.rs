@@ -1,18 +1,18 @@
-//! Words and numbers of a text that is read as a stream, with their places.
+//! A scanner of words and numbers in a streamed text, with their positions.
 //!
-//! One word at a time is held, and a word has a largest length: a file of any
-//! size, or one endless line, takes the same small memory.
+//! The scanner holds one word at a time, and the length of a word is limited. So
+//! a file of any size, or one endless line, takes the same small memory.
 
 use core::ops::RangeInclusive;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::{GraphError, Place, printable};
+use super::error::{FilePosition, GraphError, printable};
 
 const BUFFER_BYTES: usize = 1 << 16;
 const WORD_BYTES_MAX: usize = 128;
 
-/// A text with a place in it.
+/// A text and a position in it.
 pub(crate) struct Scanner<'a> {
     input: Box<dyn Read + 'a>,
     compressed: bool,
@@ -42,33 +42,32 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where the next letter stands.
-    pub(crate) fn here(&self) -> Place {
-        Place::new(&self.path, self.line, self.column)
+    /// The position of the next character.
+    pub(crate) fn here(&self) -> FilePosition {
+        FilePosition::new(&self.path, self.line, self.column)
     }
 
-    /// Where the last word began.
-    pub(crate) fn word_place(&self) -> Place {
-        Place::new(&self.path, self.line, self.word_column)
+    /// The position of the last word.
+    pub(crate) fn word_place(&self) -> FilePosition {
+        FilePosition::new(&self.path, self.line, self.word_column)
     }
 
-    /// The line of the next letter.
+    /// The line of the next character.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The column at which the last word began.
+    /// The column of the last word.
     pub(crate) fn word_column(&self) -> u64 {
         self.word_column
     }
 
-    /// A place on any line.
-    pub(crate) fn place(&self, line: u64, column: u64) -> Place {
-        Place::new(&self.path, line, column)
+    /// A position in this file.
+    pub(crate) fn place(&self, line: u64, column: u64) -> FilePosition {
+        FilePosition::new(&self.path, line, column)
     }
 
-    /// What the text begins with, before anything is taken: its first bytes,
-    /// as many as tell a format.
+    /// The first bytes of the text, enough to detect a format. Takes nothing.
     pub(crate) fn head(&mut self) -> Result<&[u8], GraphError> {
         const HEAD_BYTES: usize = 64;
         while self.end < HEAD_BYTES {
@@ -81,7 +80,7 @@ impl<'a> Scanner<'a> {
         Ok(&self.buffer[..self.end])
     }
 
-    /// The next letter, which is left where it is; `None` at the end.
+    /// The next byte, without taking it, or `None` at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, GraphError> {
         if self.next == self.end {
@@ -96,7 +95,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads into the buffer from there on. Returns how much; 0 at the end.
+    /// Reads into the buffer after `from`. Returns the number of bytes, 0 at the end.
     fn read_after(&mut self, from: usize) -> Result<usize, GraphError> {
         loop {
             match self.input.read(&mut self.buffer[from..]) {
@@ -108,7 +107,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn broken(&self, error: &io::Error) -> GraphError {
-        // A device that fails is not a file that is damaged.
+        // A failing device is not a damaged file.
         if self.compressed && error.raw_os_error().is_none() {
             let reason = match error.kind() {
                 io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),
@@ -120,7 +119,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the letter that `peek` showed.
+    /// Takes the byte of `peek`.
     #[inline]
     fn advance(&mut self, letter: u8) {
         self.next += 1;
@@ -142,7 +141,7 @@ impl<'a> Scanner<'a> {
         Ok(None)
     }
 
-    /// The next word of this line; `None` at its end.
+    /// The next word of this line, or `None` at its end.
     pub(crate) fn word(&mut self) -> Result<Option<&[u8]>, GraphError> {
         self.word.clear();
         let first = self.skip_blanks()?;
@@ -155,7 +154,7 @@ impl<'a> Scanner<'a> {
                 break;
             }
             if self.word.len() == WORD_BYTES_MAX {
-                let found = format!("a word of more than {WORD_BYTES_MAX} letters");
+                let found = format!("a word of more than {WORD_BYTES_MAX} characters");
                 return Err(self.unexpected_found(found, "a number or a keyword"));
             }
             self.word.push(letter);
@@ -164,7 +163,7 @@ impl<'a> Scanner<'a> {
         Ok(Some(&self.word))
     }
 
-    /// Leaves the line, whatever is left of it. False if the text ended first.
+    /// Skips the rest of the line. Returns false if the text ends first.
     pub(crate) fn skip_line(&mut self) -> Result<bool, GraphError> {
         while let Some(letter) = self.peek()? {
             self.advance(letter);
@@ -175,7 +174,7 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    /// At most `bytes_max` bytes of what is left of the line; leaves the line.
+    /// Takes the rest of the line. Returns at most `bytes_max` bytes of it.
     pub(crate) fn rest_of_line(&mut self, bytes_max: usize) -> Result<String, GraphError> {
         let mut rest = Vec::new();
         while let Some(letter) = self.peek()? {
@@ -190,7 +189,7 @@ impl<'a> Scanner<'a> {
         Ok(String::from_utf8_lossy(&rest).into_owned())
     }
 
-    /// Leaves the line, on which nothing but blanks may be left.
+    /// Ends the line. Fails if its rest is not blank.
     pub(crate) fn end_line(&mut self, expected: &str) -> Result<(), GraphError> {
         if self.word()?.is_some() {
             return Err(self.unexpected(expected));
@@ -198,8 +197,8 @@ impl<'a> Scanner<'a> {
         self.skip_line().map(drop)
     }
 
-    /// Goes to the first line that has a word and does not begin with one of
-    /// these letters. False at the end of the text.
+    /// Skips to the next line that has a word and does not begin with a byte of
+    /// `comments`. Returns false at the end of the text.
     pub(crate) fn next_line(&mut self, comments: &[u8]) -> Result<bool, GraphError> {
         loop {
             match self.skip_blanks()? {
@@ -212,14 +211,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A whole number of this range.
+    /// Takes a whole number in a range.
     #[inline]
     pub(crate) fn whole(&mut self, range: RangeInclusive<u64>, what: &str) -> Result<u64, GraphError> {
         self.word()?;
         self.last_whole(range, what)
     }
 
-    /// The last word as a whole number of this range.
+    /// The last word as a whole number in a range.
     #[inline]
     pub(crate) fn last_whole(&self, range: RangeInclusive<u64>, what: &str) -> Result<u64, GraphError> {
         match digits(&self.word) {
@@ -228,7 +227,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A finite number.
+    /// Takes a finite number.
     pub(crate) fn number(&mut self, what: &str) -> Result<f64, GraphError> {
         self.word()?;
         self.last_number(what)
@@ -246,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A whole number that a double holds exactly, with a sign or without.
+    /// Takes a whole number, signed or not, that a double holds exactly.
     pub(crate) fn signed(&mut self, what: &str) -> Result<f64, GraphError> {
         self.word()?;
         let (sign, magnitude) = match self.word.split_first() {
@@ -260,7 +259,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The last word is not what was expected, or the line or file ended.
+    /// The error of an unexpected last word, or of an unexpected end of the line
+    /// or file.
     pub(crate) fn unexpected(&self, expected: &str) -> GraphError {
         if !self.word.is_empty() {
             return self.unexpected_found(format!("`{}`", printable(&self.word)), expected);
@@ -271,13 +271,13 @@ impl<'a> Scanner<'a> {
         self.unexpected_found("the end of the line".to_owned(), expected)
     }
 
-    /// This was found where the last word began.
+    /// The error of an unexpected value at the position of the last word.
     pub(crate) fn unexpected_found(&self, found: String, expected: &str) -> GraphError {
         GraphError::Unexpected { place: self.word_place(), found, expected: expected.to_owned() }
     }
 }
 
-/// The value of a word of digits; `None` also past 2^64 - 1.
+/// The value of a word of digits, or `None` if it is no number below 2^64.
 fn digits(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn words_know_their_line_and_column() {
+    fn words_have_a_line_and_a_column() {
         let mut scan = scanner("ab  cd\r\n\n\u{e4}x y");
         assert_eq!(scan.word(), Ok(Some(&b"ab"[..])));
         assert_eq!(scan.word(), Ok(Some(&b"cd"[..])));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_or_out_of_range_are_named() {
+    fn words_that_are_not_numbers_in_range_are_named() {
         assert_eq!(scanner("12").whole(1..=12, "a row"), Ok(12));
         assert_eq!(
             sentence(scanner("13").whole(1..=12, "a row")),
@@ -351,13 +351,15 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_word_is_refused_without_holding_it() {
+    fn an_endless_word_is_refused_in_bounded_memory() {
         let mut scan = Scanner::new(Path::new("f"), Box::new(io::repeat(b'7')), false);
-        assert!(sentence(scan.word().map(|word| word.map(<[u8]>::to_vec))).contains("more than 128 letters"));
+        assert!(
+            sentence(scan.word().map(|word| word.map(<[u8]>::to_vec))).contains("more than 128 characters")
+        );
     }
 
     #[test]
-    fn what_is_left_of_a_line_is_an_error_or_skipped() {
+    fn the_rest_of_a_line_is_an_error_or_skipped() {
         let mut scan = scanner("1 2\n3 4");
         assert_eq!(scan.whole(0..=9, "x"), Ok(1));
         assert_eq!(

@@ -1,39 +1,40 @@
-//! Edge lists as the Stanford Network Analysis Project publishes them: a line
-//! `FROM TO` for each arc, perhaps with a weight, and comments `#`.
+//! Edge lists of the Stanford Network Analysis Project: a line `FROM TO` per
+//! arc, optionally with a weight, and comments `#`.
 //!
-//! Vertices count from 0 and numbers may be left out: vertices are those that
-//! an edge names, renumbered to close the gaps, and that is counted. What the
-//! comments announce (`# Nodes: N Edges: M`) must come, so that a file cut
-//! short is noticed; where all numbers are below N, they stay. A comment
-//! `# Undirected graph` ahead of the edges says that each edge stands once.
+//! Vertices count from 0, and a file may skip numbers. The edges define the
+//! vertices; the reader renumbers them to close gaps, and counts that. A comment
+//! `# Nodes: N Edges: M` announces the size. The edges must match it, so a
+//! truncated file is an error; if all numbers are below N, they are kept. A
+//! comment `# Undirected graph` ahead of the edges means that the file lists
+//! each edge once.
 
 use std::io::{self, Write};
 
 use proto::words::counted;
 
+use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
-use super::error::{GraphError, Place};
-use super::intake::{Intake, Repairs};
+use super::error::{FilePosition, GraphError};
 use super::options::{Direction, ReadOptions};
 use super::scan::Scanner;
 
-/// What the comments say.
+/// The declarations in the comments.
 #[derive(Default)]
 struct Comments {
     undirected: bool,
-    announced: Option<(u64, u64, Place)>,
+    announced: Option<(u64, u64, FilePosition)>,
 }
 
 pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
     let mut comments = Comments::default();
     let mut edges = 0;
-    let mut list: Option<(Intake<'_>, bool)> = None;
+    let mut list: Option<(GraphBuilder<'_>, bool)> = None;
     while let Some(letter) = next(scan)? {
         if letter == b'#' {
             let announced = comments.take(scan, options, edges > 0)?;
             if let Some((place, vertices, arcs)) = announced {
-                // Unweighted for now: the least it can take.
-                Intake::of_named_vertices(options, false).announce(place, vertices, arcs)?;
+                // The weights are unknown here, so this is a lower bound.
+                GraphBuilder::of_named_vertices(options, false).reserve(place, vertices, arcs)?;
             }
             continue;
         }
@@ -41,8 +42,8 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         let column = scan.word_column();
         let target = scan.whole(0..=u64::from(u32::MAX) - 1, "a vertex")? as u32;
         let weight = scan.word()?.is_some();
-        let (intake, weighted) =
-            list.get_or_insert_with(|| (Intake::of_named_vertices(options, weight), weight));
+        let (builder, weighted) =
+            list.get_or_insert_with(|| (GraphBuilder::of_named_vertices(options, weight), weight));
         if weight != *weighted {
             let expected =
                 if *weighted { "a weight, as on the first line" } else { "no weight, as on the first line" };
@@ -55,14 +56,14 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
             Direction::OneWay => false,
         };
         if mirrored {
-            intake.edge(scan, (source, target), (value, value), column)?;
+            builder.add_edge(scan, (source, target), (value, value), column)?;
         } else {
-            intake.arc(scan, (source, target), value, column)?;
+            builder.add_arc(scan, (source, target), value, column)?;
         }
         edges += 1;
         scan.end_line("the end of the line after an edge")?;
     }
-    finish(scan, comments, edges, list.map(|(intake, _)| intake))
+    finish(scan, comments, edges, list.map(|(builder, _)| builder))
 }
 
 fn next(scan: &mut Scanner<'_>) -> Result<Option<u8>, GraphError> {
@@ -73,7 +74,7 @@ fn finish(
     scan: &mut Scanner<'_>,
     comments: Comments,
     edges: u64,
-    intake: Option<Intake<'_>>,
+    builder: Option<GraphBuilder<'_>>,
 ) -> Result<(Csr, Repairs), GraphError> {
     if let Some((_, announced, place)) = &comments.announced
         && edges != *announced
@@ -87,11 +88,11 @@ fn finish(
             (counted(edges, "edge"), format!("{announced}, which line {} announces", place.line));
         return Err(GraphError::Unexpected { place: end, found, expected });
     }
-    let Some(mut intake) = intake else {
+    let Some(mut builder) = builder else {
         scan.word()?;
         return Err(scan.unexpected("an edge `FROM TO`"));
     };
-    let named = intake.named_vertices();
+    let named = builder.named_vertices();
     let used = named.len() as u64;
     let vertices = match &comments.announced {
         Some((nodes, _, place)) if *nodes < used => {
@@ -103,27 +104,27 @@ fn finish(
             });
         }
         Some((nodes, ..)) if named.last().is_none_or(|&last| u64::from(last) < *nodes) => *nodes,
-        // Vertices that no edge names come last.
+        // Vertices without edges come last.
         Some((nodes, ..)) => {
-            intake.renumber(&named);
+            builder.renumber(&named);
             *nodes
         }
         None => {
-            intake.renumber(&named);
+            builder.renumber(&named);
             used
         }
     };
-    intake.finish(scan, vertices as u32)
+    builder.finish(scan, vertices as u32)
 }
 
 impl Comments {
-    /// Reads a comment. Returns what it announces, if it does.
+    /// Reads a comment. Returns the announced size, if there is one.
     fn take(
         &mut self,
         scan: &mut Scanner<'_>,
         options: &ReadOptions,
         late: bool,
-    ) -> Result<Option<(Place, u64, u64)>, GraphError> {
+    ) -> Result<Option<(FilePosition, u64, u64)>, GraphError> {
         const COMMENT_BYTES_MAX: usize = 256;
         let place = scan.here();
         let text = scan.rest_of_line(COMMENT_BYTES_MAX)?.to_ascii_lowercase();
@@ -147,7 +148,7 @@ impl Comments {
     }
 }
 
-/// Writes a graph, with the number of its vertices, which an edge list lacks.
+/// Writes a graph, with a comment that declares the number of vertices.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Directed graph")?;
     writeln!(out, "# Nodes: {} Edges: {}", graph.vertices(), graph.edges())?;

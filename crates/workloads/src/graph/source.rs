@@ -1,64 +1,64 @@
-//! Where a graph comes from: a file or a stand-in, by one name.
+//! The source of a graph: a file or a stand-in.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
 
 use super::options::{Format, ReadOptions};
 use super::stand_in::{self, Scale, StandIn};
-use super::{Csr, GraphError, Info, Repairs, read};
+use super::{Csr, GraphError, GraphInfo, Repairs, read};
 
-/// What a name stands for.
+/// The source of a graph, by name.
 #[derive(Clone, Debug)]
-pub enum Source {
-    /// A generator.
+pub enum GraphSource {
+    /// A stand-in.
     StandIn(&'static StandIn),
     /// A file.
     File(PathBuf),
 }
 
-/// A graph, where it is from and what was done to it.
+/// A graph with its origin and its repairs.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct OpenedGraph {
     /// The graph.
     pub graph: Csr,
-    /// Where it is from, in a line.
+    /// The origin, in one line.
     pub origin: String,
-    /// The format of the file, if it is from one.
+    /// The format of the file, if it is a file.
     pub format: Option<Format>,
-    /// What was repaired.
+    /// The repairs.
     pub repairs: Repairs,
 }
 
-/// A graph's origin, statistics and repairs: what `graph info` prints.
+/// The output of `graph info`: origin, statistics and repairs.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Description {
-    /// Where it is from, in a line.
+pub struct GraphDescription {
+    /// The origin, in one line.
     pub origin: String,
-    /// Its statistics.
+    /// The statistics.
     #[serde(flatten)]
-    pub info: Info,
-    /// What was repaired.
+    pub info: GraphInfo,
+    /// The repairs.
     pub repairs: Repairs,
 }
 
-impl Source {
-    /// The name of a stand-in, or the path of a file.
+impl GraphSource {
+    /// The stand-in of this name, or else the file at this path.
     #[must_use]
-    pub fn of(name: &str) -> Source {
+    pub fn of(name: &str) -> GraphSource {
         match stand_in::find(name) {
-            Ok(stand_in) => Source::StandIn(stand_in),
-            Err(_) => Source::File(PathBuf::from(name)),
+            Ok(stand_in) => GraphSource::StandIn(stand_in),
+            Err(_) => GraphSource::File(PathBuf::from(name)),
         }
     }
 
-    /// Makes or reads the graph. Scale and seed are those of a stand-in, and
-    /// the options those of a file.
+    /// Generates or reads the graph. Scale and seed apply to a stand-in, the
+    /// options to a file.
     ///
     /// # Errors
-    /// If the file cannot be read, or a part of it is asked for.
-    pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<Opened, GraphError> {
+    /// If the file cannot be read, or the scale of a file is not 1.
+    pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<OpenedGraph, GraphError> {
         match self {
-            Source::StandIn(stand_in) => Ok(Opened {
+            GraphSource::StandIn(stand_in) => Ok(OpenedGraph {
                 graph: stand_in.generate(scale, seed),
                 origin: format!(
                     "stand-in for {} ({}), scale {scale}, seed {seed}",
@@ -67,21 +67,21 @@ impl Source {
                 format: None,
                 repairs: Repairs::default(),
             }),
-            Source::File(path) if scale != Scale::FULL => {
+            GraphSource::File(path) if scale != Scale::FULL => {
                 Err(GraphError::Scaled { path: path.clone(), scale: scale.to_string() })
             }
-            Source::File(path) => open_file(path, options),
+            GraphSource::File(path) => open_file(path, options),
         }
     }
 }
 
-fn open_file(path: &Path, options: &ReadOptions) -> Result<Opened, GraphError> {
+fn open_file(path: &Path, options: &ReadOptions) -> Result<OpenedGraph, GraphError> {
     let name = path.to_string_lossy();
     if let (false, Err(hint)) = (path.exists(), stand_in::find(&name)) {
         return Err(GraphError::Missing { path: path.to_owned(), hint });
     }
     let loaded = read(path, options)?;
-    Ok(Opened {
+    Ok(OpenedGraph {
         graph: loaded.graph,
         origin: format!("{}, {}", super::error::printable_path(path), loaded.format.title()),
         format: Some(loaded.format),
@@ -89,15 +89,19 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<Opened, GraphError> {
     })
 }
 
-impl Opened {
-    /// What it is like.
+impl OpenedGraph {
+    /// Its description.
     #[must_use]
-    pub fn describe(&self) -> Description {
-        Description { origin: self.origin.clone(), info: Info::of(&self.graph), repairs: self.repairs }
+    pub fn describe(&self) -> GraphDescription {
+        GraphDescription {
+            origin: self.origin.clone(),
+            info: GraphInfo::of(&self.graph),
+            repairs: self.repairs,
+        }
     }
 }
 
-impl fmt::Display for Description {
+impl fmt::Display for GraphDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "from        {}", self.origin)?;
         write!(f, "{}", self.info)?;
@@ -113,8 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_stand_in_or_a_file_and_a_slip_gets_a_hint() {
-        let open = |name: &str, scale| Source::of(name).open(scale, 1, &ReadOptions::default());
+    fn a_name_is_a_stand_in_or_a_file_and_a_misspelling_gets_a_hint() {
+        let open = |name: &str, scale| GraphSource::of(name).open(scale, 1, &ReadOptions::default());
         let small: Scale = "1/100".parse().expect("a scale");
         let opened = open("dictionary28", small).expect("a stand-in");
         assert_eq!(opened.graph.vertices(), 527);
@@ -133,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn repairs_are_said_after_the_statistics() {
+    fn repairs_follow_the_statistics() {
         let text = b"p sp 2 4\na 1 2 9\na 1 2 3\na 2 1 1\na 2 2 1\n";
         let loaded =
             super::super::read_from(&text[..], Path::new("x.gr"), &ReadOptions::default()).expect("a graph");
         let opened =
-            Opened { graph: loaded.graph, origin: String::new(), format: None, repairs: loaded.repairs };
+            OpenedGraph { graph: loaded.graph, origin: String::new(), format: None, repairs: loaded.repairs };
         let text = opened.describe().to_string();
         let want =
-            "repaired    1 self loop left out\nrepaired    1 duplicate merged into the arc of least weight\n";
+            "repaired    1 self loop removed\nrepaired    1 duplicate merged into the arc of least weight\n";
         assert!(text.ends_with(want), "{text}");
     }
 }

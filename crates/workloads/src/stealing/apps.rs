@@ -1,4 +1,4 @@
-//! The applications as workloads, on any graph.
+//! The graph applications as workloads.
 
 use std::rc::Rc;
 
@@ -19,11 +19,11 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
 const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
-const SOURCE: Setting = Setting::count("source", 0, 0, u32::MAX as u64, "the vertex where all paths start");
+const SOURCE: Setting = Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
 
 pub(crate) static SSSP: Workload = Workload {
     name: "sssp",
-    summary: "shortest paths by tasks of vertices, with work stealing",
+    summary: "computes shortest paths by tasks of vertices, with work stealing",
     purpose: Purpose::Benchmark,
     settings: &[
         VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING,
@@ -47,34 +47,34 @@ pub(crate) static PAGERANK: Workload = Workload {
     make: |settings, seed| generated(App::PageRank, settings, seed),
 };
 
-/// Lengths of arcs are from 1 to this in a graph that is made.
+/// The largest length of an arc in a generated graph. The smallest is 1.
 const LENGTH_MAX: u64 = 100;
 
-/// What is computed.
+/// A graph application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum App {
     /// Shortest paths from one vertex.
     Sssp,
-    /// A colouring of the graph without its directions.
+    /// A colouring of the undirected graph.
     Color,
-    /// The rank of each vertex.
+    /// The PageRank of each vertex.
     PageRank,
 }
 
 impl App {
-    /// All of them.
+    /// All applications.
     pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
 
-    /// The settings that say which graph is made, and mean nothing where one is given.
+    /// The settings of the generated graph. They have no effect on a given graph.
     pub const GRAPH_SETTINGS: [&'static str; 2] = [VERTICES.name, EDGES.name];
 
-    /// The application that is this workload, if it is one.
+    /// The application of a workload, if it is one.
     #[must_use]
     pub fn of(workload: &Workload) -> Option<App> {
         App::ALL.into_iter().find(|app| app.workload().name == workload.name)
     }
 
-    /// The workload of the same name, on a graph that is made.
+    /// The workload of the same name, on a generated graph.
     #[must_use]
     pub fn workload(self) -> &'static Workload {
         match self {
@@ -85,11 +85,11 @@ impl App {
     }
 
     /// The application on this graph. The settings are those of
-    /// [`App::workload`]; what they say about the graph is not looked at. The
-    /// seed decides from whom is stolen, and the priorities of a colouring.
+    /// [`App::workload`]; those in [`App::GRAPH_SETTINGS`] have no effect. The
+    /// seed determines victims of thefts, and priorities of a colouring.
     ///
     /// # Errors
-    /// If the settings do not go together, or do not fit the graph.
+    /// If the settings contradict each other or the graph.
     pub fn instance(self, graph: &Csr, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let plan = Plan::of(settings, graph.vertices(), seed);
         if u64::from(plan.tasks()) >= TASKS_MAX {
@@ -101,7 +101,7 @@ impl App {
             App::Sssp | App::PageRank => InArcs::of(graph),
         };
         let Some(arcs) = arcs else {
-            let why = "a graph of 4294967296 arcs or more: the kernels count arcs in 32 bits";
+            let why = "the graph has 4294967296 arcs or more, but the kernels count arcs in 32 bits";
             return Err(settings.conflict(why.to_owned()));
         };
         match self {
@@ -115,7 +115,9 @@ impl App {
 fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
     if vertices == 1 && edges > 0 {
-        return Err(settings.conflict(format!("1 vertex cannot have {} to others", counted(edges, "edge"))));
+        return Err(
+            settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
+        );
     }
     let mut graph = power_law(vertices as u32, edges, seed);
     let lengths = data::words_below(seed, edges, LENGTH_MAX);
@@ -127,7 +129,7 @@ fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, B
     let (from, vertices) = (settings.count("source") as u32, arcs.vertices());
     if from >= vertices {
         let why = format!(
-            "paths are to start at vertex {from}, but the graph has {}",
+            "`source` is vertex {from}, but the graph has {}",
             counted(u64::from(vertices), "vertex")
         );
         return Err(settings.conflict(why));

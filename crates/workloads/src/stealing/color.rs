@@ -1,8 +1,8 @@
-//! A colouring: each sweep, every vertex without a colour that has a higher
-//! priority than all of its neighbours without a colour takes the sweep's.
+//! A graph colouring. In each sweep, an uncoloured vertex with a higher priority
+//! than all its uncoloured neighbours takes the colour of the sweep.
 //!
-//! Priorities are all different and at random, so neighbours never win in the
-//! same sweep, and some vertex wins in each. The graph is taken as undirected.
+//! Priorities are random and distinct, so neighbours never take the same colour, and
+//! at least one vertex is coloured in each sweep. The graph is undirected.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -11,17 +11,18 @@ use super::input::InArcs;
 use super::sweep::{Application, rows};
 use crate::data::mix;
 
-/// What the sweeps work on. Colour 0 is none; sweep `i` gives colour `i + 1`.
+/// The arrays of the sweeps. Colour 0 means uncoloured; sweep `i` gives colour
+/// `i + 1`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Color {
     offsets: Array<u32>,
     neighbours: Array<u32>,
     priorities: Array<u32>,
-    /// Colours before and after a sweep, in turn.
+    /// The colours before and after a sweep. The two arrays alternate.
     colors: [Array<u32>; 2],
 }
 
-/// No two vertices have the same: `mix` maps no two numbers to one.
+/// The priority of a vertex. All are distinct, because `mix` is injective.
 fn priority(seed: u64, vertex: u32) -> u32 {
     mix(vertex ^ mix(seed as u32))
 }
@@ -42,7 +43,7 @@ impl Color {
         app
     }
 
-    /// The colours after so many sweeps.
+    /// The colours after a number of sweeps.
     pub(crate) fn result(&self, sweeps: usize) -> Array<u32> {
         self.colors[sweeps % 2]
     }
@@ -80,8 +81,8 @@ impl Application for Color {
     }
 }
 
-/// The same sweeps on the host, so many or until nothing changes: the
-/// colours, and how many sweeps that took.
+/// The same sweeps on the host: `sweeps` of them, or until nothing changes if
+/// that is 0. Returns the colours and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32) {
     let mut color = vec![0u32; arcs.vertices() as usize];
     let rank = |v: usize| priority(seed, v as u32);
@@ -102,8 +103,8 @@ pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32
     (color, u32::MAX)
 }
 
-/// The first vertex with a neighbour of its own colour, and that neighbour;
-/// or, if all are to have one, the first without, and itself.
+/// The first vertex with a neighbour of its own colour, and that neighbour. If
+/// `all` is set, also the first uncoloured vertex, paired with itself.
 pub(crate) fn first_clash(arcs: &InArcs, colors: &[u32], all: bool) -> Option<(usize, usize)> {
     (0..colors.len()).find_map(|v| match colors[v] {
         0 => all.then_some((v, v)),
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_sweeps_leave_vertices_without_a_colour_but_clash_nowhere() {
+    fn fewer_sweeps_leave_uncoloured_vertices_but_no_clash() {
         let arcs = InArcs::of(&power_law(500, 3000, 4).undirected()).unwrap();
         let (colors, _) = reference(&arcs, 1, 2);
         assert!(colors.contains(&0) && colors.contains(&1) && colors.contains(&2));

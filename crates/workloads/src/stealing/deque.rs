@@ -1,34 +1,34 @@
 //! The queues of all work-groups, in two arrays.
 //!
-//! After Cederman and Tsigas: the owner pushes and pops at the tail and needs
-//! a compare-exchange for the last task only; thieves take at the head. What
-//! differs from the published code: the memory orders (see [`super::order`]);
-//! a slot is read after it was won; positions only grow until the queue is
-//! refilled, so no tag guards against their reuse.
+//! The algorithm is that of Cederman and Tsigas. The owner pushes and pops at
+//! the tail, and needs a compare-exchange for the last task only. Thieves take at
+//! the head. Three things differ from the published code: the memory orders (see
+//! [`super::order`]); a thread reads a slot only after it has won it; positions
+//! only grow between refills, so no tag guards against their reuse.
 //!
-//! A queue holds as many tasks between two refills as it has slots. It is
-//! refilled between kernels: there are two sets of heads and tails, and while
-//! a kernel uses one its owners set up the other. They share their line, for
-//! they belong to the same queue and the same role.
+//! A queue accepts as many tasks between two refills as it has slots. It is
+//! refilled between kernels. There are two sets of heads and tails: while a
+//! kernel uses one set, the owners prepare the other. Both sets share lines,
+//! because they belong to the same queue and the same role.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
-use super::order::Step;
+use super::order::QueueStep;
 use super::policy::Policy;
 
-/// What came of an attempt to steal.
+/// The outcome of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theft {
-    /// This task.
+pub enum StealOutcome {
+    /// A stolen task.
     Task(u32),
-    /// Nothing is there.
+    /// The queue is empty.
     Empty,
-    /// Somebody else was faster.
+    /// Another thread took the task first.
     Lost,
 }
 
-/// The queues of all work-groups. A value that kernels carry along freely.
+/// The queues of all work-groups. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
 pub struct Queues {
     variables: Array<u32>,
@@ -37,20 +37,20 @@ pub struct Queues {
     capacity: u32,
     /// Elements from one variable to the next.
     stride: u64,
-    /// Which of the two sets of heads and tails is in use.
+    /// The set of heads and tails in use.
     set: u64,
     policy: Policy,
 }
 
-/// Sets of heads and tails.
+/// The number of sets of heads and tails.
 const SETS: u64 = 2;
 
-/// How the variables lie: elements from one variable to the next.
+/// The distance between variables, in elements.
 fn stride(padded: bool, line_bytes: u32) -> u64 {
     if padded { u64::from(line_bytes / 4).max(SETS) } else { SETS }
 }
 
-/// How many bytes the lines have that the atomics of so many queues touch.
+/// The bytes of all lines with atomic variables of `queues` queues.
 #[must_use]
 pub fn atomic_bytes(queues: u32, padded: bool, line_bytes: u32) -> u64 {
     let bytes = u64::from(queues) * 2 * stride(padded, line_bytes) * 4;
@@ -58,7 +58,7 @@ pub fn atomic_bytes(queues: u32, padded: bool, line_bytes: u32) -> u64 {
 }
 
 impl Queues {
-    /// Empty queues of so many slots each.
+    /// Allocates empty queues of `capacity` slots each.
     #[must_use]
     pub fn alloc(host: &Host, queues: u32, capacity: u32, policy: Policy) -> Self {
         let stride = stride(policy.padded, host.shape().line_bytes);
@@ -67,8 +67,8 @@ impl Queues {
         Queues { variables, slots, queues, capacity, stride, set: 0, policy }
     }
 
-    /// Puts these tasks into the queues, before any kernel runs. The last of a
-    /// queue is the first that its owner pops.
+    /// Fills the queues before any kernel runs. An owner pops the last task of
+    /// its queue first.
     pub async fn fill(&self, host: &Host, tasks: &[Vec<u32>]) {
         let mut slots = vec![0; self.slots.len() as usize];
         let mut variables = vec![0; self.variables.len() as usize];
@@ -76,7 +76,7 @@ impl Queues {
             if tasks.len() > self.capacity as usize {
                 let (count, capacity) = (tasks.len(), self.capacity);
                 host.fail(format!(
-                    "queue {queue} has {}, but is to start with {}",
+                    "queue {queue} has {}, but starts with {}",
                     counted(capacity.into(), "slot"),
                     counted(count as u64, "task")
                 ))
@@ -90,26 +90,26 @@ impl Queues {
         host.write(self.variables, &variables).await;
     }
 
-    /// The same queues as kernel number `kernel` uses them.
+    /// The queues for kernel number `kernel`.
     #[must_use]
     pub fn at(mut self, kernel: u32) -> Self {
         self.set = u64::from(kernel) % SETS;
         self
     }
 
-    /// How many queues there are.
+    /// The number of queues.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.queues
     }
 
-    /// How they are synchronized.
+    /// The policy of their synchronization.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// What a kernel uses of it.
+    /// The declared uses of a kernel.
     #[must_use]
     pub fn uses(&self) -> [kernel::Use; 2] {
         [self.variables.read_write(), self.slots.read_write()]
@@ -130,7 +130,7 @@ impl Queues {
     /// Adds a task to the owner's queue. `w` has one active lane.
     pub async fn push(&self, w: &Wave, queue: u32, task: u32) {
         let (policy, tail_at) = (&self.policy, self.tail(queue));
-        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(Step::PushTail)).await;
+        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PushTail)).await;
         if tail >= self.capacity {
             let capacity = self.capacity;
             w.fail(format!(
@@ -140,26 +140,26 @@ impl Queues {
             .await;
         }
         w.store(self.slots, self.slot(queue, tail), task).await;
-        w.atomic_store(self.variables, tail_at, tail + 1, policy.semantics(Step::PushPublish)).await;
+        w.atomic_store(self.variables, tail_at, tail + 1, policy.semantics(QueueStep::PushPublish)).await;
     }
 
-    /// Takes the task that the owner pushed last. `w` has one active lane.
+    /// Takes the newest task of the owner's queue. `w` has one active lane.
     pub async fn pop(&self, w: &Wave, queue: u32) -> Option<u32> {
         let policy = &self.policy;
         let (head_at, tail_at) = (self.head(queue), self.tail(queue));
-        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(Step::PopTail)).await;
+        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PopTail)).await;
         let last = tail.wrapping_sub(1);
-        w.atomic_store(self.variables, tail_at, last, policy.semantics(Step::PopClaim)).await;
-        let head = w.atomic_load(self.variables, head_at, policy.semantics(Step::PopHead)).await;
+        w.atomic_store(self.variables, tail_at, last, policy.semantics(QueueStep::PopClaim)).await;
+        let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::PopHead)).await;
         let others = last.wrapping_sub(head) as i32;
         if others < 0 {
-            w.atomic_store(self.variables, tail_at, tail, policy.semantics(Step::PopRestore)).await;
+            w.atomic_store(self.variables, tail_at, tail, policy.semantics(QueueStep::PopRestore)).await;
             return None;
         }
         if others == 0 {
-            let semantics = policy.semantics(Step::PopLast);
+            let semantics = policy.semantics(QueueStep::PopLast);
             let found = w.compare_exchange(self.variables, head_at, head, tail, semantics).await;
-            w.atomic_store(self.variables, tail_at, tail, policy.semantics(Step::PopRestore)).await;
+            w.atomic_store(self.variables, tail_at, tail, policy.semantics(QueueStep::PopRestore)).await;
             if found != head {
                 return None;
             }
@@ -167,29 +167,29 @@ impl Queues {
         Some(w.load(self.slots, self.slot(queue, last)).await)
     }
 
-    /// Takes the oldest task of somebody else's queue. `w` has one active lane.
-    pub async fn steal(&self, w: &Wave, queue: u32) -> Theft {
+    /// Takes the oldest task of another queue. `w` has one active lane.
+    pub async fn steal(&self, w: &Wave, queue: u32) -> StealOutcome {
         let policy = &self.policy;
         let head_at = self.head(queue);
-        let head = w.atomic_load(self.variables, head_at, policy.semantics(Step::StealHead)).await;
-        let tail_semantics = policy.semantics(Step::StealTail);
+        let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::StealHead)).await;
+        let tail_semantics = policy.semantics(QueueStep::StealTail);
         let tail = w.atomic_load(self.variables, self.tail(queue), tail_semantics).await;
         if tail.wrapping_sub(head) as i32 <= 0 {
-            return Theft::Empty;
+            return StealOutcome::Empty;
         }
-        let semantics = policy.semantics(Step::StealTake);
+        let semantics = policy.semantics(QueueStep::StealTake);
         let found = w.compare_exchange(self.variables, head_at, head, head.wrapping_add(1), semantics).await;
         if found != head {
-            return Theft::Lost;
+            return StealOutcome::Lost;
         }
-        Theft::Task(w.load(self.slots, self.slot(queue, head)).await)
+        StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
-    /// Says that the queue starts with its first `tasks` slots in the next
-    /// kernel. `w` has one active lane.
+    /// Refills the queue for the next kernel with its first `tasks` slots. `w`
+    /// has one active lane.
     pub fn refill(&self, w: &Wave, queue: u32, tasks: u32) {
         let next = Queues { set: (self.set + 1) % SETS, ..*self };
-        w.atomic_store(self.variables, next.head(queue), 0, self.policy.semantics(Step::RefillHead));
-        w.atomic_store(self.variables, next.tail(queue), tasks, self.policy.semantics(Step::RefillTail));
+        w.atomic_store(self.variables, next.head(queue), 0, self.policy.semantics(QueueStep::RefillHead));
+        w.atomic_store(self.variables, next.tail(queue), tasks, self.policy.semantics(QueueStep::RefillTail));
     }
 }

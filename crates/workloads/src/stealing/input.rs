@@ -1,22 +1,22 @@
-//! A graph as the applications read it: for each vertex, who points at it.
+//! The graph of the applications: for each vertex its incoming arcs.
 
 use crate::graph::{Csr, Offsets};
 
 /// The arcs of a graph by their targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InArcs {
-    /// Where each vertex's arcs start; one entry more than vertices.
+    /// The start of each vertex's arcs, with one entry more than vertices.
     pub(crate) offsets: Vec<u32>,
-    /// Where each arc comes from, in ascending order within a vertex.
+    /// The source of each arc, in ascending order within a vertex.
     pub(crate) sources: Vec<u32>,
     /// The length of each arc.
     pub(crate) lengths: Vec<u32>,
-    /// How many arcs leave each vertex.
+    /// The out-degree of each vertex.
     pub(crate) out_degrees: Vec<u32>,
 }
 
 impl InArcs {
-    /// Of a graph; none if it has so many arcs that 32 bits cannot count them.
+    /// The incoming arcs of a graph, or `None` if 32 bits cannot count them.
     pub(crate) fn of(graph: &Csr) -> Option<Self> {
         let out_degrees = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
         let reversed = graph.reversed();
@@ -25,12 +25,12 @@ impl InArcs {
         Some(InArcs { offsets, sources: reversed.targets, lengths, out_degrees })
     }
 
-    /// How many vertices.
+    /// The number of vertices.
     pub(crate) fn vertices(&self) -> u32 {
         self.out_degrees.len() as u32
     }
 
-    /// The arcs that reach a vertex: where they come from, and their lengths.
+    /// The sources and lengths of the arcs to a vertex.
     pub(crate) fn reaching(&self, vertex: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
         row.map(|arc| (self.sources[arc] as usize, self.lengths[arc]))
@@ -43,7 +43,7 @@ mod tests {
     use crate::graph::Weights;
 
     #[test]
-    fn arcs_stand_at_their_targets_with_their_lengths() {
+    fn arcs_are_listed_at_their_targets_with_their_lengths() {
         let mut graph = Csr::from_edges(4, vec![(0, 1), (0, 3), (2, 1), (2, 2), (3, 1)]);
         graph.weights = Some(Weights::Whole(vec![10, 11, 12, 13, 14]));
         let arcs = InArcs::of(&graph).unwrap();

@@ -1,58 +1,58 @@
-//! The operations of the queue as data: what each step touches, in which
-//! order, on whose side, and why.
+//! The operations of the queue as data: the variable, the memory order, the side
+//! and the reason of each step.
 //!
 //! The kernel takes the semantics of every step from this table, so a litmus
-//! program made from it is the program that runs.
+//! program generated from the table is the program that runs.
 //!
-//! # Why these orders
+//! # Reasons for the orders
 //!
-//! Each queue has a head, a tail, and slots that hold tasks. The owner pushes
-//! and pops at the tail; thieves take at the head. A task `i` is in the queue
-//! while `head <= i < tail`.
+//! Each queue has a head, a tail, and slots with tasks. The owner pushes and
+//! pops at the tail; thieves take at the head. Task `i` is in the queue while
+//! `head <= i < tail`.
 //!
-//! * **Who gets the last task** is decided by two accesses on each side: the
-//!   owner writes the tail and then reads the head, a thief reads the head and
-//!   then the tail, and moves the head. If the owner's read may pass its write,
-//!   or a thief's second read its first, both take the same task. Neither
-//!   acquire nor release forbids that: the four are sequentially consistent.
-//! * **What a task says** is written before the tail that shows it, and read
-//!   after the tail that showed it: release and acquire.
-//! * **A slot is read after it was won**, not before as in the published code.
-//!   A slot below the tail is not written again before the queue is refilled,
-//!   so that no plain access of a slot races with another one.
-//! * **Nothing is relaxed.** Where nothing else is needed, a load acquires and a
-//!   store releases: race-free models (SC for DRF and for HRF, section II of the
-//!   paper) have no other atomics, and Table 3 no rows for them.
-//! * There is **no fence**. Stand-alone fences act on whole caches in every
-//!   model; the sequentially consistent accesses name the one variable that
-//!   matters, so that a protocol that tracks variables can see that they stay.
+//! * **The last task.** Two accesses on each side decide who gets it. The owner
+//!   writes the tail and then reads the head. A thief reads the head, reads the
+//!   tail, and moves the head. If the owner's read passes its write, or a thief's
+//!   second read passes its first, both take the task. Acquire and release do not
+//!   forbid that, so the four accesses are sequentially consistent.
+//! * **The content of a task.** It is written before the tail that publishes it
+//!   and read after that tail: release and acquire.
+//! * **The read of a slot.** A thread reads a slot after it has won it, not
+//!   before as in the published code. No slot below the tail is written again
+//!   before a refill, so no plain access of a slot races with another.
+//! * **No relaxed accesses.** Where no other order is needed, a load acquires and
+//!   a store releases. Race-free models (SC for DRF and for HRF, section II of
+//!   the paper) have no other atomics, and Table 3 has no rows for them.
+//! * **No fences.** In every model a stand-alone fence acts on whole caches. A
+//!   sequentially consistent access names its variable, so a protocol that tracks
+//!   variables can see that the variable stays in place.
 //!
-//! The published code has no ordering at all but the atomicity of its
-//! compare-exchange: that is the `published` column.
+//! The published code orders nothing except by the atomicity of its
+//! compare-exchange. The `published` column shows that.
 
 use proto::Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 use proto::{Order, Symbol};
 
 proto::symbols! {
-    /// What is done with a queue.
+    /// An operation on a queue.
     pub enum Operation {
         /// The owner adds a task at the tail.
         Push,
         /// The owner takes a task from the tail.
         Pop,
-        /// Somebody else takes a task from the head.
+        /// A thief takes a task from the head.
         Steal,
-        /// The owner sets the queue up for the next kernel.
+        /// The owner prepares the queue for the next kernel.
         Refill,
     }
 }
 
 proto::symbols! {
-    /// What a step touches.
+    /// The variable of a step.
     pub enum Variable {
-        /// The first task that is left.
+        /// The position of the oldest task.
         Head,
-        /// The task behind the last one.
+        /// The position after the newest task.
         Tail,
         /// A task.
         Slot,
@@ -60,92 +60,92 @@ proto::symbols! {
 }
 
 proto::symbols! {
-    /// What a step does to its variable.
+    /// The access of a step.
     pub enum Access {
         /// Reads it.
         Load,
         /// Writes it.
         Store,
-        /// Replaces it if it is as expected.
+        /// Replaces it if it has the expected value.
         CompareExchange,
     }
 }
 
 proto::symbols! {
-    /// Who takes a step.
+    /// The issuer of a step.
     pub enum Side {
-        /// The work-group whose queue it is.
+        /// The work-group that owns the queue.
         Owner,
-        /// Any other.
+        /// Any other work-group.
         Thief,
     }
 }
 
 proto::symbols! {
     /// The steps of the operations, in program order.
-    pub enum Step {
-        /// Push: where the tail is.
+    pub enum QueueStep {
+        /// Push: reads the tail.
         PushTail,
-        /// Push: the task.
+        /// Push: writes the task.
         PushSlot,
-        /// Push: the tail moves up.
+        /// Push: increments the tail.
         PushPublish,
-        /// Pop: where the tail is.
+        /// Pop: reads the tail.
         PopTail,
-        /// Pop: the tail moves down.
+        /// Pop: decrements the tail.
         PopClaim,
-        /// Pop: is anything left?
+        /// Pop: reads the head, to see whether a task is left.
         PopHead,
-        /// Pop: the last task is fought for.
+        /// Pop: competes for the last task.
         PopLast,
-        /// Pop: the tail moves back, for the queue is empty.
+        /// Pop: restores the tail of an empty queue.
         PopRestore,
-        /// Pop: the task.
+        /// Pop: reads the task.
         PopSlot,
-        /// Steal: which task is first.
+        /// Steal: reads the head.
         StealHead,
-        /// Steal: is anything left?
+        /// Steal: reads the tail, to see whether a task is left.
         StealTail,
-        /// Steal: the first task is fought for.
+        /// Steal: competes for the oldest task.
         StealTake,
-        /// Steal: the task.
+        /// Steal: reads the task.
         StealSlot,
-        /// Refill: nothing is taken yet.
+        /// Refill: resets the head.
         RefillHead,
-        /// Refill: so many tasks.
+        /// Refill: sets the tail to the number of tasks.
         RefillTail,
     }
 }
 
-/// A step of an operation.
+/// The row of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Which one.
-    pub step: Step,
-    /// The operation it belongs to.
+pub struct QueueRow {
+    /// The step.
+    pub step: QueueStep,
+    /// Its operation.
     pub operation: Operation,
-    /// What it touches.
+    /// Its variable.
     pub variable: Variable,
-    /// What it does to it.
+    /// Its access.
     pub access: Access,
-    /// Who takes it.
+    /// Its issuer.
     pub side: Side,
-    /// Its order.
+    /// Its memory order.
     pub order: Order,
-    /// Its order in the published code.
+    /// Its memory order in the published code.
     pub published: Order,
-    /// Why it has its order.
+    /// The reason for its order.
     pub reason: &'static str,
 }
 
 const fn row(
-    step: Step,
+    step: QueueStep,
     (operation, side): (Operation, Side),
     (variable, access): (Variable, Access),
     (order, published): (Order, Order),
     reason: &'static str,
-) -> Row {
-    Row { step, operation, variable, access, side, order, published, reason }
+) -> QueueRow {
+    QueueRow { step, operation, variable, access, side, order, published, reason }
 }
 
 const PUSH: (Operation, Side) = (Operation::Push, Side::Owner);
@@ -160,108 +160,108 @@ const STORE_TAIL: (Variable, Access) = (Variable::Tail, Access::Store);
 const STORE_SLOT: (Variable, Access) = (Variable::Slot, Access::Store);
 const TAKE_HEAD: (Variable, Access) = (Variable::Head, Access::CompareExchange);
 
-/// All steps, in the order of [`Step`].
-pub static STEPS: [Row; 15] = [
+/// All steps, in the order of [`QueueStep`].
+pub static STEPS: [QueueRow; 15] = [
     row(
-        Step::PushTail,
+        QueueStep::PushTail,
         PUSH,
         LOAD_TAIL,
         (Acquire, Relaxed),
         "only the owner writes the tail: it reads its own last value",
     ),
-    row(Step::PushSlot, PUSH, STORE_SLOT, (Plain, Plain), "nobody looks at a slot beyond the tail"),
+    row(QueueStep::PushSlot, PUSH, STORE_SLOT, (Plain, Plain), "no thread reads a slot beyond the tail"),
     row(
-        Step::PushPublish,
+        QueueStep::PushPublish,
         PUSH,
         STORE_TAIL,
         (Release, Relaxed),
-        "a reader of the tail sees the task; a thief that sees it late finds less, not wrong",
+        "a thread that reads the tail sees the task; a thief that reads an old tail misses it, which is harmless",
     ),
     row(
-        Step::PopTail,
+        QueueStep::PopTail,
         POP,
         LOAD_TAIL,
         (Acquire, Relaxed),
         "only the owner writes the tail: it reads its own last value",
     ),
     row(
-        Step::PopClaim,
+        QueueStep::PopClaim,
         POP,
         STORE_TAIL,
         (SeqCst, Relaxed),
-        "stays before the read of the head, or a thief and the owner take the same task",
+        "must precede the read of the head, or a thief and the owner take the same task",
     ),
     row(
-        Step::PopHead,
+        QueueStep::PopHead,
         POP,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "stays behind the claim, and sees every thief that saw the tail from before it",
+        "must follow the claim, and sees every thief that read the tail before the claim",
     ),
     row(
-        Step::PopLast,
+        QueueStep::PopLast,
         POP,
         TAKE_HEAD,
         (SeqCst, Relaxed),
-        "one of the owner and the thieves gets the last task; in one order with the reads of the head",
+        "exactly one thread gets the last task; ordered with all reads of the head",
     ),
     row(
-        Step::PopRestore,
+        QueueStep::PopRestore,
         POP,
         STORE_TAIL,
         (Release, Relaxed),
-        "says that the queue is empty, which the head says already",
+        "shows that the queue is empty, as the head already does",
     ),
-    row(Step::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "the owner wrote it, or a kernel before this one"),
+    row(QueueStep::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "written by the owner, or by an earlier kernel"),
     row(
-        Step::StealHead,
+        QueueStep::StealHead,
         STEAL,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "stays before the read of the tail: a tail older than the head would show a task that is gone",
+        "must precede the read of the tail: a tail older than the head shows a task that is gone",
     ),
     row(
-        Step::StealTail,
+        QueueStep::StealTail,
         STEAL,
         LOAD_TAIL,
         (SeqCst, Relaxed),
-        "sees every claim of an owner that read the head from before the theft; acquires the task",
+        "sees the claim of every owner that read the head before the theft; acquires the task",
     ),
     row(
-        Step::StealTake,
+        QueueStep::StealTake,
         STEAL,
         TAKE_HEAD,
         (SeqCst, Relaxed),
-        "one of the owner and the thieves gets the task; an owner that reads the head later sees it",
+        "exactly one thread gets the task; an owner that reads the head later sees the theft",
     ),
-    row(Step::StealSlot, STEAL, LOAD_SLOT, (Plain, Plain), "written before the tail that was acquired"),
+    row(QueueStep::StealSlot, STEAL, LOAD_SLOT, (Plain, Plain), "written before the acquired tail"),
     row(
-        Step::RefillHead,
+        QueueStep::RefillHead,
         REFILL,
         STORE_HEAD,
         (Release, Relaxed),
-        "used by the next kernel only: the end of this one publishes it",
+        "used by the next kernel only: the end of this kernel publishes it",
     ),
     row(
-        Step::RefillTail,
+        QueueStep::RefillTail,
         REFILL,
         STORE_TAIL,
         (Release, Relaxed),
-        "used by the next kernel only: the end of this one publishes it",
+        "used by the next kernel only: the end of this kernel publishes it",
     ),
 ];
 
-impl Step {
-    /// What stands in the table about it.
+impl QueueStep {
+    /// Its row of the table.
     #[inline]
     #[must_use]
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static QueueRow {
         &STEPS[self as usize]
     }
 
-    /// The steps of an operation, in program order. Which of them are taken
-    /// depends on what is read.
-    pub fn of(operation: Operation) -> impl Iterator<Item = &'static Row> {
+    /// The steps of an operation, in program order. The values that it reads
+    /// determine which steps it takes.
+    pub fn of(operation: Operation) -> impl Iterator<Item = &'static QueueRow> {
         STEPS.iter().filter(move |row| row.operation == operation)
     }
 }
@@ -285,39 +285,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_step_stands_in_the_table_at_its_place_with_a_reason() {
-        assert_eq!(STEPS.len(), Step::ALL.len());
-        for (row, step) in STEPS.iter().zip(Step::ALL) {
+    fn every_step_has_its_row_with_a_reason() {
+        assert_eq!(STEPS.len(), QueueStep::ALL.len());
+        for (row, step) in STEPS.iter().zip(QueueStep::ALL) {
             assert_eq!((row.step, step.row()), (*step, row));
             assert!(row.reason.len() > 20, "{step:?}");
-            // Slots are data, the others are never accessed but atomically.
+            // Slots are data. All accesses of the other variables are atomic.
             assert_eq!(row.variable == Variable::Slot, !row.order.is_atomic(), "{step:?}");
             assert_eq!(row.variable == Variable::Slot, !row.published.is_atomic(), "{step:?}");
         }
         for operation in Operation::ALL {
-            assert!(Step::of(*operation).count() >= 2, "{operation:?}");
+            assert!(QueueStep::of(*operation).count() >= 2, "{operation:?}");
         }
     }
 
     #[test]
     fn the_four_accesses_that_decide_the_last_task_are_sequentially_consistent() {
-        for step in [Step::PopClaim, Step::PopHead, Step::StealHead, Step::StealTail] {
+        for step in [QueueStep::PopClaim, QueueStep::PopHead, QueueStep::StealHead, QueueStep::StealTail] {
             assert_eq!(step.row().order, SeqCst, "{step:?}");
             assert_eq!(step.row().published, Relaxed, "{step:?}");
         }
-        // All that replace a value are, too: they take part in the same decision.
+        // So are all compare-exchanges: they take part in the same decision.
         assert!(STEPS.iter().filter(|r| r.access == Access::CompareExchange).all(|r| r.order == SeqCst));
     }
 
     #[test]
     fn the_page_shows_the_table() {
         let shown = include_str!("../../../../docs/work-stealing.md");
-        assert!(shown.contains(&page()), "docs/work-stealing.md is to have this table:\n{}", page());
+        assert!(shown.contains(&page()), "expected this table in docs/work-stealing.md:\n{}", page());
     }
 
     #[test]
     fn only_the_owner_writes_the_tail() {
-        let writes = |r: &&Row| r.variable == Variable::Tail && r.access != Access::Load;
+        let writes = |r: &&QueueRow| r.variable == Variable::Tail && r.access != Access::Load;
         assert!(STEPS.iter().filter(writes).all(|r| r.side == Side::Owner));
         assert_eq!(STEPS.iter().filter(writes).count(), 4);
     }

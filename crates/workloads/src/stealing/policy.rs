@@ -1,65 +1,65 @@
-//! How a program that steals work synchronizes, and the scenarios of the hLRC
-//! paper (section IV.B) as such policies.
+//! The policies of work stealing, among them the scenarios of the hLRC paper
+//! (section IV.B).
 
 use kernel::Semantics;
 use proto::{Level, Order, Sharing};
 
-use super::order::{Side, Step};
+use super::order::{QueueStep, Side};
 use crate::settings::{Setting, Settings};
 
-/// Whether and how work is stolen.
+/// The kind of stealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stealing {
-    /// Each work-group does the tasks of its own queue only.
+    /// No stealing: each work-group runs the tasks of its own queue only.
     None,
-    /// At device scope.
+    /// Steals at device scope.
     Device,
-    /// At device scope by remote operations, which reach owners that
-    /// synchronize at a narrower scope (remote-scope promotion).
+    /// Steals at device scope by remote operations, which synchronize with
+    /// owners at a narrower scope (remote-scope promotion).
     Remote,
-    /// At the owners' scope for every thief: for machines on which a
-    /// scope is of no meaning. On all others it is a race.
+    /// Steals at the owner's scope. This is for machines without scopes. On all
+    /// others it is a race.
     Unscoped,
 }
 
-/// How queues are synchronized.
+/// The policy of the queues' synchronization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// The scope of the owner's accesses to its queue.
     pub own: Level,
-    /// Whether and how others access it.
+    /// The kind of stealing.
     pub stealing: Stealing,
-    /// Has each head and each tail a line of its own?
+    /// Whether each head and each tail has a line of its own.
     pub padded: bool,
-    /// The orders of the published code, which are too weak.
+    /// Whether to use the memory orders of the published code, which are too weak.
     pub published: bool,
-    /// A work-group looks no further after so many empty queues in a row.
+    /// The number of consecutive empty queues after which a work-group stops.
     pub attempts: u32,
 }
 
-/// A policy by the name of its scenario.
+/// A named policy of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// The scenario.
+    /// Its name.
     pub name: &'static str,
     /// The choices, as [`Settings::set_policy`] takes them.
     pub policy: &'static str,
-    /// What it says.
+    /// Its description, in one line.
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B that are not a machine of their own, and that
-/// of V.C.
+/// The scenarios of section IV.B without a machine of their own, and that of
+/// section V.C.
 ///
-/// Two of the paper's machines have no scopes (Table 3, right): they look at
-/// the order of an atomic, and at where its variable was last. Section V.C gives
-/// hLRC scopes as an extension in which a work-group's atomics are handled as
-/// those without a scope, and an atomic at device scope is performed at the L2:
-/// `hlrc-scoped` uses that for thefts.
+/// Two of the paper's machines have no scopes (Table 3, right): they use the
+/// order of an atomic and the last location of its variable. Section V.C extends
+/// hLRC by scopes: it performs an atomic at work-group scope like one without a
+/// scope, and an atomic at device scope at the L2. `hlrc-scoped` uses that for
+/// thefts.
 ///
-/// Without races are: at device scope everywhere, any machine; `scope-only`, a
-/// machine with scopes; `hlrc-scoped`, only one whose atomics are correct
-/// whatever their scope.
+/// The scenarios at device scope have no races on any machine. `scope-only` has
+/// none on a machine with scopes. `hlrc-scoped` has none on a machine whose
+/// atomics are correct whatever their scope.
 pub static SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "baseline",
@@ -83,11 +83,11 @@ pub static SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// The scenario of section IV.B for a machine, by what the machine needs of
+/// The scenario of section IV.B for a machine, by the machine's requirement on
 /// programs that share data. It has the name of the machine's protocol.
 ///
-/// On a machine without scopes a program says the least, work-group everywhere,
-/// on thefts too. It could not say device there: `hlrc-scoped` does.
+/// On a machine without scopes the program uses work-group scope everywhere, also
+/// for thefts. Device scope means something else there: see `hlrc-scoped`.
 #[must_use]
 pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
     let (policy, summary) = match sharing {
@@ -100,7 +100,7 @@ pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
     Some(Scenario { name, policy, summary })
 }
 
-/// The scenario of a name.
+/// The scenario with a name.
 #[must_use]
 pub fn scenario(name: &str) -> Option<Scenario> {
     SCENARIOS.iter().find(|s| s.name == name).copied()
@@ -108,8 +108,8 @@ pub fn scenario(name: &str) -> Option<Scenario> {
 
 pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
-    &[("device", "the whole GPU"), ("work-group", "the own work-group only")],
-    "the scope at which a work-group synchronizes on its own queue",
+    &[("device", "the whole GPU"), ("work-group", "the work-group of the issuer")],
+    "the scope of a work-group's accesses to its own queue",
 );
 
 pub(crate) const STEAL: Setting = Setting::policy(
@@ -120,7 +120,7 @@ pub(crate) const STEAL: Setting = Setting::policy(
         ("steal-remote", "from any queue, by remote operations at device scope"),
         ("steal-unscoped", "from any queue, at the owner's scope: for machines without scopes"),
     ],
-    "whether and how work-groups take tasks from the queues of others",
+    "the kind of stealing from the queues of other work-groups",
 );
 
 pub(crate) const PADDING: Setting = Setting::policy(
@@ -129,26 +129,31 @@ pub(crate) const PADDING: Setting = Setting::policy(
         ("padded", "each head and each tail has a line of its own"),
         ("packed", "heads and tails of several queues share a line"),
     ],
-    "how the variables of the queues lie in memory",
+    "the layout of the variables of the queues",
 );
 
 pub(crate) const ORDERING: Setting = Setting::policy(
     "ordering",
     &[
-        ("ordered", "as strong as it must be"),
+        ("ordered", "as strong as necessary"),
         ("as-published", "relaxed everywhere, as in the published code: too weak"),
     ],
     "the memory orders of the queue",
 );
 
-/// Four: Table 6 of the hLRC paper shows some 5 to 13 accesses in a sweep for
-/// each work-group that are served elsewhere on six of nine inputs, and an
-/// empty queue costs two.
-pub(crate) const ATTEMPTS: Setting =
-    Setting::count("attempts", 4, 1, 1 << 16, "empty queues in a row until a work-group stops looking");
+/// The default is 4, because Table 6 of the hLRC paper shows about 5 to 13
+/// accesses served elsewhere per sweep and work-group, on six of nine inputs,
+/// and an empty queue costs two such accesses.
+pub(crate) const ATTEMPTS: Setting = Setting::count(
+    "attempts",
+    4,
+    1,
+    1 << 16,
+    "consecutive empty queues after which a work-group stops stealing",
+);
 
 impl Policy {
-    /// What the settings say.
+    /// The policy of the settings.
     pub(crate) fn of(settings: &Settings) -> Policy {
         let stealing = if settings.is("steal", "no-steal") {
             Stealing::None
@@ -168,10 +173,10 @@ impl Policy {
         }
     }
 
-    /// Order, scope and hints of a step under this policy.
+    /// The order, scope and hints of a step under this policy.
     #[inline]
     #[must_use]
-    pub fn semantics(&self, step: Step) -> Semantics {
+    pub fn semantics(&self, step: QueueStep) -> Semantics {
         let row = step.row();
         let order = if self.published { row.published } else { row.order };
         if order == Order::Plain {

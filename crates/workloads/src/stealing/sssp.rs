@@ -1,5 +1,6 @@
-//! Shortest paths from one vertex: each sweep, every vertex takes the least of
-//! its distance and those of its predecessors plus the arc between.
+//! Shortest paths from one vertex. In each sweep, every vertex takes the minimum
+//! of its own distance and, over its predecessors, their distance plus the length
+//! of the arc.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,16 +11,16 @@ use kernel::prelude::*;
 use super::input::InArcs;
 use super::sweep::{Application, rows};
 
-/// The distance of a vertex that was not reached.
+/// The distance of an unreached vertex.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// What the sweeps work on.
+/// The arrays of the sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sssp {
     offsets: Array<u32>,
     sources: Array<u32>,
     lengths: Array<u32>,
-    /// Distances before and after a sweep, in turn.
+    /// The distances before and after a sweep. The two arrays alternate.
     distances: [Array<u32>; 2],
 }
 
@@ -39,7 +40,7 @@ impl Sssp {
         app
     }
 
-    /// The distances after so many sweeps.
+    /// The distances after a number of sweeps.
     pub(crate) fn result(&self, sweeps: usize) -> Array<u32> {
         self.distances[sweeps % 2]
     }
@@ -77,8 +78,8 @@ fn start(arcs: &InArcs, from: u32) -> Vec<u32> {
     (0..arcs.vertices()).map(|v| if v == from { 0 } else { UNREACHED }).collect()
 }
 
-/// The same sweeps on the host, so many or until nothing changes: the
-/// distances, and how many sweeps that took.
+/// The same sweeps on the host: `sweeps` of them, or until nothing changes if
+/// that is 0. Returns the distances and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32) {
     let mut old = start(arcs, from);
     for sweep in 0.. {
@@ -132,7 +133,7 @@ mod tests {
     use crate::graph::{Weights, power_law};
 
     #[test]
-    fn sweeps_without_end_find_what_dijkstra_finds_and_fewer_do_not() {
+    fn converged_sweeps_equal_dijkstra_and_fewer_sweeps_do_not() {
         let mut graph = power_law(500, 3000, 4);
         graph.weights = Some(Weights::Whole(data::words_below(3, 3000, 100)));
         let arcs = InArcs::of(&graph).unwrap();
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(distances, dijkstra(&arcs, 0));
         assert_eq!(reference(&arcs, 0, sweeps - 1), (distances.clone(), sweeps - 1));
         assert_ne!(reference(&arcs, 0, sweeps - 2).0, distances);
-        // Some vertices are not reached, others over several arcs.
+        // Some vertices are unreachable, others need several arcs.
         assert!(distances.contains(&UNREACHED) && distances.contains(&0));
     }
 }

@@ -1,16 +1,15 @@
-//! An iteration in which every sweep visits all vertices of a graph by tasks.
+//! An iteration over a graph: every sweep visits all vertices by tasks.
 //!
-//! A task is a number of consecutive vertices, one for each lane of a
-//! wavefront by default. Each queue starts a sweep with an equal share of all
-//! tasks, neighbours together; a sweep is one kernel. Vertices read what their
-//! neighbours were after the last sweep and write what they are after this
-//! one, into another array: so the queues hold the only atomics, and the
-//! answer does not depend on who does which task when.
+//! A task is a number of consecutive vertices, one per lane of a wavefront by
+//! default. A sweep is one kernel. Each queue starts it with an equal share of
+//! consecutive tasks. A vertex reads the values of its neighbours after the last
+//! sweep and writes its new value into another array. So only the queues have
+//! atomics, and the answer does not depend on the distribution of tasks.
 //!
-//! Every wavefront counts its tasks and adds up a fingerprint of their
-//! numbers, at no cost in memory accesses. The sums over all wavefronts show
-//! that in each sweep each task was done once: a task lost or done twice
-//! changes the count, and one in the place of another the fingerprint.
+//! Every wavefront counts its tasks and adds up a fingerprint of their numbers,
+//! without memory accesses. The sums over all wavefronts show that each task ran
+//! once in each sweep: a lost or repeated task changes the count, and a task in
+//! place of another changes the fingerprint.
 
 use core::future::Future;
 
@@ -22,45 +21,45 @@ use super::policy::{Policy, Stealing};
 use super::worker::{Worker, lds_bytes};
 use crate::settings::{Setting, Settings};
 
-/// What is done with the vertices of a graph.
+/// An iterative computation on the vertices of a graph.
 pub(crate) trait Application: Copy + 'static {
     /// The name of its kernel.
     const NAME: &'static str;
 
-    /// What a kernel uses in this sweep.
+    /// The declared uses of a kernel in this sweep.
     fn uses(&self, sweep: u32) -> Vec<Use>;
 
-    /// Visits the vertices from `first` on, one a lane, the active lanes only.
-    /// How many of them have changed?
+    /// Visits the vertices from `first`, one per active lane. Returns the number
+    /// of changed vertices.
     fn visit(&self, w: &Wave, first: u64, sweep: u32) -> impl Future<Output = u32>;
 }
 
-/// How an iteration runs.
+/// The parameters of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How many sweeps; 0 until none changes anything.
+    /// The number of sweeps, or 0 to run until nothing changes.
     pub(crate) sweeps: u32,
     vertices: u64,
     /// Vertices of a task.
     chunk: u64,
-    /// How many queues; 0 for one a compute unit.
+    /// The number of queues, or 0 for one per compute unit.
     queues: u32,
     waves: u32,
     seed: u64,
     pub(crate) policy: Policy,
 }
 
-/// More kernels than this cannot be told apart.
+/// The limit of sweeps, because kernels have 16-bit numbers.
 const SWEEPS_MAX: u64 = 60_000;
 
 pub(crate) const SWEEPS: Setting =
-    Setting::count("sweeps", 20, 0, SWEEPS_MAX, "sweeps over all vertices; 0 goes on until nothing changes");
+    Setting::count("sweeps", 20, 0, SWEEPS_MAX, "sweeps over all vertices; 0 runs until nothing changes");
 pub(crate) const CHUNK: Setting = Setting::count("chunk", 64, 1, 1 << 20, "consecutive vertices of a task");
 pub(crate) const QUEUES: Setting =
-    Setting::count("queues", 0, 0, 1 << 16, "queues, each with a work-group; 0 makes one a compute unit");
+    Setting::count("queues", 0, 0, 1 << 16, "queues, each with a work-group; 0 makes one per compute unit");
 pub(crate) const WAVES: Setting = Setting::count("waves", 2, 1, 64, "wavefronts of a work-group");
 
-/// What a wavefront has done in a sweep; it leaves it in the array `counts`.
+/// The counts of a wavefront in a sweep, stored in the array `counts`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     tasks: u32,
@@ -69,10 +68,10 @@ struct Tally {
     fingerprint: u64,
 }
 
-/// Words of a tally.
+/// The words of a tally.
 const TALLY_WORDS: u64 = 8;
 
-/// A number that depends on all bits of a task's number.
+/// A hash of a task's number.
 const fn fingerprint(task: u32) -> u64 {
     let x = (task as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -86,7 +85,7 @@ impl Tally {
         Lanes::from_fn(|lane| words.get(lane).copied().unwrap_or(0))
     }
 
-    /// The sum of all that wavefronts left.
+    /// The sum over all wavefronts.
     fn sum(words: &[u32]) -> Tally {
         words.chunks_exact(TALLY_WORDS as usize).fold(Tally::default(), |sum, w| Tally {
             tasks: sum.tasks.wrapping_add(w[0]),
@@ -97,9 +96,9 @@ impl Tally {
     }
 }
 
-/// What all sweeps have done.
+/// The counts of all sweeps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct SweepTotals {
     tasks: Vec<u32>,
     stolen: Vec<u32>,
     fingerprints: Vec<u64>,
@@ -118,19 +117,19 @@ impl Plan {
         }
     }
 
-    /// How many tasks a sweep has.
+    /// The number of tasks in a sweep.
     pub(crate) fn tasks(&self) -> u32 {
         self.vertices.div_ceil(self.chunk) as u32
     }
 
-    /// The tasks that a queue starts with.
+    /// The tasks of a queue at the start of a sweep.
     fn share(&self, queues: u32, queue: u32) -> core::ops::Range<u32> {
         let first = |queue: u32| (u64::from(self.tasks()) * u64::from(queue) / u64::from(queues)) as u32;
         first(queue)..first(queue + 1)
     }
 
     /// Runs the iteration to its end.
-    pub(crate) async fn run<A: Application>(&self, host: &Host, app: A) -> Done {
+    pub(crate) async fn run<A: Application>(&self, host: &Host, app: A) -> SweepTotals {
         let count = if self.queues == 0 { host.shape().compute_units } else { self.queues };
         let shares: Vec<Vec<u32>> = (0..count).map(|q| self.share(count, q).collect()).collect();
         let slots = shares.iter().map(Vec::len).max().unwrap_or(0) as u32;
@@ -139,13 +138,13 @@ impl Plan {
         let waves = u64::from(count) * u64::from(self.waves);
         let counts = host.alloc::<u32>("counts", waves * TALLY_WORDS);
         let grid = Grid::new(count, self.waves).lds_bytes(lds_bytes(self.waves));
-        let (mut done, plan) = (Done::default(), *self);
+        let (mut done, plan) = (SweepTotals::default(), *self);
         for sweep in 0.. {
             if self.sweeps != 0 && sweep == self.sweeps {
                 break;
             }
             if u64::from(sweep) == SWEEPS_MAX {
-                host.fail(format!("{SWEEPS_MAX} sweeps were not enough: set a number of sweeps")).await;
+                host.fail(format!("no convergence within {SWEEPS_MAX} sweeps: set `sweeps`")).await;
             }
             let now = queues.at(sweep);
             let kernel = Kernel::new(A::NAME, move |w| all_tasks(w, plan, now, counts, app, sweep));
@@ -163,7 +162,7 @@ impl Plan {
     }
 }
 
-/// One wavefront's part of a sweep.
+/// Runs the part of one wavefront in a sweep.
 async fn all_tasks<A: Application>(
     w: Wave,
     plan: Plan,
@@ -177,7 +176,7 @@ async fn all_tasks<A: Application>(
         let share = plan.share(queues.count(), own);
         queues.refill(&w.leader(), own, share.end - share.start);
     }
-    // Each sweep draws its victims anew.
+    // Each sweep draws new victims.
     let mut worker = Worker::new(&w, queues, plan.seed ^ u64::from(sweep) << 32);
     let mut tally = Tally::default();
     while let Some(task) = worker.next(&w).await {
@@ -193,13 +192,13 @@ async fn all_tasks<A: Application>(
     w.below(0, TALLY_WORDS).store(counts, Unit(w.global_index() * TALLY_WORDS), tally.words());
 }
 
-impl Done {
-    /// How many sweeps there were.
+impl SweepTotals {
+    /// The number of sweeps.
     pub(crate) fn sweeps(&self) -> usize {
         self.tasks.len()
     }
 
-    /// The answer's parts that tell how the work was done.
+    /// Adds the counts of the sweeps to an answer.
     pub(crate) fn into_answer(self, answer: Answer) -> Answer {
         answer
             .with("sweeps", &[self.tasks.len() as u32])
@@ -209,8 +208,8 @@ impl Done {
     }
 }
 
-/// Holds against the plan what an answer says about the work, if the host took
-/// so many sweeps: each task once in each.
+/// Checks the counts of an answer: the number of sweeps, and each task once in
+/// each sweep.
 pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<(), WrongAnswer> {
     let (tasks, each) = (plan.tasks(), sweeps as usize);
     let sum = (0..tasks).fold(0u64, |sum, task| sum.wrapping_add(fingerprint(task)));
@@ -221,7 +220,7 @@ pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<()
     answer.expect("sweeps", &[sweeps])
 }
 
-/// Where the arcs of the vertices from `first` on start and end.
+/// The starts and ends of the arcs of the vertices from `first`.
 pub(crate) async fn rows(w: &Wave, offsets: impl Target<u32>, first: u64) -> (Lanes<u32>, Lanes<u32>) {
     let (start, end) = (w.load(offsets, Unit(first)), w.load(offsets, Unit(first + 1)));
     (start.await, end.await)
@@ -232,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_task_is_in_one_queue_and_no_queue_has_two_more_than_another() {
+    fn each_task_is_in_one_queue_and_queues_differ_by_at_most_one_task() {
         let policy = Policy {
             own: Level::Device,
             stealing: Stealing::None,
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_done_in_the_place_of_another_shows_in_the_fingerprint() {
+    fn a_task_in_place_of_another_changes_the_fingerprint() {
         let of = |tasks: &[u32]| tasks.iter().fold(0u64, |sum, &t| sum.wrapping_add(fingerprint(t)));
         let right = of(&[0, 1, 2, 3, 4, 5]);
         for wrong in [[0, 1, 2, 3, 4, 4], [0, 1, 1, 4, 4, 5], [1, 1, 2, 3, 3, 5], [0, 0, 3, 3, 4, 5]] {

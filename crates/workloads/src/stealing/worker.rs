@@ -1,55 +1,54 @@
-//! How a work-group gets its tasks.
+//! The supply of tasks to a work-group.
 //!
-//! The first wavefront takes tasks for all of its work-group, one for each
-//! wavefront: from its own queue first, then from others. It leaves them in the
-//! local data share; a barrier, and every wavefront does its own. So a queue
-//! has one owner, as its algorithm needs it.
+//! The first wavefront takes a task for each wavefront of its work-group: from its
+//! own queue first, then from others. It stores them in local memory. After a
+//! barrier every wavefront runs its own task. So a queue has one owner, as its
+//! algorithm requires.
 //!
-//! The barrier orders local data only (it is relaxed): nothing but the number
-//! of a task is handed over, and that stands in the local data share. Tasks
-//! whose data other tasks of the same kernel write need more.
+//! The barrier is relaxed, so it orders local memory only. That suffices, because
+//! only the number of a task is passed, in local memory. Tasks that read data
+//! written by other tasks of the same kernel need more.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
 
-use super::deque::{Queues, Theft};
+use super::deque::{Queues, StealOutcome};
 use super::policy::Stealing;
 
-/// This wavefront has nothing to do in this round.
+/// The wavefront has no task in this round.
 const IDLE: u32 = u32::MAX;
-/// There is nothing left for the whole work-group.
+/// No task is left for the whole work-group.
 const DONE: u32 = u32::MAX - 1;
-/// So many different tasks there can be: their positions are compared as signed
-/// numbers.
+/// The limit of tasks, because positions are compared as signed numbers.
 pub(crate) const TASKS_MAX: u64 = 1 << 31;
 
-/// What one wavefront has to do with the queues.
+/// The access of one wavefront to the queues.
 #[derive(Debug)]
 pub struct Worker {
     queues: Queues,
-    /// The wavefront with its first lane only.
+    /// The wavefront with one active lane.
     leader: Wave,
     round: u64,
     own_is_empty: bool,
     gave_up: bool,
-    /// Whom it stole from last.
+    /// The victim of the last theft.
     victim: Option<u32>,
     draws: Rng,
-    /// Tasks that it stole, for its whole work-group.
+    /// The number of tasks stolen for the whole work-group.
     pub stolen: u32,
-    /// Attempts to steal that brought nothing.
-    pub in_vain: u32,
+    /// The number of failed attempts to steal.
+    pub failed_steals: u32,
 }
 
-/// How much local data share a work-group of so many wavefronts needs.
+/// The local memory in bytes of a work-group of `waves` wavefronts.
 #[must_use]
 pub const fn lds_bytes(waves: u32) -> u32 {
     2 * 4 * waves
 }
 
 impl Worker {
-    /// A wavefront of the work-group that owns the queue of its number. The
-    /// seed decides from whom it steals.
+    /// A worker for a wavefront. Its work-group owns the queue of the same
+    /// number. The seed determines the victims.
     #[must_use]
     pub fn new(w: &Wave, queues: Queues, seed: u64) -> Self {
         let number = (seed ^ w.global_index()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -62,22 +61,22 @@ impl Worker {
             victim: None,
             draws: Rng::new(number),
             stolen: 0,
-            in_vain: 0,
+            failed_steals: 0,
         }
     }
 
-    /// Adds a task to the own queue: for the first wavefront alone.
+    /// Adds a task to the own queue. Only the first wavefront may call it.
     pub async fn push(&mut self, task: u32) {
         self.queues.push(&self.leader, self.leader.work_group(), task).await;
         self.own_is_empty = false;
         self.gave_up = false;
     }
 
-    /// The next task of this wavefront; none when there is nothing left that
-    /// the work-group finds. All wavefronts of the work-group must ask.
+    /// The next task of this wavefront, or `None` when the work-group finds no
+    /// more tasks. All wavefronts of the work-group must call it.
     pub async fn next(&mut self, w: &Wave) -> Option<u32> {
         loop {
-            // Two places in turn: one is read while the other is written.
+            // Two buffers alternate: one is read while the other is written.
             let waves = u64::from(w.waves());
             let first = self.round % 2 * waves;
             self.round += 1;
@@ -94,7 +93,7 @@ impl Worker {
         }
     }
 
-    /// Leaves a task for each wavefront.
+    /// Stores a task for each wavefront.
     async fn deal(&mut self, places: Lds<u32>, first: u64, waves: u64) {
         for wave in 0..waves {
             let nothing = if wave == 0 { DONE } else { IDLE };
@@ -129,19 +128,19 @@ impl Worker {
                 draw + u32::from(draw >= own)
             });
             match self.queues.steal(&self.leader, victim).await {
-                Theft::Task(task) => {
+                StealOutcome::Task(task) => {
                     self.victim = Some(victim);
                     self.stolen += 1;
                     return Some(task);
                 }
-                // The head has moved: there may be more.
-                Theft::Lost => self.victim = Some(victim),
-                Theft::Empty => {
+                // The head has moved: the queue may have more tasks.
+                StealOutcome::Lost => self.victim = Some(victim),
+                StealOutcome::Empty => {
                     self.victim = None;
                     empty += 1;
                 }
             }
-            self.in_vain += 1;
+            self.failed_steals += 1;
         }
         self.gave_up = true;
         None

@@ -1,11 +1,10 @@
-//! Fibonacci numbers by the recursion that defines them, as tasks that wait for
-//! each other.
+//! Fibonacci numbers by recursion, as tasks that wait for others.
 //!
-//! A task `fib` either knows its number, or makes two tasks and a frame in which
-//! they leave theirs. The child that leaves the second makes the task `add`, which
-//! hands the sum on. A child may run anywhere, so frames are synchronized at
-//! device scope under either policy: what is said about a queue's scope does
-//! not reach beyond the queue.
+//! A task `fib` either returns its number, or makes a frame and two child tasks,
+//! which store their numbers in the frame. The child that stores the second
+//! number makes the task `add`, which returns the sum. A child may run anywhere,
+//! so frames are synchronized at device scope under either policy: the policy
+//! applies to queues only.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -17,10 +16,10 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static FIB: Workload = Workload {
     name: "fib",
-    summary: "Fibonacci numbers by recursion: tasks that wait for two others",
+    summary: "computes a Fibonacci number by recursion: tasks wait for two others",
     purpose: Purpose::Benchmark,
     settings: &[
-        Setting::count("n", 16, 0, 30, "which number"),
+        Setting::count("n", 16, 0, 30, "the index of the number"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -34,27 +33,27 @@ pub(crate) static FIB: Workload = Workload {
     make: |settings, _| fib(settings),
 };
 
-/// Nobody waits for this task: its number is the answer.
+/// No frame: the number of the task is the answer.
 const NO_FRAME: u32 = u32::MAX;
 
 const FIB_TASK: usize = 0;
 const ADD: usize = 1;
 
-/// The words of a frame: one from each child, who is waiting for the sum, and
-/// how many children are done.
+/// The words of a frame: the numbers of both children, the frame that waits for
+/// the sum, and the number of finished children.
 const FRAME: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Fib {
     frames: Array<u32>,
-    /// How many frames are in use.
+    /// The number of used frames.
     used: Array<u32>,
     answer: Array<u32>,
 }
 
 impl Fib {
-    /// Leaves each lane's number in the frame and at the side that it has, and
-    /// goes on with the frames whose second number it is.
+    /// Stores each lane's number at its side of its frame, and makes the task
+    /// `add` for each frame that is complete.
     async fn leave(
         &self,
         w: &Wave,
@@ -87,7 +86,7 @@ impl TaskProgram<3> for Fib {
             let part = |word: u32| w.load(self.frames, frame * FRAME + word);
             let (one, other, waiting) = (part(0), part(1), part(2));
             let (sum, waiting) = (one.await + other.await, waiting.await);
-            // The lowest bit says which side of the frame it fills.
+            // The lowest bit is the side of the frame.
             let outer = Lanes::select(waiting.eq(NO_FRAME), NO_FRAME, waiting >> 1);
             self.leave(w, sum, outer, waiting & 1, worker).await;
             return;
@@ -108,7 +107,7 @@ impl TaskProgram<3> for Fib {
     }
 }
 
-/// The number, and how many calls of the recursion have children.
+/// The number, and the number of calls with children.
 fn reference(n: u64) -> (u32, u64) {
     let (mut this, mut next) = ((0u32, 0u64), (1, 0));
     for _ in 0..n {
@@ -132,7 +131,7 @@ fn fib(settings: &Settings) -> Result<Instance, BadSetting> {
     });
     Ok(Instance::new(program, move |answer| {
         answer.expect("number", &[number])?;
-        // A call that splits is two tasks, and each split adds a leaf to the first.
+        // A call that splits is two tasks. Each split adds one leaf to the first task.
         check_work(3 * splits + 1, answer)
     }))
 }
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_knows_the_numbers_and_counts_the_calls_that_split() {
+    fn the_host_computes_the_numbers_and_counts_the_calls_that_split() {
         fn calls(n: u64) -> u64 {
             if n < 2 { 0 } else { 1 + calls(n - 1) + calls(n - 2) }
         }

@@ -1,24 +1,25 @@
-//! How many nodes a tree will have, from a small part of it.
+//! A forecast of the size of a tree from a small part of it.
 //!
-//! Subtrees whose roots have one height are alike and independent, so mean and
-//! variance of their sizes follow from those of the number of children at each
-//! height. A tree is called too large when its limit is far below the mean.
+//! Subtrees with roots at one height are independent and identically distributed.
+//! So the mean and the variance of their sizes follow from those of the number of
+//! children at each height. A tree is too large if its limit is far below the
+//! mean.
 
 use std::collections::VecDeque;
 
 use super::sha1;
 use super::tree::{CHILDREN_MAX, Limits, Tree};
 
-/// No more nodes are visited when so many have been seen.
+/// The number of known nodes that ends the visit.
 const NODES_SEEN: usize = 1 << 16;
 
-/// So many heights are looked at below the part that was visited.
+/// The limit of heights below the visited part.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
-/// How far a limit must be below the mean, in standard deviations.
+/// The required distance of a limit from the mean, in standard deviations.
 const DEVIATIONS: f64 = 10.0;
 
-/// The size of a subtree: its mean, and the square of deviation over mean.
+/// The size of a subtree: its mean, and the square of its deviation over its mean.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     mean: f64,
@@ -26,10 +27,10 @@ struct Size {
 }
 
 impl Tree {
-    /// About how many nodes it has, if that is certainly more than the limit.
+    /// The approximate number of nodes, if the tree certainly exceeds the limit.
     pub(super) fn forecast(&self, limits: Limits) -> Option<f64> {
         let (visited, waiting) = self.begin();
-        // All that wait have one height or the next.
+        // All waiting nodes have one height or the next.
         let (first, last) = (*waiting.front()?, *waiting.back()?);
         let sizes = self.sizes(first, limits.depth);
         let mut total = visited as f64;
@@ -44,8 +45,8 @@ impl Tree {
         is_certain.then_some(total)
     }
 
-    /// Visits a part of the tree, height by height: how many nodes, and the heights of
-    /// those behind them.
+    /// Visits a part of the tree in breadth-first order. Returns the number of
+    /// visited nodes, and the heights of the known but unvisited ones.
     fn begin(&self) -> (usize, VecDeque<u32>) {
         let root = self.root();
         let behind = |state: [u32; 5], height: u32| {
@@ -63,9 +64,8 @@ impl Tree {
         (visited, waiting.into_iter().map(|(.., height)| height).collect())
     }
 
-    /// The size of a subtree at each height from this one to the deepest. Nodes below
-    /// that do not count, nor do those that are very far down: so the size is no
-    /// more than it is.
+    /// The size of a subtree at each height from `first` to `deepest`. It is a
+    /// lower bound, because deeper nodes do not count.
     fn sizes(&self, first: u32, deepest: u64) -> Vec<Size> {
         let mut below = Size { mean: 0.0, spread: 0.0 };
         let mut sizes = Vec::new();
@@ -73,7 +73,7 @@ impl Tree {
         for height in (first..=u32::try_from(deepest).unwrap_or(u32::MAX).min(farthest)).rev() {
             let (children, variance) = self.moments(height);
             let mean = if children > 0.0 { 1.0 + children * below.mean } else { 1.0 };
-            // The mean may be too large for a number; the ratio of two is not.
+            // The mean may overflow, but the ratio of two means does not.
             let ratio = if mean.is_finite() { below.mean / mean } else { 1.0 / children };
             below = Size { mean, spread: (children * below.spread + variance) * ratio * ratio };
             sizes.push(below);
@@ -82,13 +82,13 @@ impl Tree {
         sizes
     }
 
-    /// Mean and variance of the number of children of a node below the root.
+    /// The mean and the variance of the number of children of a node below the root.
     fn moments(&self, height: u32) -> (f64, f64) {
         if !self.is_geometric(height) {
             let (p, fan_out) = (self.probability, f64::from(self.fan_out.min(CHILDREN_MAX)));
             return (p * fan_out, p * (1.0 - p) * fan_out * fan_out);
         }
-        // As `Tree::children` computes it: beyond these bounds there are none.
+        // As in `Tree::children`: beyond these bounds a node has no children.
         let more = 1.0 - 1.0 / (1.0 + self.mean(height));
         if !(more > 0.0 && more < 1.0) {
             return (0.0, 0.0);
@@ -106,12 +106,12 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::tree::{Kind, Shape, TooLarge};
+    use crate::tasks::tree::{TooLarge, TreeKind, TreeShape};
     use crate::tasks::uts::{INPUTS, UTS};
 
     const TREE: Tree = Tree {
-        kind: Kind::Geometric,
-        shape: Shape::Fixed,
+        kind: TreeKind::Geometric,
+        shape: TreeShape::Fixed,
         depth: 3,
         branching: 60.0,
         probability: 0.0,
@@ -126,21 +126,21 @@ mod tests {
 
     #[test]
     fn a_broad_tree_is_refused_from_a_small_part_of_it() {
-        // A hundred children each: more than any number of nodes that may be asked for.
+        // A hundred children per node exceed every possible limit.
         let broad = Tree { depth: 40, branching: 1e6, ..TREE };
         let Err(TooLarge::Nodes { about }) = broad.traverse(limits(1 << 20)) else {
             panic!("it is too large")
         };
         assert!(about.is_some_and(|about| about > 1e70), "{about:?}");
-        let binomial = Tree { kind: Kind::Binomial, probability: 0.5, fan_out: 100, ..TREE };
+        let binomial = Tree { kind: TreeKind::Binomial, probability: 0.5, fan_out: 100, ..TREE };
         assert!(binomial.forecast(limits(1 << 32)).is_some());
     }
 
     #[test]
     fn a_forecast_is_near_the_count_of_a_traversal() {
-        for shape in [Shape::Fixed, Shape::Linear, Shape::Exponential, Shape::Cyclic] {
+        for shape in [TreeShape::Fixed, TreeShape::Linear, TreeShape::Exponential, TreeShape::Cyclic] {
             for seed in 0..4 {
-                let depth = if shape == Shape::Linear { 9 } else { 5 };
+                let depth = if shape == TreeShape::Linear { 9 } else { 5 };
                 let tree = Tree { shape, seed, depth, branching: 12.0, ..TREE };
                 let Ok(all) = tree.traverse(limits(1 << 21)) else { continue };
                 if let Some(about) = tree.forecast(limits(all.nodes / 4)) {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_tree_is_refused_for_a_limit_that_it_keeps() {
+    fn no_tree_within_its_limit_is_refused() {
         for input in &INPUTS {
             let mut settings = UTS.defaults();
             for (name, value) in input.settings {
@@ -162,7 +162,7 @@ mod tests {
             let nodes = tree.traverse(limits(1 << 24)).expect("it is small enough").nodes;
             assert_eq!(tree.forecast(limits(nodes)), None, "{}", input.name);
         }
-        // A root without children, and one that has few: the mean is far above both.
+        // Small trees, whose mean is far above their size.
         let is_small =
             |seed: &u32| Tree { seed: *seed, depth: 9, branching: 2.0, ..TREE }.traverse(limits(50)).is_ok();
         assert!((0..64).filter(is_small).count() > 10);

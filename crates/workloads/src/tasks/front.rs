@@ -1,24 +1,24 @@
 //! Task-fronts: as many tasks as a wavefront has lanes, all of one function.
 //!
-//! A front is a piece of memory that stays where it is; queues pass its number
-//! on. Word `k` of the task in slot `s` stands at `k * lanes + s`, so that a
-//! wavefront loads and stores a front by consecutive words.
+//! A front has a fixed place in memory, and queues pass its number. Word `k` of
+//! the task in slot `s` is at `k * lanes + s`, so a wavefront accesses a front by
+//! consecutive words.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
-/// What queues hold: a front, its function and how many tasks are in it.
+/// The entry of a queue: a front, its function and its number of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) front: u32,
     pub(super) function: u32,
-    /// From 1 to 64.
+    /// The number of tasks, from 1 to 64.
     pub(super) tasks: u32,
 }
 
-/// So many fronts can be told apart.
+/// The limit of fronts in an entry.
 pub(super) const FRONTS_MAX: u64 = 1 << 20;
-/// So many functions can be told apart.
+/// The limit of functions in an entry.
 pub(super) const FUNCTIONS_MAX: usize = 1 << 6;
 
 impl Entry {
@@ -35,7 +35,7 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fronts<const WORDS: usize> {
     words: Array<u32>,
-    /// How many were ever handed out.
+    /// The number of allocated fronts.
     taken: Array<u32>,
     count: u32,
     lanes: u32,
@@ -57,8 +57,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         u64::from(front) * lanes * WORDS as u64 + word as u64 * lanes
     }
 
-    /// Puts tasks into the first fronts, before any kernel runs. All that is
-    /// in one front calls one function.
+    /// Puts tasks into the first fronts before any kernel runs. All tasks of a
+    /// front call one function.
     pub(super) async fn fill(&self, host: &Host, tasks: &[(usize, [u32; WORDS])]) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut words = Vec::new();
@@ -89,8 +89,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         entries
     }
 
-    /// One that nobody has had yet.
-    async fn fresh(&self, w: &Wave) -> u32 {
+    /// Allocates a front.
+    async fn alloc_front(&self, w: &Wave) -> u32 {
         let front = w.leader().fetch_add(self.taken, 0, 1, relaxed(Level::Device)).await;
         if front >= self.count {
             let all = match self.count {
@@ -102,14 +102,14 @@ impl<const WORDS: usize> Fronts<WORDS> {
         front
     }
 
-    /// Writes tasks, from slot `first` on, one from each lane of a dense mask.
+    /// Writes the tasks of a dense mask, one per lane, from slot `first`.
     pub(super) fn write(&self, w: &Wave, front: u32, first: u32, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             w.store(self.words, Unit(self.place(front, word) + u64::from(first)), *values);
         }
     }
 
-    /// Writes tasks, each lane's in the slot that it names.
+    /// Writes the task of each lane into its slot.
     pub(super) fn scatter(&self, w: &Wave, front: u32, slots: &Lanes<u32>, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             let at = *slots + self.place(front, word) as u32;
@@ -117,7 +117,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         }
     }
 
-    /// Reads tasks, one into each lane.
+    /// Reads one task into each lane.
     pub(super) async fn read(&self, w: &Wave, front: u32) -> [Lanes<u32>; WORDS] {
         let loading: [_; WORDS] =
             core::array::from_fn(|word| w.load(self.words, Unit(self.place(front, word))));
@@ -129,18 +129,18 @@ impl<const WORDS: usize> Fronts<WORDS> {
     }
 }
 
-/// The fronts that a wavefront has emptied and may fill again, the last one
-/// first: each holds the number of the next. Nobody else knows of them.
+/// The stack of a wavefront's empty fronts. Each front holds the number of the
+/// next one. No other wavefront accesses them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spare {
+pub(super) struct SpareFronts {
     first: Option<u32>,
 }
 
-/// The last one of the spare fronts says this instead of a number.
+/// The end of the list of spare fronts.
 const NO_FRONT: u32 = u32::MAX;
 
-impl Spare {
-    pub(super) const NONE: Spare = Spare { first: None };
+impl SpareFronts {
+    pub(super) const NONE: SpareFronts = SpareFronts { first: None };
 
     pub(super) fn give<const WORDS: usize>(&mut self, w: &Wave, fronts: &Fronts<WORDS>, front: u32) {
         let next = self.first.unwrap_or(NO_FRONT);
@@ -149,7 +149,7 @@ impl Spare {
     }
 
     pub(super) async fn take<const WORDS: usize>(&mut self, w: &Wave, fronts: &Fronts<WORDS>) -> u32 {
-        let Some(front) = self.first else { return fronts.fresh(w).await };
+        let Some(front) = self.first else { return fronts.alloc_front(w).await };
         let next = w.load(fronts.words, fronts.place(front, 0)).await;
         self.first = (next != NO_FRONT).then_some(next);
         front

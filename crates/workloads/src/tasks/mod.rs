@@ -1,16 +1,18 @@
-//! A work-sharing task runtime, and programs made of tasks.
+//! A work-sharing task runtime, and task programs.
 //!
-//! After section 7 of "Heterogeneous-race-free Memory Models" (ASPLOS 2014):
-//! persistent wavefronts, a queue of the device, one of each work-group and one
-//! of each wavefront. Tasks are gathered into fronts of as many as a wavefront
-//! has lanes, which all call one function. A full front goes to the private
-//! queue, and the oldest is given to a queue above that holds too little.
+//! The runtime follows section 7 of "Heterogeneous-race-free Memory Models"
+//! (ASPLOS 2014): persistent wavefronts, one queue of the device, one queue per
+//! work-group and one per wavefront. A front holds as many tasks as a wavefront
+//! has lanes, and all its tasks call one function. A full front enters the
+//! private queue. If a queue above holds too little, it gets the oldest front.
 //!
-//! * [`TaskProgram`]: what a program is. [`Worker`]: how it makes tasks.
-//! * [`Plan`]: how it runs, from settings. [`Scopes`]: the two policies.
-//! * [`Tree`]: the trees of Unbalanced Tree Search, and the host's traversal.
+//! * [`TaskProgram`]: a program. [`Worker`]: makes and takes tasks.
+//! * [`Plan`]: the queues and wavefronts of a run. [`Scopes`]: the two policies.
+//! * [`Tree`]: the trees of Unbalanced Tree Search, and their traversal on the
+//!   host.
 //!
-//! To write one, see the guide below; its code is compiled and run as a test.
+//! The guide below explains how to write a task program. Its code is compiled and
+//! run as a test.
 #![doc = include_str!("../../../../docs/tasks.md")]
 
 mod fib;
@@ -29,7 +31,7 @@ mod worker;
 pub(crate) use fib::FIB;
 pub use policy::Scopes;
 pub(crate) use queens::QUEENS;
-pub use run::{Done, Plan, SETTINGS, TALLIES_MAX, TaskProgram, check_work};
-pub use tree::{Kind, Limits, Shape, Summary, TooLarge, Tree};
+pub use run::{Plan, SETTINGS, TALLIES_MAX, TaskProgram, TaskTotals, check_work};
+pub use tree::{Limits, TooLarge, Tree, TreeKind, TreeShape, TreeSummary};
 pub(crate) use uts::{INPUTS, UTS};
-pub use worker::{Counts, Worker};
+pub use worker::{TaskCounts, Worker};

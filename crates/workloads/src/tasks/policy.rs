@@ -1,29 +1,29 @@
-//! At which scope each queue is synchronized.
+//! The scopes of the task queues.
 
 use proto::Level;
 
 use crate::settings::{Setting, Settings};
 
-/// The scope of the synchronization on each kind of queue (7.2).
+/// The scope of the synchronization on each kind of queue (section 7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scopes {
-    /// On the queue of a wavefront.
+    /// The scope of the queue of a wavefront.
     pub wave: Level,
-    /// On the queue of a work-group.
+    /// The scope of the queue of a work-group.
     pub group: Level,
-    /// On the queue of the device.
+    /// The scope of the queue of the device.
     pub device: Level,
 }
 
 impl Scopes {
-    /// Nobody knows who will run a task, so everything is at device scope:
-    /// without races under HRF-direct.
+    /// Device scope everywhere, because any wavefront may run a task. This has
+    /// no races under HRF-direct.
     pub const DIRECT: Scopes = Scopes { wave: Level::Device, group: Level::Device, device: Level::Device };
 
-    /// Each queue at the scope of those who reach it. A donation acquires at
-    /// the scope of the queue it takes from and releases at the scope of the
-    /// one it gives to: without races under HRF-indirect, whose order is
-    /// transitive over scopes.
+    /// Each queue at the scope of the wavefronts that access it. A donation
+    /// acquires at the scope of its source queue and releases at the scope of its
+    /// target queue. This has no races under HRF-indirect, which orders
+    /// transitively over scopes.
     pub const INDIRECT: Scopes =
         Scopes { wave: Level::SubGroup, group: Level::WorkGroup, device: Level::Device };
 
@@ -36,7 +36,7 @@ pub(crate) const SCOPES: Setting = Setting::policy(
     "scopes",
     &[
         ("hrf-direct", "device scope on all queues"),
-        ("hrf-indirect", "the smallest scope that reaches the next holder; a donation goes on at the larger"),
+        ("hrf-indirect", "the smallest scope that contains all users of a queue"),
     ],
-    "the scope at which the task queues are synchronized",
+    "the scopes of the task queues",
 );

@@ -1,8 +1,8 @@
-//! The n-queens problem as tasks: each places a queen in its row in every way
-//! there is.
+//! The n-queens problem as tasks. A task places a queen on each free square of
+//! its row, and makes a task for each.
 //!
-//! A task is the squares of its row that are taken, by column and by either
-//! diagonal, and the row.
+//! A task has the row, and the squares of it attacked by column and by either
+//! diagonal.
 
 use kernel::prelude::*;
 
@@ -13,10 +13,10 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static QUEENS: Workload = Workload {
     name: "queens",
-    summary: "counts the ways to place n queens: a task for each way to place some",
+    summary: "counts the placements of n queens: one task per partial placement",
     purpose: Purpose::Benchmark,
     settings: &[
-        Setting::count("queens", 8, 1, 16, "queens, rows and columns"),
+        Setting::count("queens", 8, 1, 16, "queens, and rows and columns of the board"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -53,7 +53,7 @@ impl TaskProgram<4> for Queens {
     }
 }
 
-/// On the host: how many ways there are to place all queens, and to place some.
+/// The number of complete and of partial placements, on the host.
 fn reference(queens: u32, [columns, left, right]: [u32; 3], row: u32) -> (u64, u64) {
     if row == queens {
         return (1, 1);

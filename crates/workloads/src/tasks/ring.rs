@@ -1,16 +1,15 @@
-//! The queues that several wavefronts share: those of work-groups and of the
-//! device.
+//! The shared queues: those of work-groups and of the device.
 //!
-//! A ring of slots, each with a sequence number that says whose turn it is:
-//! position `p` may be written when the slot says `p`, and read when it says
-//! `p + 1`. A giver draws its position from the tail; a taker wins its own by a
-//! compare-exchange of the head. So nobody waits for a lock.
+//! A queue is a ring of slots with sequence numbers. The number of a slot permits
+//! either the write or the read of one position: see [`free`] and [`full`]. A
+//! giver gets its position by an increment of the tail, and a taker by a
+//! compare-exchange of the head. There is no lock.
 //!
-//! The atomics are relaxed and all at the scope of the queue. What orders the
-//! tasks are two fences of the whole wavefront at the same scope: its lanes
-//! wrote them, and those of the taker read them.
+//! All atomics are relaxed, at the scope of the queue. Two fences at that scope
+//! order the tasks: one by the whole giving wavefront, whose lanes wrote them, and
+//! one by the whole taking wavefront, whose lanes read them.
 //!
-//! Beside head and tail stands a count of who may still make tasks: see
+//! Beside head and tail there is a count of possible makers of tasks: see
 //! [`super::worker`].
 
 use kernel::prelude::*;
@@ -21,44 +20,44 @@ use super::front::Entry;
 const HEAD: u64 = 0;
 const TAIL: u64 = 1;
 const BUSY: u64 = 2;
-/// Variables of a ring.
+/// The number of variables of a ring.
 const VARIABLES: u64 = 3;
 
-/// One queue. A value that kernels carry along freely.
+/// One queue. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
     variables: Array<u32>,
     slots: Array<u64>,
     capacity: u32,
     level: Level,
-    /// Its name, and the setting of its capacity, for the error of an overflow.
+    /// Its name and the setting of its capacity, for the overflow error.
     name: &'static str,
     setting: &'static str,
 }
 
-/// The variables of a ring as they were at one time.
+/// A snapshot of the variables of a ring.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct RingSnapshot {
     head: u32,
     tail: u32,
-    /// Who may still make tasks.
+    /// The count of possible makers of tasks.
     pub(super) busy: u32,
 }
 
-impl Seen {
-    /// How many entries there were.
+impl RingSnapshot {
+    /// The number of entries.
     pub(super) fn len(self) -> u32 {
         self.tail.wrapping_sub(self.head)
     }
 }
 
-/// Several rings, in lines of their own.
+/// Several rings, each in lines of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rings {
     variables: Array<u32>,
     slots: Array<u64>,
     capacity: u32,
-    /// Elements from one ring to the next.
+    /// The distance between rings, in elements.
     variables_stride: u64,
     slots_stride: u64,
     level: Level,
@@ -66,19 +65,19 @@ pub(super) struct Rings {
     setting: &'static str,
 }
 
-/// The turn of a slot that the giver of this position may write. It differs
-/// from that of every full slot, also where a ring has one.
+/// The sequence number of a slot that the giver of this position may write. It
+/// differs from that of every full slot, even in a ring of one slot.
 fn free(position: u32) -> u32 {
     position.wrapping_mul(2)
 }
 
-/// The turn of a slot that the taker of this position may read.
+/// The sequence number of a slot that the taker of this position may read.
 fn full(position: u32) -> u32 {
     free(position) | 1
 }
 
 impl Rings {
-    /// Empty rings. `name` and `setting` appear in the error of an overflow.
+    /// Allocates empty rings. `name` and `setting` appear in the overflow error.
     pub(super) async fn alloc(
         host: &Host,
         count: u32,
@@ -115,7 +114,7 @@ impl Rings {
 }
 
 impl Ring {
-    /// Puts entries in, before any kernel runs. Each is counted as busy.
+    /// Adds entries before any kernel runs. Each counts as busy.
     pub(super) async fn fill(&self, host: &Host, entries: &[Entry]) {
         let Ring { capacity, name, setting, .. } = self;
         let count = entries.len() as u32;
@@ -137,24 +136,24 @@ impl Ring {
         u64::from(position % self.capacity)
     }
 
-    /// Looks at its variables, by one access.
-    pub(super) fn look(&self, w: &Wave) -> impl Future<Output = Seen> + use<> {
+    /// Reads the variables by one access.
+    pub(super) fn look(&self, w: &Wave) -> impl Future<Output = RingSnapshot> + use<> {
         let values = w.below(0, VARIABLES).atomic_load(self.variables, Unit(0), relaxed(self.level));
         async move {
             let values = values.await;
             let of = |variable: u64| values.get(variable as usize);
-            Seen { head: of(HEAD), tail: of(TAIL), busy: of(BUSY) }
+            RingSnapshot { head: of(HEAD), tail: of(TAIL), busy: of(BUSY) }
         }
     }
 
-    /// Adds an entry. All that the wavefront has done so far comes before what
-    /// its taker does.
+    /// Adds an entry. It orders all earlier accesses of the wavefront before
+    /// those of the taker.
     pub(super) async fn give(&self, w: &Wave, entry: Entry) {
         w.fence(release(self.level)).await;
         let (leader, order) = (w.leader(), relaxed(self.level));
         let tail = leader.fetch_add(self.variables, TAIL, 1, order).await;
         while (leader.atomic_load(self.slots, self.slot(tail), order).await >> 32) as u32 != free(tail) {
-            // Its last taker may not have said yet that it is free.
+            // The last taker may not have freed the slot yet.
             let head = self.look(w).await.head;
             if tail.wrapping_sub(head) >= self.capacity {
                 let Ring { capacity, name, setting, .. } = self;
@@ -166,10 +165,10 @@ impl Ring {
         leader.atomic_store(self.slots, self.slot(tail), turn | u64::from(entry.pack()), order).await;
     }
 
-    /// Takes the oldest entry, if there is one.
-    pub(super) async fn take(&self, w: &Wave, seen: Seen) -> Option<Entry> {
+    /// Takes the oldest entry, if any.
+    pub(super) async fn take(&self, w: &Wave, seen: RingSnapshot) -> Option<Entry> {
         let (leader, order) = (w.leader(), relaxed(self.level));
-        let Seen { mut head, tail, .. } = seen;
+        let RingSnapshot { mut head, tail, .. } = seen;
         loop {
             if tail.wrapping_sub(head) as i32 <= 0 {
                 return None;
@@ -177,7 +176,7 @@ impl Ring {
             let slot = leader.atomic_load(self.slots, self.slot(head), order).await;
             let next = head.wrapping_add(1);
             if (slot >> 32) as u32 != full(head) {
-                // Not written yet, or somebody else has taken it.
+                // The slot is not written yet, or another wavefront has taken it.
                 return None;
             }
             let found = leader.compare_exchange(self.variables, HEAD, head, next, order).await;
@@ -191,17 +190,17 @@ impl Ring {
         }
     }
 
-    /// One more may make tasks; were there any before?
+    /// Increments the count of makers. Returns whether it was nonzero before.
     pub(super) async fn join(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, 1, relaxed(self.level)).await > 0
     }
 
-    /// One less may make tasks; was it the last?
+    /// Decrements the count of makers. Returns whether it is now zero.
     pub(super) async fn leave(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, u32::MAX, relaxed(self.level)).await == 1
     }
 
-    /// One more or one less, where nobody asks.
+    /// Changes the count of makers, without a result.
     pub(super) fn count(&self, w: &Wave, change: i32) {
         w.leader().update(self.variables, BUSY, RmwKind::Add, change as u32, relaxed(self.level));
     }

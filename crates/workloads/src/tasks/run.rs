@@ -1,5 +1,5 @@
-//! Runs a task program: memory for its queues, one launch of wavefronts that
-//! stay until all is done, and what they leave.
+//! The run of a task program: its queues in memory, one launch of persistent
+//! wavefronts, and their counts.
 
 use core::future::Future;
 
@@ -10,23 +10,23 @@ use proto::words::counted;
 use super::front::{FRONTS_MAX, FUNCTIONS_MAX, Fronts};
 use super::policy::Scopes;
 use super::ring::Rings;
-use super::worker::{COUNTS, Counts, Queues, Worker};
+use super::worker::{COUNTS, Queues, TaskCounts, Worker};
 use crate::settings::{BadSetting, Setting, Settings};
 
-/// A program made of tasks. A task is `WORDS` words, which say all about it, and
-/// calls one of the program's functions; running it may make more tasks.
+/// A program of tasks. A task consists of `WORDS` words and calls one of the
+/// program's functions. It may make more tasks.
 pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
     /// The name of its kernel.
     const NAME: &'static str;
     /// Its functions, by name.
     const FUNCTIONS: &'static [&'static str];
 
-    /// The arrays that tasks access beside their own words.
+    /// The arrays that tasks access, in addition to their own words.
     fn uses(&self) -> Vec<Use> {
         Vec::new()
     }
 
-    /// Runs tasks, one in each active lane of `w`, that all call `function`.
+    /// Runs the tasks of the active lanes of `w`. All call `function`.
     fn run(
         &self,
         w: &Wave,
@@ -36,26 +36,26 @@ pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
     ) -> impl Future<Output = ()>;
 }
 
-/// How task programs run: the queues, and who works.
+/// The queues and wavefronts of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The scopes of the queues.
     pub scopes: Scopes,
-    /// Work-groups; 0 for one a compute unit.
+    /// The number of work-groups, or 0 for one per compute unit.
     pub groups: u32,
-    /// Wavefronts of a work-group.
+    /// The number of wavefronts in a work-group.
     pub waves: u32,
-    /// Task-fronts in memory.
+    /// The number of task-fronts in memory.
     pub fronts: u32,
-    /// Task-fronts that the queue of a wavefront holds.
+    /// The capacity of a wavefront's queue, in task-fronts.
     pub wave_queue: u32,
-    /// Task-fronts that the queue of a work-group holds.
+    /// The capacity of a work-group's queue, in task-fronts.
     pub group_queue: u32,
-    /// Task-fronts that the queue of the device holds.
+    /// The capacity of the device's queue, in task-fronts.
     pub device_queue: u32,
-    /// The queue of a work-group is given more below this; 0 for one a wavefront.
+    /// A work-group's queue with fewer fronts gets more. 0 means one per wavefront.
     pub group_low: u32,
-    /// The queue of the device is given more below this; 0 for one a work-group.
+    /// The device's queue with fewer fronts gets more. 0 means one per work-group.
     pub device_low: u32,
 }
 
@@ -64,15 +64,15 @@ const FRONTS: u32 = 1 << 14;
 const WAVE_QUEUE: u32 = 1 << 10;
 const GROUP_QUEUE: u32 = 1 << 8;
 const DEVICE_QUEUE: u32 = 1 << 12;
-/// The most wavefronts, each with its tallies, and the most slots of all queues
-/// of a kind, that fit into the memory of most machines.
+/// The limits of wavefronts, each with its tallies, and of slots in all queues of
+/// a kind. They fit into the memory of most machines.
 const WAVES_MOST: u64 = 1 << 14;
 const SLOTS_MOST: u64 = 1 << 26;
 
-/// The settings that [`Plan::of`] reads, for a workload to declare.
+/// The settings that a workload declares for [`Plan::of`].
 pub const SETTINGS: [Setting; 9] = [
     super::policy::SCOPES,
-    Setting::count("work-groups", 0, 0, 1 << 16, "work-groups that stay; 0 makes one a compute unit"),
+    Setting::count("work-groups", 0, 0, 1 << 16, "persistent work-groups; 0 makes one per compute unit"),
     Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
     Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
     Setting::count(
@@ -101,19 +101,19 @@ pub const SETTINGS: [Setting; 9] = [
         0,
         0,
         FRONTS_MAX,
-        "a work-group's queue with fewer task-fronts is given more; 0 is one a wavefront",
+        "a work-group's queue with fewer task-fronts gets more; 0 means one per wavefront",
     ),
     Setting::count(
         "device-low",
         0,
         0,
         FRONTS_MAX,
-        "the device's queue with fewer task-fronts is given more; 0 is one a work-group",
+        "the device's queue with fewer task-fronts gets more; 0 means one per work-group",
     ),
 ];
 
 impl Default for Plan {
-    /// What the settings are unless set: HRF-direct.
+    /// The plan of the default settings: HRF-direct.
     fn default() -> Self {
         Plan {
             scopes: Scopes::DIRECT,
@@ -130,10 +130,10 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// What settings say.
+    /// The plan of the settings.
     ///
     /// # Errors
-    /// If a queue holds less than it is given at once.
+    /// If a queue has less capacity than its threshold, or a limit is exceeded.
     pub fn of(settings: &Settings) -> Result<Plan, BadSetting> {
         let count = |name: &str| settings.count(name) as u32;
         let plan = Plan {
@@ -151,7 +151,7 @@ impl Plan {
             if count(low) > count(queue) {
                 let (low_is, holds) = (count(low), count(queue));
                 let holds = counted(holds.into(), "task-front");
-                let why = format!("`{low}` is {low_is}, but the queue holds {holds}: `{queue}`");
+                let why = format!("`{low}` is {low_is}, but the capacity `{queue}` is {holds}");
                 return Err(settings.conflict(why));
             }
         }
@@ -159,20 +159,21 @@ impl Plan {
             let (groups, each) = (settings.count("work-groups"), settings.count(name));
             let waves = if name == "wave-queue" { settings.count("waves") } else { 1 };
             if groups * waves * each > most {
-                let why = format!("{groups} `work-groups` with `{name}` {each} are more than {most} in all");
+                let why = format!("{groups} `work-groups` with `{name}` {each} exceed the limit of {most}");
                 return Err(settings.conflict(why));
             }
         }
         Ok(plan)
     }
 
-    /// Runs a program from its first tasks, each with its function, to its end.
+    /// Runs a program to its end. `first` has its first tasks, each with its
+    /// function.
     pub async fn run<const WORDS: usize, P: TaskProgram<WORDS>>(
         self,
         host: &Host,
         program: P,
         first: &[(usize, [u32; WORDS])],
-    ) -> Done {
+    ) -> TaskTotals {
         assert!(P::FUNCTIONS.len() <= FUNCTIONS_MAX, "{} has too many functions", P::NAME);
         let groups = if self.groups == 0 { host.shape().compute_units } else { self.groups };
         let waves = u64::from(groups) * u64::from(self.waves);
@@ -203,14 +204,14 @@ impl Plan {
             .uses([queues.private.read_write(), counts.write(), tallies.write()])
             .uses(program.uses());
         host.launch(kernel, Grid::new(groups, self.waves)).await;
-        Done::of(&host.read(counts).await, &host.read(tallies).await, entries.len() as u32)
+        TaskTotals::of(&host.read(counts).await, &host.read(tallies).await, entries.len() as u32)
     }
 }
 
-/// So many numbers a program may add up.
+/// The limit of tallies in a program.
 pub const TALLIES_MAX: u64 = 1 << 12;
 
-/// One wavefront's part.
+/// Runs the part of one wavefront.
 async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     w: Wave,
     queues: Queues<WORDS>,
@@ -229,7 +230,7 @@ async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     let first = w.global_index() * TALLIES_MAX;
     let used = worker.tallies.len() as u64;
     if used > TALLIES_MAX {
-        w.fail(format!("a task program adds up {used} numbers, but may add up {TALLIES_MAX}")).await;
+        w.fail(format!("the task program has {used} tallies, expected at most {TALLIES_MAX}")).await;
     }
     for base in (0..used).step_by(w.lanes() as usize) {
         let values = Lanes::from_fn(|lane| worker.tallies.get(base as usize + lane).copied().unwrap_or(0));
@@ -237,19 +238,19 @@ async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     }
 }
 
-/// What all wavefronts did.
+/// The totals of all wavefronts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// What happened to tasks and fronts.
-    pub counts: Counts,
-    /// The numbers that the program added up.
+pub struct TaskTotals {
+    /// The counts of tasks and fronts.
+    pub counts: TaskCounts,
+    /// The tallies of the program.
     pub tallies: Vec<u64>,
-    /// Fronts in the queue of the device at the beginning.
+    /// The fronts in the queue of the device at the start.
     pub first: u32,
 }
 
-impl Done {
-    fn of(counts: &[u32], tallies: &[u64], first: u32) -> Done {
+impl TaskTotals {
+    fn of(counts: &[u32], tallies: &[u64], first: u32) -> TaskTotals {
         let mut sum = [0u32; COUNTS];
         for words in counts.chunks_exact(COUNTS) {
             sum.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
@@ -260,14 +261,14 @@ impl Done {
         }
         let used = all.iter().rposition(|sum| *sum != 0).map_or(0, |last| last + 1);
         all.truncate(used);
-        Done { counts: Counts::of(&sum), tallies: all, first }
+        TaskTotals { counts: TaskCounts::of(&sum), tallies: all, first }
     }
 
-    /// The answer with what tells how the work was done: how many tasks were
-    /// run, how many fronts were given and not taken, and counts.
+    /// Adds to an answer the number of tasks, the fronts that were given but not
+    /// taken, and counts.
     #[must_use]
     pub fn into_answer(self, answer: Answer) -> Answer {
-        let Counts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = self.counts;
+        let TaskCounts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = self.counts;
         let left = [to_group.wrapping_sub(from_group), (self.first + to_device).wrapping_sub(from_device)];
         answer
             .with("tasks", &[tasks])
@@ -280,8 +281,8 @@ impl Done {
     }
 }
 
-/// Holds what an answer says about the work against the number of tasks there
-/// are: each was run once, and every front that was given was taken.
+/// Checks the totals of an answer: each task ran once, and every given front was
+/// taken.
 ///
 /// # Errors
 /// The first number that differs.

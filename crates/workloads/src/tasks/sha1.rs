@@ -1,7 +1,7 @@
-//! SHA-1 (FIPS 180-4) of one short message: on the host, and one a lane.
+//! SHA-1 (FIPS 180-4) of a short message, on the host and per lane.
 //!
-//! A message here is six words or five, so that it fits one block. Each lane's
-//! arithmetic is done and charged operation by operation, as a kernel would.
+//! A message has five or six words, so it fits one block. The lanes perform and
+//! charge every operation of the algorithm.
 
 use kernel::prelude::*;
 
@@ -10,7 +10,7 @@ const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc
 /// The constants, one for each 20 rounds.
 const ROUND: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// A block, as its sixteen big-endian words.
+/// A block of sixteen big-endian words.
 pub(super) type Block = [u32; 16];
 
 /// The block of a message of whole words, at most thirteen.
@@ -45,7 +45,7 @@ pub(super) fn digest(block: &Block) -> [u32; 5] {
     sums
 }
 
-/// The digests of a message a lane, each of one block.
+/// The digests of one message per lane, each of one block.
 pub(super) fn digests(block: &[Lanes<u32>; 16]) -> [Lanes<u32>; 5] {
     let mut w = *block;
     let [mut a, mut b, mut c, mut d, mut e] = START.map(Lanes::splat);

@@ -1,20 +1,19 @@
-//! Lanes that each have some number of things to do, laid out one after the
-//! other over full wavefronts.
+//! The distribution of work items of uneven lanes over full wavefronts.
 
 use kernel::prelude::*;
 
-/// What the lanes of a wavefront have to do, one after the other.
+/// The work items of all lanes of a wavefront, in one sequence.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
-    /// How many things the lanes up to and with this one have.
+    /// The number of items of the lanes up to and including this one.
     ends: Lanes<u64>,
     counts: Lanes<u32>,
     total: u64,
 }
 
 impl Spread {
-    /// Adds up what the active lanes have, in as many steps as the number of
-    /// lanes has bits.
+    /// Computes the prefix sums over the active lanes, in a step per bit of the
+    /// lane count.
     pub(super) fn new(w: &Wave, count: &Lanes<u32>) -> Spread {
         let mut counts = Lanes::splat(0);
         counts.assign(w.mask(), *count);
@@ -30,26 +29,26 @@ impl Spread {
         Spread { ends, counts, total }
     }
 
-    /// How many things there are.
+    /// The number of items.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// For the things from `first` on, one a lane of `w`: which lane has it,
-    /// and the how-manieth of that lane it is.
+    /// Assigns the items from `first` to the lanes of `w`. Returns, for each, the
+    /// lane that has the item, and its number within that lane.
     pub(super) fn at(&self, w: &Wave, first: u64) -> (Lanes<u32>, Lanes<u32>) {
-        let thing = w.lane_id().to_u64() + first;
+        let item = w.lane_id().to_u64() + first;
         let mut lane = Lanes::splat(0u32);
         let mut step = w.lanes() / 2;
-        // How many lanes end before it: at most one less than there are.
+        // A binary search for the number of lanes that end before the item.
         while step > 0 {
             let further = lane + step;
             let end = w.shuffle(&self.ends, &(further - 1));
-            lane = Lanes::select(end.le(thing), further, lane);
+            lane = Lanes::select(end.le(item), further, lane);
             step /= 2;
         }
         let (end, count) = (w.shuffle(&self.ends, &lane), w.shuffle(&self.counts, &lane));
         let start = end - count.to_u64();
-        (lane, (thing - start).to_u32())
+        (lane, (item - start).to_u32())
     }
 }

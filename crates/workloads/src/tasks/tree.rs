@@ -1,78 +1,79 @@
 //! The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC
 //! 2006; the generator of its public source).
 //!
-//! A node is a state of twenty bytes and a height. The root's state is the
-//! SHA-1 of sixteen zero bytes and the seed; that of child `i` the SHA-1 of its
-//! parent's state and `i`. The last word of the state without its top bit, over
-//! 2^31, is the random value that says how many children there are.
+//! A node has a state of twenty bytes and a height. The state of the root is the
+//! SHA-1 of sixteen zero bytes and the seed. The state of child `i` is the SHA-1
+//! of its parent's state and `i`. The last word of the state without its top bit,
+//! divided by 2^31, is the random value that determines the number of children.
 
 use super::sha1;
 
-/// After so many nodes a traversal asks how many there will be.
+/// The number of nodes after which a traversal makes a forecast.
 const FORECAST_AFTER: u64 = 1 << 16;
 
-/// Only the root of a binomial tree has more children.
+/// The most children of a node, except of the root of a binomial tree.
 pub(super) const CHILDREN_MAX: u32 = 100;
 
-/// How the number of children is drawn.
+/// The distribution of the number of children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Some or none, alike at every height; many at the root.
+pub enum TreeKind {
+    /// A fixed number or none, with one probability at every height; many at the root.
     Binomial,
-    /// Geometrically distributed, around a mean that depends on the height.
+    /// Geometric, with a mean that depends on the height.
     Geometric,
     /// Geometric near the root, binomial below.
     Hybrid,
 }
 
-/// How the mean number of children depends on the height.
+/// The mean number of children as a function of the height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// Falls in proportion.
+pub enum TreeShape {
+    /// Falls linearly.
     Linear,
     /// Falls exponentially.
     Exponential,
-    /// Rises and falls in turn.
+    /// Rises and falls periodically.
     Cyclic,
-    /// Stays, and ends at once.
+    /// Is constant down to the depth, then zero.
     Fixed,
 }
 
 /// A tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tree {
-    /// How the number of children is drawn.
-    pub kind: Kind,
-    /// How its mean depends on the height, where it does.
-    pub shape: Shape,
-    /// The depth that shapes speak of.
+    /// The distribution of the number of children.
+    pub kind: TreeKind,
+    /// The mean of a geometric distribution as a function of the height.
+    pub shape: TreeShape,
+    /// The depth parameter of the shape.
     pub depth: u32,
-    /// The mean number of children of the root; of a binomial root, the number.
+    /// The mean number of children of the root, or the exact number of a binomial
+    /// root.
     pub branching: f64,
     /// The probability that a node of a binomial tree has children.
     pub probability: f64,
-    /// How many it has then.
+    /// The number of these children.
     pub fan_out: u32,
-    /// The part of the depth where a hybrid tree is geometric.
+    /// The fraction of the depth in which a hybrid tree is geometric.
     pub shift: f64,
     /// The seed.
     pub seed: u32,
 }
 
-/// What a traversal found.
+/// The result of a traversal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// How many nodes.
+pub struct TreeSummary {
+    /// The number of nodes.
     pub nodes: u64,
-    /// How many of them without children.
+    /// The number of nodes without children.
     pub leaves: u64,
-    /// How many at each height.
+    /// The number of nodes at each height.
     pub at_height: Vec<u64>,
-    /// A sum over all nodes that depends on each state and height.
+    /// The sum of the hashes of all nodes.
     pub fingerprint: u64,
 }
 
-impl Summary {
+impl TreeSummary {
     /// The height of the deepest node.
     #[must_use]
     pub fn depth(&self) -> usize {
@@ -80,28 +81,28 @@ impl Summary {
     }
 }
 
-/// How large a tree may be.
+/// The limits of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Nodes in all.
+    /// The most nodes.
     pub nodes: u64,
-    /// The height of the deepest node.
+    /// The largest height of a node.
     pub depth: u64,
 }
 
-/// The limit that a tree exceeds.
+/// The exceeded limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TooLarge {
-    /// It has more nodes.
+    /// The tree has more nodes.
     Nodes {
-        /// About how many, if that is far more.
+        /// The approximate number, if it is far above the limit.
         about: Option<f64>,
     },
-    /// It is deeper.
+    /// The tree is deeper.
     Depth,
 }
 
-/// A number that depends on all bits of a node.
+/// A hash of a node.
 pub(super) fn fingerprint(state: &[u32; 5], height: u32) -> u64 {
     state.iter().chain([&height]).fold(0, |sum, word| {
         let mixed = (sum ^ u64::from(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -117,12 +118,12 @@ impl Tree {
             return b;
         }
         match self.shape {
-            Shape::Linear => b * (1.0 - h / d),
-            Shape::Exponential => b * libm::pow(h, -libm::log(b) / libm::log(d)),
-            Shape::Cyclic if h > 5.0 * d => 0.0,
-            Shape::Cyclic => libm::pow(b, libm::sin(2.0 * core::f64::consts::PI * h / d)),
-            Shape::Fixed if height < self.depth => b,
-            Shape::Fixed => 0.0,
+            TreeShape::Linear => b * (1.0 - h / d),
+            TreeShape::Exponential => b * libm::pow(h, -libm::log(b) / libm::log(d)),
+            TreeShape::Cyclic if h > 5.0 * d => 0.0,
+            TreeShape::Cyclic => libm::pow(b, libm::sin(2.0 * core::f64::consts::PI * h / d)),
+            TreeShape::Fixed if height < self.depth => b,
+            TreeShape::Fixed => 0.0,
         }
     }
 
@@ -136,21 +137,21 @@ impl Tree {
         if random < self.probability { self.fan_out.min(CHILDREN_MAX) } else { 0 }
     }
 
-    /// Is the number of children at this height drawn geometrically?
+    /// Whether the number of children at this height is geometric.
     pub(super) fn is_geometric(&self, height: u32) -> bool {
         match self.kind {
-            Kind::Binomial => false,
-            Kind::Geometric => true,
-            Kind::Hybrid => f64::from(height) < self.shift * f64::from(self.depth),
+            TreeKind::Binomial => false,
+            TreeKind::Geometric => true,
+            TreeKind::Hybrid => f64::from(height) < self.shift * f64::from(self.depth),
         }
     }
 
-    /// How many children a node has.
+    /// The number of children of a node.
     pub(super) fn children(&self, state: &[u32; 5], height: u32) -> u32 {
         let random = f64::from(state[4] & 0x7fff_ffff) / f64::from(1u32 << 31);
         if self.is_geometric(height) {
             self.geometric(random, height)
-        } else if self.kind == Kind::Binomial && height == 0 {
+        } else if self.kind == TreeKind::Binomial && height == 0 {
             self.branching as u32
         } else {
             self.binomial(random)
@@ -161,14 +162,14 @@ impl Tree {
         sha1::digest(&sha1::block(&[0, 0, 0, 0, self.seed]))
     }
 
-    /// Visits all nodes on the host, or gives up where the tree is too large.
+    /// Visits all nodes on the host, unless the tree is too large.
     ///
     /// # Errors
-    /// Which limit it exceeds.
-    pub fn traverse(&self, limits: Limits) -> Result<Summary, TooLarge> {
-        let mut summary = Summary::default();
-        // The nodes on the way down: state, children, and which is next.
-        let mut way: Vec<([u32; 5], u32, u32)> = Vec::new();
+    /// The exceeded limit.
+    pub fn traverse(&self, limits: Limits) -> Result<TreeSummary, TooLarge> {
+        let mut summary = TreeSummary::default();
+        // The path to the current node: state, number of children, next child.
+        let mut path: Vec<([u32; 5], u32, u32)> = Vec::new();
         let mut visit = |state: [u32; 5], height: u32| {
             let children = self.children(&state, height);
             summary.nodes += 1;
@@ -184,18 +185,18 @@ impl Tree {
                 () => Ok((state, children, 0)),
             }
         };
-        way.push(visit(self.root(), 0)?);
+        path.push(visit(self.root(), 0)?);
         let mut visits = 0;
-        while let Some((state, children, next)) = way.last_mut() {
+        while let Some((state, children, next)) = path.last_mut() {
             if next == children {
-                way.pop();
+                path.pop();
                 continue;
             }
             let [a, b, c, d, e] = *state;
             let child = sha1::digest(&sha1::block(&[a, b, c, d, e, *next]));
             *next += 1;
-            let height = way.len() as u32;
-            way.push(visit(child, height)?);
+            let height = path.len() as u32;
+            path.push(visit(child, height)?);
             visits += 1;
             if visits == FORECAST_AFTER
                 && let about @ Some(_) = self.forecast(limits)

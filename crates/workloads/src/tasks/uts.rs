@@ -1,10 +1,10 @@
-//! Unbalanced Tree Search as tasks: each visits a node, which makes a task for
+//! Unbalanced Tree Search as tasks. A task visits a node and makes a task for
 //! each child.
 //!
-//! A task has what its node's state is the SHA-1 of, and computes the state
-//! itself, so that all lanes of a front compute one. The root's message is a
-//! word shorter than that of any other node; the word behind it stands in the
-//! task already.
+//! A task holds the message whose SHA-1 is the state of its node. It computes the
+//! state itself, so all lanes of a front compute a digest. The message of the root
+//! is one word shorter than that of any other node. The task of the root already
+//! holds the padding word that follows.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use kernel::prelude::*;
 
 use super::run::{Plan, SETTINGS as RUN, TALLIES_MAX, TaskProgram, check_work};
 use super::sha1;
-use super::tree::{CHILDREN_MAX, Kind, Limits, Shape, Summary, TooLarge, Tree, fingerprint};
+use super::tree::{CHILDREN_MAX, Limits, TooLarge, Tree, TreeKind, TreeShape, TreeSummary, fingerprint};
 use super::worker::Worker;
 use crate::instance::{Instance, NamedInput, Purpose, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
@@ -20,38 +20,48 @@ use crate::settings::{BadSetting, Setting, Settings};
 const TREE: Setting = Setting::policy(
     "tree",
     &[
-        ("geometric", "children are drawn around a mean that depends on the height"),
-        ("binomial", "many children at the root, then some or none"),
+        ("geometric", "the number of children is geometric, with a mean that depends on the height"),
+        ("binomial", "many children at the root, then a fixed number or none"),
         ("hybrid", "geometric near the root, binomial below"),
     ],
-    "how the number of children is drawn",
+    "the distribution of the number of children",
 );
 
 const SHAPE: Setting = Setting::policy(
     "shape",
     &[
-        ("fixed", "the mean stays down to the depth"),
-        ("linear", "the mean falls in proportion to the height"),
+        ("fixed", "the mean is constant down to the depth"),
+        ("linear", "the mean falls linearly with the height"),
         ("exponential", "the mean falls exponentially"),
-        ("cyclic", "the mean rises and falls in turn"),
+        ("cyclic", "the mean rises and falls periodically"),
     ],
-    "how the mean number of children depends on the height, in a geometric tree",
+    "the mean number of children of a geometric tree, as a function of the height",
 );
 
 pub(crate) static UTS: Workload = Workload {
     name: "uts",
-    summary: "unbalanced tree search: tasks that visit nodes and make tasks for their children",
+    summary: "unbalanced tree search: tasks visit nodes and make tasks for their children",
     purpose: Purpose::Benchmark,
     settings: &[
         TREE,
         SHAPE,
-        Setting::count("depth", 5, 1, 1 << 20, "the depth that shapes speak of"),
+        Setting::count("depth", 5, 1, 1 << 20, "the depth parameter of the shape"),
         Setting::decimal("branching", "4", (0, 1 << 20), "mean number of children of the root"),
-        Setting::decimal("probability", "0", (0, 1), "that a node of a binomial tree has children"),
-        Setting::count("fan-out", 0, 0, CHILDREN_MAX as u64, "how many children it has then"),
-        Setting::decimal("shift", "0.5", (0, 1), "the part of the depth where a hybrid tree is geometric"),
+        Setting::decimal(
+            "probability",
+            "0",
+            (0, 1),
+            "the probability that a node of a binomial tree has children",
+        ),
+        Setting::count("fan-out", 0, 0, CHILDREN_MAX as u64, "the number of these children"),
+        Setting::decimal(
+            "shift",
+            "0.5",
+            (0, 1),
+            "the fraction of the depth in which a hybrid tree is geometric",
+        ),
         Setting::count("tree-seed", 19, 0, u32::MAX as u64, "the seed of the tree"),
-        Setting::count("nodes-max", 1 << 24, 1, 1 << 32, "a tree with more nodes is refused"),
+        Setting::count("nodes-max", 1 << 24, 1, 1 << 32, "the limit of nodes; a larger tree is refused"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -65,10 +75,10 @@ pub(crate) static UTS: Workload = Workload {
     make: |settings, _| uts(settings),
 };
 
-/// The trees of the benchmark's documentation, and trees of about 125,000 nodes
-/// after them: all the same but for the depth that shapes speak of, which is
-/// smaller, and the seed, which is the first that comes within one percent.
-/// There is none after T3, which has too little to do at a time for a GPU.
+/// The trees of the benchmark's documentation, and small versions of about
+/// 125,000 nodes. A small version has a smaller depth parameter, and the first
+/// seed within one percent of that size. T3 has no small version, because it has
+/// too little parallelism for a GPU.
 pub(crate) static INPUTS: [NamedInput; 9] = [
     NamedInput {
         name: "T1",
@@ -158,20 +168,20 @@ const PROBABILITY: (&str, &str) = ("probability", "0.234375");
 const FAN_OUT: (&str, &str) = ("fan-out", "4");
 
 impl Tree {
-    /// The tree that settings of the workload `uts` speak of.
+    /// The tree of the settings of the workload `uts`.
     #[must_use]
     pub fn of(settings: &Settings) -> Tree {
         Tree {
             kind: match settings.choice(TREE.name) {
-                "binomial" => Kind::Binomial,
-                "hybrid" => Kind::Hybrid,
-                _ => Kind::Geometric,
+                "binomial" => TreeKind::Binomial,
+                "hybrid" => TreeKind::Hybrid,
+                _ => TreeKind::Geometric,
             },
             shape: match settings.choice(SHAPE.name) {
-                "linear" => Shape::Linear,
-                "exponential" => Shape::Exponential,
-                "cyclic" => Shape::Cyclic,
-                _ => Shape::Fixed,
+                "linear" => TreeShape::Linear,
+                "exponential" => TreeShape::Exponential,
+                "cyclic" => TreeShape::Cyclic,
+                _ => TreeShape::Fixed,
             },
             depth: settings.count("depth") as u32,
             branching: settings.decimal("branching"),
@@ -183,7 +193,7 @@ impl Tree {
     }
 }
 
-/// Words of a task: the message of six words, and the height.
+/// The words of a task: a message of six words and the height.
 const WORDS: usize = 7;
 
 #[derive(Clone, Copy, Debug)]
@@ -191,8 +201,8 @@ struct Search {
     tree: Tree,
 }
 
-/// What a search adds up: leaves, a fingerprint of all nodes, and the nodes of
-/// each height from here on.
+/// The tallies of a search: leaves, a fingerprint of all nodes, and from here
+/// the nodes of each height.
 const LEAVES: usize = 0;
 const FINGERPRINT: usize = 1;
 const HEIGHTS: usize = 2;
@@ -214,23 +224,23 @@ impl Search {
         let (b, d) = (self.tree.branching, f64::from(self.tree.depth));
         let h = height.to_f64();
         let mean = match self.tree.shape {
-            Shape::Linear => (Lanes::splat(1.0) - h / d) * b,
-            Shape::Exponential => {
+            TreeShape::Linear => (Lanes::splat(1.0) - h / d) * b,
+            TreeShape::Exponential => {
                 let exponent = -libm::log(b) / libm::log(d);
                 h.map(Class::Special, |h| libm::pow(h, exponent)) * b
             }
-            Shape::Cyclic => {
+            TreeShape::Cyclic => {
                 let angle = h * (2.0 * core::f64::consts::PI) / d;
                 let sine = angle.map(Class::Special, libm::sin);
                 let mean = sine.map(Class::Special, |sine| libm::pow(b, sine));
                 Lanes::select(h.gt(5.0 * d), 0.0, mean)
             }
-            Shape::Fixed => Lanes::select(height.lt(self.tree.depth), b, 0.0),
+            TreeShape::Fixed => Lanes::select(height.lt(self.tree.depth), b, 0.0),
         };
         Lanes::select(height.eq(0), b, mean)
     }
 
-    /// How many children the node of each lane has.
+    /// The number of children of the node of each lane.
     fn children(&self, last: Lanes<u32>, height: &Lanes<u32>) -> Lanes<u32> {
         let random = (last & 0x7fff_ffff).to_f64() * (1.0 / f64::from(1u32 << 31));
         let geometric = || {
@@ -242,9 +252,9 @@ impl Search {
         let fan_out = self.tree.fan_out.min(CHILDREN_MAX);
         let binomial = || Lanes::select(random.lt(self.tree.probability), fan_out, 0u32);
         match self.tree.kind {
-            Kind::Geometric => geometric(),
-            Kind::Binomial => Lanes::select(height.eq(0), self.tree.branching as u32, binomial()),
-            Kind::Hybrid => {
+            TreeKind::Geometric => geometric(),
+            TreeKind::Binomial => Lanes::select(height.eq(0), self.tree.branching as u32, binomial()),
+            TreeKind::Hybrid => {
                 let shift = self.tree.shift * f64::from(self.tree.depth);
                 Lanes::select(height.to_f64().lt(shift), geometric(), binomial())
             }
@@ -261,7 +271,7 @@ impl TaskProgram<WORDS> for Search {
         let children = self.children(states[4], &height);
         let leaves = w.when(children.eq(0)).mask().count();
         worker.tally(LEAVES, u64::from(leaves));
-        // What only the check looks at: it stands beside the program.
+        // Only the check uses these values. They are not part of the program.
         for lane in w.mask().iter() {
             let state = states.map(|word| word.get(lane));
             worker.tally(FINGERPRINT, fingerprint(&state, height.get(lane)));
@@ -286,9 +296,9 @@ fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
             }
             TooLarge::Nodes { about: Some(about) } => {
                 let lower = match tree.kind {
-                    Kind::Geometric => "`branching` or `depth`",
-                    Kind::Binomial => "`probability` or `fan-out`",
-                    Kind::Hybrid => "`branching` or `probability`",
+                    TreeKind::Geometric => "`branching` or `depth`",
+                    TreeKind::Binomial => "`probability` or `fan-out`",
+                    TreeKind::Hybrid => "`branching` or `probability`",
                 };
                 let about = about.min(f64::MAX);
                 format!(
@@ -297,13 +307,13 @@ fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
                 )
             }
             TooLarge::Depth => {
-                let cause = if tree.kind == Kind::Geometric { "depth" } else { "probability" };
-                format!("the tree is deeper than {depth_max}, the most there may be: lower `{cause}`")
+                let cause = if tree.kind == TreeKind::Geometric { "depth" } else { "probability" };
+                format!("the tree is deeper than the limit of {depth_max}: lower `{cause}`")
             }
         })
     })?;
     let program = Program::new("uts", move |host| async move {
-        // The root's message is the seed behind zeros, and the word behind that.
+        // The message of the root is zeros and the seed. The padding word follows.
         let root = [0, 0, 0, 0, tree.seed, 1 << 31, 0];
         let done = plan.run(&host, Search { tree }, &[(0, root)]).await;
         let tally = |number: usize| done.tallies.get(number).copied().unwrap_or(0);
@@ -319,7 +329,7 @@ fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
     Ok(Instance::new(program, move |answer| check(&summary, answer)))
 }
 
-fn check(summary: &Summary, answer: &Answer) -> Result<(), WrongAnswer> {
+fn check(summary: &TreeSummary, answer: &Answer) -> Result<(), WrongAnswer> {
     check_work(summary.nodes, answer)?;
     answer.expect("nodes_at_height", &summary.at_height)?;
     answer.expect("leaves", &[summary.leaves])?;
@@ -331,9 +341,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_draw_as_many_children_as_the_host_at_every_height_of_every_tree() {
-        let shapes = [Shape::Linear, Shape::Exponential, Shape::Cyclic, Shape::Fixed];
-        for kind in [Kind::Binomial, Kind::Geometric, Kind::Hybrid] {
+    fn lanes_and_host_draw_the_same_number_of_children() {
+        let shapes = [TreeShape::Linear, TreeShape::Exponential, TreeShape::Cyclic, TreeShape::Fixed];
+        for kind in [TreeKind::Binomial, TreeKind::Geometric, TreeKind::Hybrid] {
             for shape in shapes {
                 let tree = Tree {
                     kind,
@@ -358,10 +368,10 @@ mod tests {
     }
 
     #[test]
-    fn a_task_computes_the_state_that_the_host_has_for_the_root_and_for_a_child() {
+    fn a_task_computes_the_state_of_the_root_and_of_a_child() {
         let tree = Tree {
-            kind: Kind::Geometric,
-            shape: Shape::Fixed,
+            kind: TreeKind::Geometric,
+            shape: TreeShape::Fixed,
             depth: 3,
             branching: 4.0,
             probability: 0.0,

@@ -1,57 +1,55 @@
-//! A wavefront that does tasks: where it gets them, and where those go that it
-//! makes.
+//! The worker: a wavefront that takes, runs and makes tasks.
 //!
-//! * **Making.** New tasks fill a front of their function. A full front goes to
-//!   the private queue. Then, while the queue of the device or of the
-//!   work-group holds too little, the oldest front is given: to the device the
-//!   oldest of the work-group's queue, or else of the private one; to the
-//!   work-group the oldest of the private one.
-//! * **Taking.** The newest front of the private queue, or else the oldest of
-//!   the work-group's, or else the oldest of the device's. A front that is not
-//!   full is taken when no queue in reach has a full one: at the beginning, and
-//!   when tasks run out.
-//! * **Ending.** The queue of a work-group counts its wavefronts that have
-//!   something, and its fronts. The queue of the device counts the work-groups
-//!   that count anything, and its fronts. Who adds work counts it before it can
-//!   be taken, so when the device counts nothing there is nothing, and nobody
-//!   is left who could make more.
+//! * **Making.** New tasks fill a front of their function. A full front enters
+//!   the private queue. Then, while the queue of the device or of the work-group
+//!   holds too few fronts, the worker gives it the oldest front. The device gets
+//!   the oldest front of the work-group's queue, or else of the private queue.
+//!   The work-group gets the oldest front of the private queue.
+//! * **Taking.** A worker takes the newest front of the private queue, or else
+//!   the oldest of the work-group's queue, or else the oldest of the device's
+//!   queue. It takes a partial front when none of these has a full one: at the
+//!   start, and when tasks run out.
+//! * **Ending.** The queue of a work-group counts its fronts and its wavefronts
+//!   with work. The queue of the device counts its fronts and the work-groups
+//!   with a nonzero count. Work is counted before it can be taken. So if the count
+//!   of the device is zero, there is no work, and no wavefront can make more.
 //!
-//! Only its own wavefront reaches a private queue, so head and tail of it stand
-//! in registers. Its lanes hand tasks to each other nevertheless, and a
-//! task may run anywhere: entering and leaving it synchronizes.
+//! Only its own wavefront accesses a private queue, so its head and tail are in
+//! registers. But its lanes pass tasks to each other, and a task may run anywhere,
+//! so entering and leaving the queue synchronizes.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
-use super::front::{Entry, Fronts, Spare};
+use super::front::{Entry, Fronts, SpareFronts};
 use super::policy::Scopes;
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
 
-/// All queues. A value that kernels carry along freely.
+/// All queues. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues<const WORDS: usize> {
     pub(super) fronts: Fronts<WORDS>,
-    /// The private queues, one after the other.
+    /// The private queues, in one array.
     pub(super) private: Array<u32>,
     pub(super) private_capacity: u32,
     pub(super) groups: Rings,
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
-    /// A work-group's queue that holds fewer fronts is given more.
+    /// A work-group's queue with fewer fronts gets more.
     pub(super) group_low: u32,
-    /// The same for the device's queue.
+    /// The device's queue with fewer fronts gets more.
     pub(super) device_low: u32,
 }
 
-/// What happened to tasks and fronts.
+/// The counts of tasks and fronts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Tasks that were run.
+pub struct TaskCounts {
+    /// Tasks run.
     pub tasks: u32,
-    /// Fronts that were run.
+    /// Fronts run.
     pub fronts: u32,
-    /// Those of them that were not full.
+    /// Partial fronts run.
     pub partial: u32,
     /// Fronts given to the queue of a work-group.
     pub to_group: u32,
@@ -63,18 +61,18 @@ pub struct Counts {
     pub from_device: u32,
 }
 
-/// How many numbers [`Counts`] are.
+/// The number of fields of [`TaskCounts`].
 pub(super) const COUNTS: usize = 7;
 
-impl Counts {
+impl TaskCounts {
     pub(super) fn words(&self) -> [u32; COUNTS] {
-        let Counts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = *self;
+        let TaskCounts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = *self;
         [tasks, fronts, partial, to_group, to_device, from_group, from_device]
     }
 
-    pub(super) fn of(words: &[u32]) -> Counts {
+    pub(super) fn of(words: &[u32]) -> TaskCounts {
         let of = |at: usize| words.get(at).copied().unwrap_or(0);
-        Counts {
+        TaskCounts {
             tasks: of(0),
             fronts: of(1),
             partial: of(2),
@@ -86,31 +84,32 @@ impl Counts {
     }
 }
 
-/// A front that is being filled.
+/// A partial front, open for new tasks.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenFront {
     front: u32,
     tasks: u32,
 }
 
-/// A wavefront that does tasks.
+/// A wavefront that takes, runs and makes tasks.
 #[derive(Debug)]
 pub struct Worker<const WORDS: usize> {
     queues: Queues<WORDS>,
     group: Ring,
     /// The whole wavefront.
     w: Wave,
-    /// Where its private queue starts.
+    /// The start of its private queue.
     private: u64,
-    /// The oldest front in it, and the place behind the newest.
+    /// The position of the oldest front in it.
     head: u32,
+    /// The position after the newest front in it.
     tail: u32,
-    /// For each function.
-    open: Vec<Option<Open>>,
-    spare: Spare,
-    /// Does its work-group count it?
+    /// The open front of each function.
+    open: Vec<Option<OpenFront>>,
+    spare: SpareFronts,
+    /// Whether the work-group counts this wavefront.
     busy: bool,
-    pub(super) counts: Counts,
+    pub(super) counts: TaskCounts,
     pub(super) tallies: Vec<u64>,
 }
 
@@ -124,15 +123,15 @@ impl<const WORDS: usize> Worker<WORDS> {
             head: 0,
             tail: 0,
             open: vec![None; functions],
-            spare: Spare::NONE,
+            spare: SpareFronts::NONE,
             busy: false,
-            counts: Counts::default(),
+            counts: TaskCounts::default(),
             tallies: Vec::new(),
         }
     }
 
-    /// Adds to one of the numbers that the program has when all is done: the
-    /// sum over all wavefronts. It stands in a register until then.
+    /// Adds to a tally of the program. The result is the sum over all
+    /// wavefronts. A tally stays in a register until the end.
     pub fn tally(&mut self, number: usize, amount: u64) {
         if self.tallies.len() <= number {
             self.tallies.resize(number + 1, 0);
@@ -145,10 +144,10 @@ impl<const WORDS: usize> Worker<WORDS> {
         let (count, rank) = (w.mask().count(), w.rank());
         let mut done = 0;
         while done < count {
-            let Open { front, tasks: first } = self.open(function).await;
+            let OpenFront { front, tasks: first } = self.open(function).await;
             let part = (self.w.lanes() - first).min(count - done);
             let in_part = rank.ge(done) & rank.lt(done + part);
-            // A lane before the part wraps here, and is not in its mask.
+            // The subtraction wraps in lanes before the part, which are not in its mask.
             let slots = rank - done + first;
             self.queues.fronts.scatter(&w.when(in_part), front, &slots, &tasks);
             self.filled(function, part).await;
@@ -156,9 +155,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Makes `count` tasks for each active lane of `w`. `make` says what they
-    /// are, one a lane of the wavefront it gets: for each lane, which lane of
-    /// `w` it is for and which of its tasks it is.
+    /// Makes `count` tasks for each active lane of `w`. `make` gets a wavefront
+    /// of new tasks, one per lane. For each, it also gets the lane of `w` that
+    /// makes the task, and the number of the task within that lane.
     pub async fn spawn_each(
         &mut self,
         w: &Wave,
@@ -169,7 +168,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         let spread = Spread::new(w, count);
         let mut done = 0;
         while done < spread.total() {
-            let Open { front, tasks: first } = self.open(function).await;
+            let OpenFront { front, tasks: first } = self.open(function).await;
             let room = u64::from(self.w.lanes() - first);
             let part = room.min(spread.total() - done);
             let dense = self.w.below(0, part);
@@ -181,11 +180,11 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    async fn open(&mut self, function: usize) -> Open {
+    async fn open(&mut self, function: usize) -> OpenFront {
         if let Some(open) = self.open[function] {
             return open;
         }
-        let open = Open { front: self.spare.take(&self.w, &self.queues.fronts).await, tasks: 0 };
+        let open = OpenFront { front: self.spare.take(&self.w, &self.queues.fronts).await, tasks: 0 };
         self.open[function] = Some(open);
         open
     }
@@ -193,7 +192,7 @@ impl<const WORDS: usize> Worker<WORDS> {
     async fn filled(&mut self, function: usize, more: u32) {
         let Some(open) = &mut self.open[function] else { return };
         open.tasks += more;
-        let Open { front, tasks } = *open;
+        let OpenFront { front, tasks } = *open;
         if tasks == self.w.lanes() {
             self.open[function] = None;
             self.enter(Entry { front, function: function as u32, tasks }).await;
@@ -243,7 +242,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry::unpack(entry))
     }
 
-    /// Gives the oldest fronts to the queues that hold too little.
+    /// Gives the oldest fronts to the queues below their thresholds.
     async fn share(&mut self) {
         let (group, device) = (self.group, self.queues.device);
         while self.has_own() {
@@ -274,7 +273,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// The next front; none when there is nothing left and nobody makes more.
+    /// The next front, or `None` if there is no work and no wavefront can make
+    /// more.
     pub(super) async fn next(&mut self) -> Option<Entry> {
         let entry = match self.leave(true).await {
             Some(entry) => Some(entry),
@@ -294,7 +294,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes a front from others while it has something of its own.
+    /// Takes a front from a shared queue while the wavefront is busy.
     async fn take_shared(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
@@ -310,17 +310,17 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes the fullest of the fronts that are being filled.
+    /// Takes the fullest open front.
     async fn close(&mut self) -> Option<Entry> {
         let fullest = (0..self.open.len()).max_by_key(|&f| self.open[f].map(|open| open.tasks))?;
-        let Open { front, tasks } = self.open[fullest].take()?;
-        // From its lanes to its lanes.
+        let OpenFront { front, tasks } = self.open[fullest].take()?;
+        // Lanes of this wavefront pass the tasks to each other.
         self.w.fence(acq_rel(self.queues.scopes.wave)).await;
         Some(Entry { front, function: fullest as u32, tasks })
     }
 
-    /// Takes a front from others when it has nothing of its own; waits for one
-    /// as long as somebody may make more.
+    /// Takes a front from a shared queue after the wavefront has run out of work.
+    /// Waits while another wavefront may make tasks.
     async fn wait(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         if self.busy {
@@ -332,7 +332,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         loop {
             let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
             let (in_group, in_device) = (in_group.await, in_device.await);
-            // What the queue counted for the front it now counts for the wavefront.
+            // The count of the front becomes the count of the wavefront.
             if let Some(entry) = group.take(&self.w, in_group).await {
                 self.counts.from_group += 1;
                 self.busy = true;
@@ -352,12 +352,12 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Loads the tasks of a front, one into each lane of the wavefront that
-    /// comes with them; the front is free then.
+    /// Loads the tasks of a front, one per lane, and frees the front. Returns the
+    /// wavefront with as many active lanes as tasks.
     pub(super) async fn load(&mut self, entry: Entry) -> (Wave, [Lanes<u32>; WORDS]) {
         let w = self.w.below(0, u64::from(entry.tasks));
         let tasks = self.queues.fronts.read(&w, entry.front).await;
-        // Other lanes of this wavefront will write there.
+        // Other lanes of this wavefront will write to the front.
         self.w.fence(acq_rel(Level::SubGroup)).await;
         self.spare.give(&self.w, &self.queues.fronts, entry.front);
         (w, tasks)

@@ -1,14 +1,14 @@
-//! What is wrong is named, with its place, what was found and what was expected.
+//! Error messages name the place, the value found and the expectation.
 
-use workloads::graph::{Choice, Format, ReadOptions};
+use workloads::graph::{DefectPolicy, Format, ReadOptions};
 
 use super::load;
 
 fn sentence(format: Format, text: &str) -> String {
     let options = ReadOptions {
         format: Some(format),
-        self_loops: Choice::Refuse,
-        duplicates: Choice::Refuse,
+        self_loops: DefectPolicy::Refuse,
+        duplicates: DefectPolicy::Refuse,
         memory_bytes: 1 << 20,
         ..ReadOptions::default()
     };
@@ -27,13 +27,13 @@ fn check(format: Format, cases: &[(&str, &str)]) {
 const MTX: &str = "%%MatrixMarket matrix coordinate";
 
 #[test]
-fn what_is_wrong_with_a_matrix_is_named() {
+fn errors_of_a_matrix_are_named() {
     let cases = [
         ("", "g:1:1: the file ends here, expected `%%MatrixMarket`"),
         ("%%MatrixMarket vector", "g:1:16: found `vector`, expected `matrix`"),
         (
             "%%MatrixMarket matrix array real general\n",
-            "g:1:23: found `array`, expected `coordinate`, since a dense array is no graph",
+            "g:1:23: found `array`, expected `coordinate`, since a dense array is not a graph",
         ),
         (
             &format!("{MTX} complex general\n"),
@@ -92,19 +92,19 @@ fn what_is_wrong_with_a_matrix_is_named() {
         ),
         (
             &format!("{MTX} pattern symmetric\n2 2 1\n1 2\n"),
-            "g:3:3: found `2`, expected a column of at most 1, since a symmetric file has the lower triangle",
+            "g:3:3: found `2`, expected a column of at most 1, since a symmetric file stores the lower triangle",
         ),
         (
             &format!("{MTX} real skew-symmetric\n2 2 1\n2 2 1\n"),
-            "g:3:3: found `2`, expected a column before 2, since a skew-symmetric file has what is below the diagonal",
+            "g:3:3: found `2`, expected a column before 2, since a skew-symmetric file stores entries below the diagonal",
         ),
         (
             &format!("{MTX} pattern general\n2 2 1\n2 2\n"),
-            "g:3:1: found an arc from a vertex to itself, which the options refuse",
+            "g:3:1: found a self loop, which the options refuse",
         ),
         (
             &format!("{MTX} pattern general\n3 3 4\n1 2\n2 3\n% x\n3 1\n1 2\n"),
-            "g:7:1: found the arc from vertex 0 to vertex 1 (counted from 0) a second time, the first is on line 3, which the options refuse",
+            "g:7:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 3, which the options refuse",
         ),
         (
             &format!("{MTX} pattern general\n4000000000 4000000000 9\n"),
@@ -120,7 +120,7 @@ fn what_is_wrong_with_a_matrix_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_dimacs_file_is_named() {
+fn errors_of_a_dimacs_file_are_named() {
     check(
         Format::Dimacs,
         &[
@@ -146,10 +146,10 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
             ("p sp 3 1\na 1 2 3 4\n", "g:2:9: found `4`, expected the end of the line after an arc"),
             ("p sp 3 2\na 1 2 3\n", "g:3:1: the file ends here, expected arc 2 of 2"),
             ("p sp 3 1\na 1 2 3\na 2 1 3\n", "g:3:1: found `a`, expected the end of the file after 1 arc"),
-            ("p sp 3 1\na 2 2 3\n", "g:2:3: found an arc from a vertex to itself, which the options refuse"),
+            ("p sp 3 1\na 2 2 3\n", "g:2:3: found a self loop, which the options refuse"),
             (
                 "p sp 3 2\na 1 2 3\na 1 2 1\n",
-                "g:3:3: found the arc from vertex 0 to vertex 1 (counted from 0) a second time, the first is on line 2, which the options refuse",
+                "g:3:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, which the options refuse",
             ),
             (
                 "p sp 50000 1\n",
@@ -160,7 +160,7 @@ fn what_is_wrong_with_a_dimacs_file_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_metis_file_is_named() {
+fn errors_of_a_metis_file_are_named() {
     check(
         Format::Metis,
         &[
@@ -185,27 +185,27 @@ fn what_is_wrong_with_a_metis_file_is_named() {
             ),
             (
                 "3 1\n2 3\n\n\n",
-                "g:2:1: found an edge from vertex 1 to vertex 2, expected its reverse on line 3 as well",
+                "g:2:1: found an edge from vertex 1 to vertex 2, expected the reverse edge on line 3",
             ),
             (
                 "% x\n3 1\n\n% y\n1 3\n\n",
-                "g:5:1: found an edge from vertex 2 to vertex 1, expected its reverse on line 3 as well",
+                "g:5:1: found an edge from vertex 2 to vertex 1, expected the reverse edge on line 3",
             ),
             (
                 "2 1 1\n2 5\n1 6\n",
                 "g:2:1: found weight 5 for the edge to vertex 2, expected 6, its weight on line 3",
             ),
-            ("2 1\n1 2\n", "g:2:1: found an arc from a vertex to itself, which the options refuse"),
+            ("2 1\n1 2\n", "g:2:1: found a self loop, which the options refuse"),
             (
                 "2 2\n2 2\n1 1\n",
-                "g:2:3: found the arc from vertex 0 to vertex 1 (counted from 0) a second time, the first is on line 2, which the options refuse",
+                "g:2:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, which the options refuse",
             ),
         ],
     );
 }
 
 #[test]
-fn what_is_wrong_with_a_snap_file_is_named() {
+fn errors_of_a_snap_file_are_named() {
     check(
         Format::Snap,
         &[
@@ -233,10 +233,10 @@ fn what_is_wrong_with_a_snap_file_is_named() {
                 "# Nodes: 3 Edges: 1000000\n",
                 "g:1:1: a graph of 3 vertices and 1000000 arcs takes at least 34.3 MiB to read, but at most 1.0 MiB may be used",
             ),
-            ("0 1\n1 1\n", "g:2:1: found an arc from a vertex to itself, which the options refuse"),
+            ("0 1\n1 1\n", "g:2:1: found a self loop, which the options refuse"),
             (
                 "0 1\n2 1\n0 1\n",
-                "g:3:1: found the arc from vertex 0 to vertex 1 (counted from 0) a second time, the first is on line 1, which the options refuse",
+                "g:3:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 1, which the options refuse",
             ),
         ],
     );

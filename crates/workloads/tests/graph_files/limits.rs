@@ -1,4 +1,4 @@
-//! Files that are damaged, too large, missing or of no format.
+//! Files that are damaged, too large, missing or of an unknown format.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn a_compressed_file_that_ends_early_or_is_damaged_is_named_with_the_line() {
 }
 
 #[test]
-fn a_small_file_that_unpacks_to_a_large_one_stops_at_the_budget() {
+fn a_small_file_that_decompresses_to_a_large_one_stops_at_the_budget() {
     let packed = gzip("0 1\n".repeat(1 << 20).as_bytes());
     assert!(packed.len() < 1 << 16);
     let options = ReadOptions { format: Some(Format::Snap), memory_bytes: 1 << 20, ..ReadOptions::default() };
@@ -57,13 +57,13 @@ fn formats_refuse_to_write_what_they_cannot_hold() {
     let refused =
         |graph: &Csr, format| write(graph, format, &mut Vec::new()).expect_err("refused").to_string();
     let mut graph = Csr::from_edges(2, vec![(0, 1)]);
-    assert_eq!(refused(&graph, Format::Metis), "a METIS file takes undirected graphs without self loops");
+    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds undirected graphs without self loops");
     graph.weights = Some(Weights::from_values(vec![0.5]));
     assert_eq!(
         refused(&graph, Format::Dimacs),
-        "a .gr file takes whole weights from -2^53 to 2^53, but one is 0.5"
+        "a .gr file holds whole weights from -2^53 to 2^53, found 0.5"
     );
     let mut graph = Csr::from_edges(2, vec![(0, 1), (1, 0)]);
     graph.weights = Some(Weights::from_values(vec![0.5, 0.5]));
-    assert_eq!(refused(&graph, Format::Metis), "a METIS file takes whole weights");
+    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds whole weights");
 }

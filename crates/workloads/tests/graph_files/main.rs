@@ -1,4 +1,4 @@
-//! Graph files: what is written is read again, and what is wrong is named.
+//! Graph files: round trips, repairs, limits and error messages.
 
 mod errors;
 mod limits;
@@ -10,14 +10,19 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use workloads::graph::{Choice, Csr, Format, GraphError, Loaded, ReadOptions, read_from, write};
+use workloads::graph::{Csr, DefectPolicy, Format, GraphError, LoadedGraph, ReadOptions, read_from, write};
 
 fn keep_all(format: Format) -> ReadOptions {
     let format = Some(format);
-    ReadOptions { format, self_loops: Choice::Keep, duplicates: Choice::Keep, ..ReadOptions::default() }
+    ReadOptions {
+        format,
+        self_loops: DefectPolicy::Keep,
+        duplicates: DefectPolicy::Keep,
+        ..ReadOptions::default()
+    }
 }
 
-fn load(bytes: &[u8], options: &ReadOptions) -> Result<Loaded, GraphError> {
+fn load(bytes: &[u8], options: &ReadOptions) -> Result<LoadedGraph, GraphError> {
     read_from(bytes, Path::new("g"), options)
 }
 

@@ -1,4 +1,4 @@
-//! What the reader adds, takes and renumbers is counted.
+//! The reader counts what it adds, removes and renumbers.
 
 use workloads::graph::{Direction, Format, ReadOptions, Weights};
 
@@ -22,7 +22,7 @@ fn symmetry_is_unfolded_and_counted() {
 }
 
 #[test]
-fn of_parallel_arcs_the_lightest_stays() {
+fn the_lightest_of_parallel_arcs_remains() {
     let text = "c x\np sp 2 4\na 1 2 9\na 1 2 3\nc\na 1 2 5\na 2 1 1\n";
     let options = ReadOptions { format: Some(Format::Dimacs), ..ReadOptions::default() };
     let loaded = load(text.as_bytes(), &options).expect("a graph");
@@ -33,10 +33,10 @@ fn of_parallel_arcs_the_lightest_stays() {
 }
 
 #[test]
-fn gaps_between_vertices_are_closed_and_counted_and_loners_stay() {
+fn gaps_between_vertices_are_closed_and_counted_and_isolated_vertices_remain() {
     let options = ReadOptions { format: Some(Format::Snap), ..ReadOptions::default() };
     let loaded = load(b"10 30\n20 20\n30\t10\n", &options).expect("a graph");
-    // Vertex 20 has but a loop, which is left out; the vertex is not.
+    // Vertex 20 has only a self loop. The loop is removed, the vertex is kept.
     assert_eq!((loaded.graph.vertices(), loaded.graph.sources()), (3, vec![0, 2]));
     assert_eq!((loaded.repairs.vertices_renumbered, loaded.repairs.self_loops_removed), (3, 1));
     let loaded = load(b"# Nodes: 5 Edges: 1\n1 3\n", &options).expect("a graph");
@@ -47,7 +47,7 @@ fn gaps_between_vertices_are_closed_and_counted_and_loners_stay() {
 }
 
 #[test]
-fn an_undirected_edge_list_goes_both_ways_and_so_does_any_if_asked() {
+fn an_undirected_edge_list_goes_both_ways_and_any_other_on_request() {
     let mut options = ReadOptions { format: Some(Format::Snap), ..ReadOptions::default() };
     let undirected = b"# Undirected graph: x\n# Nodes: 3 Edges: 2\n0 1\n1 2\n";
     let loaded = load(undirected, &options).expect("a graph");
@@ -67,7 +67,7 @@ fn vertices_of_a_metis_file_may_have_weights_comments_and_no_neighbours() {
     assert_eq!(loaded.graph.targets, [1, 2, 0, 0]);
     assert_eq!(loaded.graph.weights, Some(Weights::Whole(vec![50, 60, 50, 60])));
     assert_eq!((loaded.graph.vertices(), loaded.repairs.vertex_values_unused), (4, 4));
-    // The last line may be missing if it would be empty.
+    // An empty last line may be missing.
     let loaded = load(b"3 1\n2\n1\n", &options).expect("a graph");
     assert_eq!((loaded.graph.vertices(), loaded.graph.edges()), (3, 2));
 }

@@ -1,4 +1,4 @@
-//! What is written is read again.
+//! A written graph is read back unchanged.
 
 use proptest::prelude::*;
 use workloads::graph::{Csr, Format, ReadOptions, Weights};
@@ -13,7 +13,7 @@ enum Numbers {
     Real,
 }
 
-/// A graph with loops and parallel arcs, and vertices without any.
+/// Graphs with self loops, parallel arcs and isolated vertices.
 fn graphs(numbers: &'static [Numbers]) -> impl Strategy<Value = Csr> {
     let arcs = |vertices: u32| {
         (Just(vertices), proptest::collection::vec((0..vertices, 0..vertices, any::<i32>()), 0..60))
@@ -36,7 +36,7 @@ fn graphs(numbers: &'static [Numbers]) -> impl Strategy<Value = Csr> {
     )
 }
 
-/// The same without loops and parallel arcs, and with equal weights both ways.
+/// The graph without self loops and parallel arcs, and with one weight per edge.
 fn undirected(graph: &Csr) -> Csr {
     let mut undirected = graph.undirected();
     if graph.weights.is_some() {
@@ -48,7 +48,7 @@ fn undirected(graph: &Csr) -> Csr {
 
 proptest! {
     #[test]
-    fn matrix_market_gives_back_what_was_written(
+    fn matrix_market_round_trips(
         graph in graphs(&[Numbers::None, Numbers::Whole, Numbers::Signed, Numbers::Real])
     ) {
         let bytes = written(&graph, Format::MatrixMarket);
@@ -58,10 +58,10 @@ proptest! {
     }
 
     #[test]
-    fn snap_gives_back_what_was_written(
+    fn snap_round_trips(
         graph in graphs(&[Numbers::None, Numbers::Whole, Numbers::Signed, Numbers::Real])
     ) {
-        // A list of no edges says of no vertex that it is there.
+        // A list without edges defines no vertices.
         prop_assume!(graph.edges() > 0);
         let loaded = load(&written(&graph, Format::Snap), &keep_all(Format::Snap)).expect("a graph");
         prop_assert_eq!(loaded.graph, graph);
@@ -69,13 +69,13 @@ proptest! {
     }
 
     #[test]
-    fn dimacs_gives_back_what_was_written(graph in graphs(&[Numbers::Whole, Numbers::Signed])) {
+    fn dimacs_round_trips(graph in graphs(&[Numbers::Whole, Numbers::Signed])) {
         let loaded = load(&written(&graph, Format::Dimacs), &keep_all(Format::Dimacs)).expect("a graph");
         prop_assert_eq!(without_emptiness(loaded.graph), graph);
     }
 
     #[test]
-    fn metis_gives_back_what_was_written(graph in graphs(&[Numbers::None, Numbers::Whole])) {
+    fn metis_round_trips(graph in graphs(&[Numbers::None, Numbers::Whole])) {
         let graph = undirected(&graph);
         let loaded = load(&written(&graph, Format::Metis), &keep_all(Format::Metis)).expect("a graph");
         prop_assert_eq!(without_emptiness(loaded.graph), without_emptiness(graph));
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn repairs_leave_a_simple_graph_and_count_what_they_took(graph in graphs(&[Numbers::None, Numbers::Whole])) {
+    fn repairs_leave_a_simple_graph_and_count_removals(graph in graphs(&[Numbers::None, Numbers::Whole])) {
         let options = ReadOptions { format: Some(Format::MatrixMarket), ..ReadOptions::default() };
         let loaded = load(&written(&graph, Format::MatrixMarket), &options).expect("a graph");
         let taken = loaded.repairs.self_loops_removed + loaded.repairs.duplicates_merged;
@@ -102,7 +102,7 @@ proptest! {
             let row = loaded.graph.neighbours(v);
             prop_assert!(row.windows(2).all(|pair| pair[0] < pair[1]) && !row.contains(&v));
         }
-        // Of parallel arcs the first in the row has the least weight.
+        // The first of parallel arcs in a row has the least weight.
         let mut kept: Vec<_> = graph.arcs().filter(|arc| arc.0 != arc.1).collect();
         kept.dedup_by_key(|arc| (arc.0, arc.1));
         prop_assert!(loaded.graph.arcs().eq(kept));
@@ -139,14 +139,14 @@ proptest! {
     }
 
     #[test]
-    fn a_file_cut_short_is_refused_but_at_its_last_letters(
+    fn a_truncated_file_is_refused_except_within_its_last_number(
         graph in graphs(&[Numbers::Whole]), at in any::<proptest::sample::Index>()
     ) {
         prop_assume!(graph.edges() > 0);
         for format in [Format::MatrixMarket, Format::Dimacs, Format::Snap] {
             let bytes = written(&graph, format);
             let cut = &bytes[..at.index(bytes.len())];
-            // Digits of the last number may go unnoticed, but no arc may.
+            // The reader may miss lost digits of the last number, but not a lost arc.
             match load(cut, &keep_all(format)) {
                 Ok(loaded) => prop_assert_eq!(loaded.graph.edges(), graph.edges()),
                 Err(error) => prop_assert!(error.to_string().starts_with("g:"), "{}", error),
@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// Weights of no arcs and no weights are the same thing here.
+/// Drops empty weights, which equal missing weights here.
 fn without_emptiness(mut graph: Csr) -> Csr {
     graph.weights = graph.weights.filter(|weights| !weights.is_empty());
     graph

@@ -1,9 +1,9 @@
-//! A machine for tests whose wavefronts keep their stores in a buffer: reads
-//! pass older stores unless the order forbids it. It records the atomics.
+//! A test machine with a store buffer per wavefront. Reads pass older stores
+//! unless the order forbids it. The machine records atomics.
 //!
-//! One operation or one buffered store at a time takes place, in an order that
-//! is drawn from a seed. A sequentially consistent access and any
-//! read-modify-write empties the buffer first; so does the end of a wavefront.
+//! It performs one operation or one buffered store at a time, in a random order.
+//! A sequentially consistent access, a read-modify-write and the end of a
+//! wavefront drain the buffer first.
 
 use std::collections::VecDeque;
 
@@ -80,7 +80,7 @@ fn perform(op: &mut Posted, memory: &mut Vec<u8>) {
     }
 }
 
-/// Runs a program; gives its answer, and the machine with its record.
+/// Runs a program. Returns its answer, and the machine with its record.
 pub(crate) fn run(program: Program, shape: Shape, buffers: bool, seed: u64) -> (Answer, Machine) {
     let mut machine = Machine {
         session: Session::new(program, shape),
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// One buffered store, or one operation, of a wavefront drawn from the seed.
+    /// Performs one buffered store or one operation of a random wavefront.
     fn step(&mut self) {
         let index = self.rng.below(self.waves.len() as u64) as usize;
         let wave = &mut self.waves[index];

@@ -1,4 +1,5 @@
-//! Recursive definitions: groups of variables with their bodies, and the least solution.
+//! Recursive definitions: groups of variables with their bodies, and their least
+//! solutions.
 
 use crate::exec::set::{EventSet, Word};
 use crate::parse::Place;
@@ -9,7 +10,7 @@ use super::{DEP_WHOLE, Diverges, Graph, Group, NodeId, Op};
 const GROUPS_MAX: usize = 64;
 
 impl<W: Word> Graph<W> {
-    /// Opens a recursive definition of `count` variables.
+    /// Opens a recursive definition with one variable for each entry of `sets`.
     pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
         if self.groups.len() >= GROUPS_MAX {
             return None;
@@ -23,7 +24,7 @@ impl<W: Word> Graph<W> {
         Some(group)
     }
 
-    /// Closes it with the bodies of its variables; gives its solutions.
+    /// Closes the definition with the bodies of its variables. Returns the solutions.
     pub(crate) fn close_group(&mut self, group: u16, bodies: Vec<NodeId>) -> Result<Vec<NodeId>, Diverges> {
         let bit = 1u64 << group;
         let deps = bodies.iter().fold(0, |deps, &b| deps | self.node(b).deps);
@@ -53,7 +54,7 @@ impl<W: Word> Graph<W> {
         Ok(solutions)
     }
 
-    /// Is no variable of the group used where more of it means less?
+    /// Whether no variable of the group is subtracted.
     fn is_monotone(&self, group: u16, inner: &[NodeId]) -> bool {
         let bit = 1u64 << group;
         inner.iter().all(|&id| match self.node(id).op {
@@ -62,14 +63,14 @@ impl<W: Word> Graph<W> {
         })
     }
 
-    /// Solves a recursive definition whose outer operands are computed.
+    /// Solves a recursive definition. Its outer operands are up to date.
     pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {
             let (at, size) = (self.node(var).at as usize, self.size(self.node(var).set));
             self.arena[at..at + size].fill(EventSet::EMPTY);
         }
-        // A monotone definition adds at least one pair a round.
+        // A monotone definition adds at least one pair in each round.
         let rounds_max = of.vars.len() * self.events * self.events + 2;
         let mut settled = false;
         for _ in 0..rounds_max {

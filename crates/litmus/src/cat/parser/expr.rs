@@ -8,7 +8,7 @@ use super::{DEPTH_MAX, KEYWORDS, Parser};
 
 impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Result<Condition, TextError> {
-        self.deeper()?;
+        self.enter()?;
         let mut left = self.condition_and()?;
         while self.eat("||") || self.eat("|") {
             let right = self.condition_and()?;
@@ -28,9 +28,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn condition_atom(&mut self) -> Result<Condition, TextError> {
-        if self.asks_variant() {
+        if self.is_variant_condition() {
             if self.eat("~") || self.eat_word("not") {
-                self.deeper()?;
+                self.enter()?;
                 let inner = self.condition_atom()?;
                 self.depth -= 1;
                 return Ok(Condition::Not(Box::new(inner)));
@@ -51,7 +51,7 @@ impl Parser<'_> {
             _ => {}
         }
         if self.eat_word("not") {
-            self.deeper()?;
+            self.enter()?;
             let inner = self.condition_atom()?;
             self.depth -= 1;
             return Ok(Condition::Not(Box::new(inner)));
@@ -69,8 +69,8 @@ impl Parser<'_> {
         Ok(Condition::Compare(comparison, left, self.expr()?))
     }
 
-    /// Does a condition on variants stand here, behind `~`, `not` and `(`?
-    fn asks_variant(&self) -> bool {
+    /// Whether a condition on variants follows, after `~`, `not` and `(`.
+    fn is_variant_condition(&self) -> bool {
         let mut ahead = 0;
         loop {
             match self.peek_at(ahead) {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Any expression; commas make a tuple.
+    /// Reads an expression. Commas make a tuple.
     pub(super) fn expr(&mut self) -> Result<Expr, TextError> {
         let place = self.place();
         let first = self.single()?;
@@ -96,9 +96,9 @@ impl Parser<'_> {
         Ok(Self::make(place, Node::Tuple(members)))
     }
 
-    /// An expression without commas of its own.
+    /// Reads an expression without commas at its top level.
     fn single(&mut self) -> Result<Expr, TextError> {
-        self.deeper()?;
+        self.enter()?;
         let expr = self.expr_inner()?;
         self.depth -= 1;
         Ok(expr)
@@ -182,7 +182,7 @@ impl Parser<'_> {
         Ok(Arm::Any(first, self.expr()?))
     }
 
-    /// The operators of two operands, loosest first.
+    /// Reads a chain of binary operators. Level 0 binds loosest.
     pub(super) fn infix(&mut self, level: usize) -> Result<Expr, TextError> {
         const LEVELS: [(&str, Infix, bool); 6] = [
             ("|", Infix::Union, false),
@@ -196,14 +196,15 @@ impl Parser<'_> {
         let mut operands = vec![self.infix(level + 1)?];
         while self.is(mark) {
             self.advance();
-            // A prefix construct such as `let ... in` may end a chain.
+            // An operand that begins with a keyword, such as `let ... in`, ends the
+            // chain.
             let open = matches!(self.peek(), Kind::Word(w)
                 if matches!(w.as_str(), "let" | "fun" | "if" | "try" | "match"));
             operands.push(if open { self.expr()? } else { self.infix(level + 1)? });
         }
         let join = |a: Expr, b: Expr| Self::make(a.place, Node::Infix(op, a, b));
-        // Chains fold into balanced trees where order does not matter, so
-        // that a long chain is not a deep tree.
+        // Associative operators fold into balanced trees, so that a long chain is not a
+        // deep tree.
         Ok(if left_associative {
             fold_left(operands, join)
         } else if op == Infix::Add {
@@ -216,7 +217,7 @@ impl Parser<'_> {
     pub(super) fn prefix(&mut self) -> Result<Expr, TextError> {
         let place = self.place();
         if self.eat("~") {
-            self.deeper()?;
+            self.enter()?;
             let inner = self.prefix()?;
             self.depth -= 1;
             return Ok(Self::make(place, Node::Prefix(Prefix::Complement, inner)));
@@ -237,14 +238,14 @@ impl Parser<'_> {
                     Prefix::Inverse
                 }
                 Kind::Mark("^*") => Prefix::Star,
-                // A star in front of an operand is a product.
+                // A star before an operand is a product.
                 Kind::Mark("*") if !self.operand_follows() => Prefix::Star,
                 _ => return Ok(expr),
             };
             self.advance();
             count += 1;
             if count > DEPTH_MAX {
-                return Err(self.expected("fewer operators behind one another"));
+                return Err(self.expected("fewer consecutive operators"));
             }
             expr = Self::make(expr.place, Node::Prefix(op, expr));
         }
@@ -266,7 +267,7 @@ impl Parser<'_> {
     pub(super) fn application(&mut self) -> Result<Expr, TextError> {
         let mut expr = self.atom()?;
         let mut count = 0;
-        // `f x`, `f(x, y)`. A bracket after a name is not an argument.
+        // `f x`, `f(x, y)`. A square bracket after a name is not an argument.
         while matches!(*expr.node, Node::Name(_) | Node::Apply(..))
             && Self::starts_operand(self.peek())
             && !self.is("[")

@@ -1,20 +1,20 @@
-//! From text to steps: the grammar of herd's models.
+//! The parser of models, with herd's grammar.
 //!
-//! Operators from loosest to tightest: `|`, `++`, `;`, `\`, `&`, `*` (a
-//! product), then `~` in front and `+ * ? ^-1` behind, then application.
+//! Operators from loosest to tightest: `|`, `++`, `;`, `\`, `&`, `*` (a product), the
+//! prefix `~`, the postfixes `+ * ? ^-1`, application.
 
 mod expr;
-mod step;
+mod statement;
 
 use crate::parse::{Place, TextError};
 
-use super::ast::{Binding, Bindings, Name, Pattern, Step};
+use super::ast::{Binding, Bindings, Name, Pattern, Statement};
 use super::lexer::{Kind, Token, lex};
 
-/// How deeply a model may be nested.
+/// The deepest nesting of a model.
 const DEPTH_MAX: usize = 120;
 
-/// Words that name nothing.
+/// Words that cannot be names.
 const KEYWORDS: [&str; 34] = [
     "let",
     "rec",
@@ -52,10 +52,10 @@ const KEYWORDS: [&str; 34] = [
     "debug",
 ];
 
-/// Words behind a title that are no part of it.
+/// Words after a title that are options.
 const OPTIONS: [&str; 6] = ["partialco", "withco", "withoutco", "withinit", "withoutinit", "compat"];
 
-/// Names and their numbers, shared by a model and what it includes.
+/// The names of a model and its included files, with their numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     list: Vec<String>,
@@ -71,44 +71,39 @@ impl Names {
         Name((self.list.len() - 1) as u32)
     }
 
-    /// The name of that number.
+    /// The name with this number.
     pub(crate) fn text(&self, name: Name) -> &str {
         &self.list[name.0 as usize]
-    }
-
-    /// Does some text use that word?
-    pub(crate) fn has(&self, word: &str) -> bool {
-        self.list.iter().any(|known| known == word)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Does any of the files use that name?
+    /// Whether a file uses the name.
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.list.iter().any(|known| known == word)
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) struct Parsed {
     /// The title.
     pub(super) title: Option<String>,
-    /// Words beside the title: the architecture, options.
+    /// The words besides the title: the architecture and options.
     pub(super) options: Vec<String>,
-    pub(super) steps: Vec<Step>,
+    pub(super) statements: Vec<Statement>,
 }
 
-/// Reads a model or a `.bell` file.
+/// Parses a model or a `.bell` file.
 pub(super) fn parse(text: &str, names: &mut Names) -> Result<Parsed, TextError> {
     let mut parser = Parser { tokens: lex(text)?, at: 0, names, depth: 0 };
     let (title, options) = parser.title();
-    let mut steps = Vec::new();
+    let mut statements = Vec::new();
     while *parser.peek() != Kind::End {
-        steps.extend(parser.step()?);
+        statements.extend(parser.statement()?);
     }
-    Ok(Parsed { title, options, steps })
+    Ok(Parsed { title, options, statements })
 }
 
 struct Parser<'n> {
@@ -184,16 +179,16 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn deeper(&mut self) -> Result<(), TextError> {
+    pub(super) fn enter(&mut self) -> Result<(), TextError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(self.expected("a model that is not nested so deeply"));
+            return Err(self.expected(format!("a model with at most {DEPTH_MAX} levels of nesting")));
         }
         Ok(())
     }
 
-    /// A title is a text, or words on their own at the top. A word in front of
-    /// a text or of another word names the architecture.
+    /// Reads a title: a quoted text, or words at the top. A word before a quoted text
+    /// or before another word names the architecture.
     pub(super) fn title(&mut self) -> (Option<String>, Vec<String>) {
         let mut words = Vec::new();
         loop {

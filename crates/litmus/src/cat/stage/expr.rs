@@ -15,7 +15,8 @@ impl Stager<'_, '_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr, scope: &Scope) -> Result<Value, TextError> {
         self.work += 1;
         if self.work > WORK_MAX || self.graph.nodes.len() > NODES_MAX {
-            return self.wrong(expr.place, "the model is too large, or a function of it never ends");
+            return self
+                .fail(expr.place, "the model is too large, or one of its functions does not terminate");
         }
         match &*expr.node {
             Node::Name(name) => self.name(*name, scope, expr.place),
@@ -76,7 +77,7 @@ impl Stager<'_, '_, '_> {
         }
         let text = self.text(name).to_owned();
         let found = base::find(&text, self.skeleton);
-        // The coherence order of the last writes alone is no use of the order.
+        // A use of the last writes alone does not depend on the whole coherence order.
         self.ordered.all |= match &found {
             Some(Base::Chosen(chosen) | Base::Derived(chosen, _)) => {
                 matches!(chosen, Chosen::Co | Chosen::Fr)
@@ -115,12 +116,12 @@ impl Stager<'_, '_, '_> {
                 }
                 None => {
                     let dialect = self.skeleton.program.dialect.keyword();
-                    let sentence = if base::known_elsewhere(&text) {
+                    let sentence = if base::defined_by_other_format(&text) {
                         format!("the model uses `{text}`, which {dialect} tests do not define")
                     } else {
                         format!("`{text}` is not defined")
                     };
-                    return self.wrong(place, sentence);
+                    return self.fail(place, sentence);
                 }
             },
         };
@@ -144,7 +145,7 @@ impl Stager<'_, '_, '_> {
                 values.push(value);
             }
         }
-        // Events make a set of events, pairs a relation.
+        // A set of events is a set, a set of pairs is a relation.
         let first = values.first().cloned().unwrap_or(Value::Nothing);
         let alike = match first {
             Value::Event(_) => values.iter().all(|value| matches!(value, Value::Event(_))),
@@ -154,31 +155,29 @@ impl Stager<'_, '_, '_> {
         Ok(if alike { self.gather(&first, values) } else { Value::Many(Rc::new(values)) })
     }
 
-    /// The relation that a value stands for.
+    /// The relation of a value.
     pub(super) fn relation(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Rel(bounds) => Ok(bounds),
             Value::Pair(from, to) => Ok(self.pair(from, to)),
             Value::Tuple(ends) if ends.len() == 2 => match (&ends[0], &ends[1]) {
                 (Value::Event(from), Value::Event(to)) => Ok(self.pair(*from, *to)),
-                _ => self.wrong(place, "a relation is expected here, but this is a tuple"),
+                _ => self.fail(place, "found a tuple, expected a relation"),
             },
             Value::Nothing => Ok(Bounds::exact(self.graph.empty(false))),
             Value::Everything => Ok(self.full(false)),
-            other => self.wrong(place, format!("a relation is expected here, but this is {}", other.kind())),
+            other => self.fail(place, format!("found {}, expected a relation", other.kind())),
         }
     }
 
-    /// The set of events that a value stands for.
+    /// The set of events of a value.
     pub(super) fn set(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Set(bounds) => Ok(bounds),
             Value::Event(event) => Ok(self.single(event)),
             Value::Nothing => Ok(Bounds::exact(self.graph.empty(true))),
             Value::Everything => Ok(self.full(true)),
-            other => {
-                self.wrong(place, format!("a set of events is expected here, but this is {}", other.kind()))
-            }
+            other => self.fail(place, format!("found {}, expected a set of events", other.kind())),
         }
     }
 
@@ -197,25 +196,25 @@ impl Stager<'_, '_, '_> {
         Bounds { low, high: op(&mut self.graph, a.high) }
     }
 
-    /// `a \ b`: less of `b` leaves more.
-    pub(super) fn less(&mut self, a: Bounds, b: Bounds) -> Bounds {
+    /// `a \ b`: the bounds of `b` change places.
+    pub(super) fn minus(&mut self, a: Bounds, b: Bounds) -> Bounds {
         let low = self.graph.minus(a.low, b.high);
         Bounds { low, high: self.graph.minus(a.high, b.low) }
     }
 
     pub(super) fn prefix(&mut self, op: Prefix, value: Value, place: Place) -> Result<Value, TextError> {
-        let value = self.spread(value);
+        let value = self.lift(value);
         let value = match (op, value) {
             (Prefix::Complement, Value::Nothing) => Value::Everything,
             (Prefix::Complement, Value::Everything) => Value::Nothing,
             (Prefix::Complement, Value::Set(set)) => {
                 let full = self.full(true);
-                Value::Set(self.less(full, set))
+                Value::Set(self.minus(full, set))
             }
             (Prefix::Complement, value) => {
                 let rel = self.relation(value, place)?;
                 let full = self.full(false);
-                Value::Rel(self.less(full, rel))
+                Value::Rel(self.minus(full, rel))
             }
             (Prefix::Identity, value) => {
                 let set = self.set(value, place)?;
@@ -264,7 +263,7 @@ impl Stager<'_, '_, '_> {
             Infix::Add => return self.add(a, b, b_place),
             Infix::Union | Infix::Minus | Infix::Intersection => {}
         }
-        let (a, b) = (self.spread(a), self.spread(b));
+        let (a, b) = (self.lift(a), self.lift(b));
         if let (Value::Many(_), _) | (_, Value::Many(_)) = (&a, &b) {
             return self.infix_many(op, a, b, a_place, b_place);
         }
@@ -282,7 +281,7 @@ impl Stager<'_, '_, '_> {
         let bounds = match op {
             Infix::Union => self.both(left, right, Graph::union),
             Infix::Intersection => self.both(left, right, Graph::inter),
-            _ => self.less(left, right),
+            _ => self.minus(left, right),
         };
         Ok(if sets { Value::Set(bounds) } else { Value::Rel(bounds) })
     }
@@ -328,7 +327,8 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(members)))
     }
 
-    /// The members of a known set: values, events, or pairs of events.
+    /// The members of a set that depends on no choice: values, events, or pairs of
+    /// events.
     pub(super) fn members(&mut self, value: Value, place: Place) -> Result<Vec<Value>, TextError> {
         match value {
             Value::Nothing => Ok(Vec::new()),
@@ -345,14 +345,13 @@ impl Stager<'_, '_, '_> {
             }
             Value::Linearisations(set, order) => self.linearisations(set, order, place),
             other => {
-                let sentence =
-                    format!("a known set of values is expected here, but this is {}", other.kind());
-                self.wrong(place, sentence)
+                let sentence = format!("found {}, expected a known set of values", other.kind());
+                self.fail(place, sentence)
             }
         }
     }
 
-    /// Some members of a set, as a value of the set's own kind.
+    /// A value of the same kind as `of` with these members.
     pub(super) fn gather(&mut self, of: &Value, members: Vec<Value>) -> Value {
         match of {
             Value::Set(_) | Value::Event(_) => {
@@ -374,8 +373,8 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// An event as a set, a pair as a relation, a tag as a set of tags.
-    fn spread(&mut self, value: Value) -> Value {
+    /// Turns an event into a set, a pair into a relation, and a tag into a set of tags.
+    fn lift(&mut self, value: Value) -> Value {
         match value {
             Value::Event(_) | Value::Pair(..) => self.gather(&value.clone(), vec![value]),
             Value::Tag(_) => Value::Many(Rc::new(vec![value])),
@@ -397,8 +396,8 @@ impl Stager<'_, '_, '_> {
     pub(super) fn full(&mut self, set: bool) -> Bounds {
         match self.merged {
             None => Bounds::exact(self.graph.full(set)),
-            Some(Merged { seen, .. }) if set => Bounds::exact(seen),
-            Some(Merged { seen, .. }) => Bounds::exact(self.graph.product(seen, seen)),
+            Some(Merged { visible, .. }) if set => Bounds::exact(visible),
+            Some(Merged { visible, .. }) => Bounds::exact(self.graph.product(visible, visible)),
         }
     }
 

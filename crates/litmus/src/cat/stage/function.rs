@@ -1,4 +1,5 @@
-//! The functional part: application, `match`, conditions, what is built in.
+//! The functional part of the language: application, `match`, conditions, predefined
+//! functions.
 
 use std::rc::Rc;
 
@@ -68,7 +69,7 @@ impl Stager<'_, '_, '_> {
                 }
             }
         }
-        self.wrong(subject.place, format!("no arm of this `match` fits {}", value.kind()))
+        self.fail(subject.place, format!("no arm of this `match` fits {}", value.kind()))
     }
 
     pub(super) fn condition(&mut self, condition: &Condition, scope: &Scope) -> Result<bool, TextError> {
@@ -112,7 +113,7 @@ impl Stager<'_, '_, '_> {
             (self.relation(a, a_place)?, self.relation(b, b_place)?)
         };
         if !self.graph.is_static(left.low) || !self.graph.is_static(right.low) {
-            return self.wrong(a_place, "this comparison depends on who reads from whom");
+            return self.fail(a_place, "this comparison depends on reads-from or coherence");
         }
         let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
         Ok(match comparison {
@@ -129,7 +130,7 @@ impl Stager<'_, '_, '_> {
     ) -> Result<Value, TextError> {
         match function {
             Value::Closure(closure) => {
-                self.deeper(place)?;
+                self.enter(place)?;
                 let mut inner = closure.scope.clone();
                 if let Some(together) = &closure.together {
                     inner = recursive_functions(together, &inner, closure.file);
@@ -153,7 +154,7 @@ impl Stager<'_, '_, '_> {
                 Ok(value)
             }
             Value::Builtin(builtin) => self.apply_builtin(builtin, argument, place),
-            other => self.wrong(place, format!("a function is expected here, but this is {}", other.kind())),
+            other => self.fail(place, format!("found {}, expected a function", other.kind())),
         }
     }
 
@@ -177,9 +178,9 @@ impl Stager<'_, '_, '_> {
             Builtin::Cross => self.cross(argument, place),
             Builtin::FromTo => {
                 let set = self.set(argument, place)?;
-                Ok(Value::Rel(self.around(set)))
+                Ok(Value::Rel(self.between(set)))
             }
-            Builtin::Fail => self.wrong(place, format!("the model fails on {}", argument.kind())),
+            Builtin::Fail => self.fail(place, format!("the model fails on {}", argument.kind())),
             Builtin::Classes => self.classes(argument, place),
             Builtin::TagScope | Builtin::TagEvents | Builtin::TagFenced | Builtin::LocEvents => {
                 self.of_tag(builtin, &argument, place)
@@ -191,8 +192,8 @@ impl Stager<'_, '_, '_> {
                 }
                 other => {
                     let sentence =
-                        format!("`linearisations` takes a set and a relation, not {}", other.kind());
-                    self.wrong(place, sentence)
+                        format!("found {}, expected a set and a relation for `linearisations`", other.kind());
+                    self.fail(place, sentence)
                 }
             },
             Builtin::Union => {
@@ -205,15 +206,15 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The pairs with an event of the set between them.
-    fn around(&mut self, set: Bounds) -> Bounds {
+    /// The pairs in program order with an event of the set in between.
+    fn between(&mut self, set: Bounds) -> Bounds {
         let po = self.graph.constant(false, self.skeleton.po.clone());
         let set = self.each(set, Graph::identity_on);
         let before = self.both(Bounds::exact(po), set, Graph::seq);
         self.both(before, Bounds::exact(po), Graph::seq)
     }
 
-    /// `tag2scope('device)`, `tag2events('release)`.
+    /// Applies `tag2scope('device)`, `tag2events('release)` or a similar function.
     pub(super) fn of_tag(
         &mut self,
         builtin: Builtin,
@@ -221,7 +222,7 @@ impl Stager<'_, '_, '_> {
         place: Place,
     ) -> Result<Value, TextError> {
         let Value::Tag(tag) = argument else {
-            return self.wrong(place, format!("a tag is expected here, but this is {}", argument.kind()));
+            return self.fail(place, format!("found {}, expected a tag", argument.kind()));
         };
         if builtin != Builtin::TagScope {
             let set = match builtin {
@@ -230,19 +231,19 @@ impl Stager<'_, '_, '_> {
             };
             let set = Bounds::exact(self.graph.constant(true, vec![set]));
             return Ok(if builtin == Builtin::TagFenced {
-                Value::Rel(self.around(set))
+                Value::Rel(self.between(set))
             } else {
                 Value::Set(set)
             });
         }
         match base::same_scope(tag, self.skeleton) {
             Some(rows) => Ok(Value::Rel(Bounds::exact(self.graph.constant(false, rows)))),
-            None => self.wrong(place, format!("the test has no scope `{tag}`")),
+            None => self.fail(place, format!("the test has no scope `{tag}`")),
         }
     }
 
-    /// The classes of an equivalence, which must be known; those of a set of
-    /// accesses are by location.
+    /// The classes of an equivalence, which may not depend on a choice. A set of
+    /// accesses is divided by location.
     pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let rel = match argument {
             Value::Set(set) => {
@@ -253,7 +254,7 @@ impl Stager<'_, '_, '_> {
             other => self.relation(other, place)?,
         };
         if !self.graph.is_static(rel.low) {
-            return self.wrong(place, "the classes of this relation depend on who reads from whom");
+            return self.fail(place, "the classes of this relation depend on reads-from or coherence");
         }
         let rows = self.graph.value(rel.low).to_vec();
         let mut seen = EventSet::EMPTY;

@@ -1,8 +1,7 @@
-//! Applies a model to a skeleton: steps become a graph and a list of checks.
+//! Applies a model to a skeleton. The result is a graph and a list of checks.
 //!
-//! The functional part of the language (functions, tags, sets of sets,
-//! `match`, procedures) is carried out here, once; what is left is operations
-//! on bit matrices.
+//! This module evaluates the functional part of the language once: functions, tags,
+//! sets of sets, `match`, procedures. The graph holds only operations on bit matrices.
 
 mod expr;
 mod function;
@@ -16,15 +15,15 @@ use crate::exec::skeleton::Skeleton;
 use crate::parse::{Place, TextError};
 
 use super::Model;
-use super::ast::{Binding, Bindings, Check, CheckKind, Expr, Name, Node, Pattern, Step};
+use super::ast::{Binding, Bindings, Check, CheckKind, Expr, Name, Node, Pattern, Statement};
 use super::graph::{Chosen, DEP_WHOLE, DEP_WITH, Deps, Graph, NodeId};
 use super::value::{Bounds, Closure, Procedure, Scope, Value};
 use merge::Merged;
 use orders::Ordered;
 
-/// How deeply functions may call one another.
+/// The deepest nesting of function calls.
 const CALLS_MAX: usize = 100;
-/// The most steps of evaluation of one model on one skeleton.
+/// The most evaluated expressions of one model on one skeleton.
 const WORK_MAX: usize = 2_000_000;
 
 /// A check of the model on one skeleton.
@@ -33,36 +32,36 @@ pub(crate) struct StagedCheck {
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
     pub(crate) flag: bool,
-    /// Is the program undefined where the flag is raised?
+    /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,
-    /// Without a name it is none of the model's.
+    /// The name. It is empty for a check that is not the model's own.
     pub(crate) name: String,
-    /// The relation or set for certain, and
+    /// The low bound of the relation or set.
     pub(crate) low: NodeId,
-    /// what it may still become.
+    /// The high bound of the relation or set.
     pub(crate) high: NodeId,
-    /// What the bound that decides depends on.
+    /// The choices that the deciding bound depends on.
     pub(crate) deps: Deps,
     /// The nodes to compute first.
     pub(crate) plan: Vec<NodeId>,
 }
 
-/// A choice of a `with` step.
+/// A choice of a `with` statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
-    /// All total orders of a set that extend a relation.
+    /// A total order of a set that extends a relation.
     Linear(NodeId, NodeId),
-    /// One of some relations or sets.
+    /// One of several relations or sets.
     Among(Vec<NodeId>),
 }
 
-/// A model on one skeleton.
+/// A model applied to one skeleton.
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
     pub(crate) graph: Graph,
     pub(crate) checks: Vec<StagedCheck>,
     pub(crate) choices: Vec<Choice>,
-    /// Does any check need the order of PTX's fences?
+    /// Whether a check depends on the order of PTX's fences.
     pub(crate) uses_sync_fence: bool,
 }
 
@@ -83,8 +82,8 @@ pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, Te
     };
     stager.hide_halves();
     let mut scope = Scope::default();
-    stager.steps(&model.steps, &mut scope)?;
-    stager.order_the_rest();
+    stager.statements(&model.statements, &mut scope)?;
+    stager.fix_unused_orders();
     let uses_sync_fence = stager.graph.nodes.iter().any(|n| n.deps & super::graph::DEP_SYNC != 0);
     let Stager { graph, mut checks, choices, .. } = stager;
     for check in &mut checks {
@@ -97,7 +96,7 @@ struct Stager<'m, 's, 'p> {
     model: &'m Model,
     skeleton: &'s Skeleton<'p>,
     graph: Graph,
-    /// Values of the names that the tool itself defines.
+    /// The values of predefined names.
     bases: Vec<Option<Value>>,
     checks: Vec<StagedCheck>,
     choices: Vec<Choice>,
@@ -105,12 +104,12 @@ struct Stager<'m, 's, 'p> {
     merged: Option<Merged>,
     calls: usize,
     work: usize,
-    /// The file of the model that is being carried out.
+    /// The file of the statement under evaluation.
     file: usize,
 }
 
 impl Stager<'_, '_, '_> {
-    pub(super) fn wrong<T>(&self, place: Place, sentence: impl Into<String>) -> Result<T, TextError> {
+    pub(super) fn fail<T>(&self, place: Place, sentence: impl Into<String>) -> Result<T, TextError> {
         Err(TextError::meaning(place, sentence).in_file(&self.model.files[self.file]))
     }
 
@@ -118,77 +117,81 @@ impl Stager<'_, '_, '_> {
         self.model.names.text(name)
     }
 
-    pub(super) fn steps(&mut self, steps: &[Step], scope: &mut Scope) -> Result<(), TextError> {
-        for step in steps {
-            self.step(step, scope)?;
+    pub(super) fn statements(
+        &mut self,
+        statements: &[Statement],
+        scope: &mut Scope,
+    ) -> Result<(), TextError> {
+        for statement in statements {
+            self.statement(statement, scope)?;
         }
         Ok(())
     }
 
-    pub(super) fn step(&mut self, step: &Step, scope: &mut Scope) -> Result<(), TextError> {
-        match step {
-            Step::InFile(file) => self.file = *file,
-            Step::Let(bindings) => *scope = self.define(bindings, scope)?,
-            Step::Check(check) => self.check(check, scope)?,
-            Step::Enum(name, tags) => {
+    pub(super) fn statement(&mut self, statement: &Statement, scope: &mut Scope) -> Result<(), TextError> {
+        match statement {
+            Statement::InFile(file) => self.file = *file,
+            Statement::Let(bindings) => *scope = self.define(bindings, scope)?,
+            Statement::Check(check) => self.check(check, scope)?,
+            Statement::Enum(name, tags) => {
                 let tags = tags.iter().map(|tag| Value::Tag(tag.as_str().into())).collect();
                 *scope = scope.with(*name, Value::Many(Rc::new(tags)));
             }
-            Step::Procedure(name, pattern, steps) => {
+            Statement::Procedure(name, pattern, statements) => {
                 let procedure = Procedure {
                     pattern: pattern.clone(),
-                    steps: Rc::new(steps.clone()),
+                    statements: Rc::new(statements.clone()),
                     scope: scope.clone(),
                     file: self.file,
                 };
                 *scope = scope.with(*name, Value::Procedure(Rc::new(procedure)));
             }
-            Step::Call(place, name, argument) => {
+            Statement::Call(place, name, argument) => {
                 let argument = self.expr(argument, scope)?;
                 let Some(Value::Procedure(procedure)) = scope.find(*name).cloned() else {
-                    return self.wrong(*place, format!("`{}` is not a procedure", self.text(*name)));
+                    return self.fail(*place, format!("`{}` is not a procedure", self.text(*name)));
                 };
-                self.deeper(*place)?;
+                self.enter(*place)?;
                 let mut inner = self.bind(&procedure.pattern, argument, &procedure.scope, *place)?;
                 let from = core::mem::replace(&mut self.file, procedure.file);
-                self.steps(&procedure.steps, &mut inner)?;
+                self.statements(&procedure.statements, &mut inner)?;
                 self.file = from;
                 self.calls -= 1;
             }
-            Step::ForAll(place, name, set, steps) => {
+            Statement::ForAll(place, name, set, statements) => {
                 let members = self.expr(set, scope)?;
                 for member in self.members(members, *place)? {
                     let mut inner = scope.with(*name, member);
-                    self.steps(steps, &mut inner)?;
+                    self.statements(statements, &mut inner)?;
                 }
             }
-            Step::With(place, name, expr) => {
+            Statement::With(place, name, expr) => {
                 let value = self.with(*place, expr, scope)?;
                 if let Some(value) = value {
                     *scope = scope.with(*name, value);
                 }
             }
-            Step::If(condition, then, other) => {
+            Statement::If(condition, then, other) => {
                 let branch = if self.condition(condition, scope)? { then } else { other };
-                self.steps(branch, scope)?;
+                self.statements(branch, scope)?;
             }
-            Step::Steps(steps) => self.steps(steps, scope)?,
-            Step::Match(subject, arms) => {
+            Statement::Block(statements) => self.statements(statements, scope)?,
+            Statement::Match(subject, arms) => {
                 let Value::Tag(value) = self.expr(subject, scope)? else {
-                    return self.wrong(subject.place, "`match` among steps goes by a tag");
+                    return self.fail(subject.place, "`match` over statements needs a tag");
                 };
                 let fits = |tag: &Option<String>| tag.as_deref().is_none_or(|tag| tag == &*value);
                 match arms.iter().find(|(tag, _)| fits(tag)) {
-                    Some((_, steps)) => self.steps(steps, scope)?,
+                    Some((_, statements)) => self.statements(statements, scope)?,
                     None => {
-                        return self.wrong(subject.place, format!("no arm of this `match` fits `'{value}`"));
+                        return self.fail(subject.place, format!("no arm of this `match` fits `'{value}`"));
                     }
                 }
             }
-            Step::Missing(place, sentence) | Step::Include(place, sentence) => {
-                return self.wrong(*place, sentence.clone());
+            Statement::Missing(place, sentence) | Statement::Include(place, sentence) => {
+                return self.fail(*place, sentence.clone());
             }
-            Step::Instructions(..) => {}
+            Statement::Instructions(..) => {}
         }
         Ok(())
     }
@@ -220,8 +223,8 @@ impl Stager<'_, '_, '_> {
         Ok(())
     }
 
-    /// The value of `with x from e`: an open choice. Coherence orders are made
-    /// by the search.
+    /// The value of `with x from e`: an open choice. The search enumerates coherence
+    /// orders itself.
     pub(super) fn with(
         &mut self,
         place: Place,
@@ -246,30 +249,30 @@ impl Stager<'_, '_, '_> {
                     }
                 }
                 if sets > 0 && sets < nodes.len() {
-                    return self.wrong(place, "this set holds sets and relations, so none can be chosen");
+                    return self.fail(place, "`with` needs a set of relations, found sets and relations");
                 }
                 (Choice::Among(nodes), sets > 0)
             }
             other => {
-                let sentence = format!("`with` chooses from a set of values, but this is {}", other.kind());
-                return self.wrong(place, sentence);
+                let sentence = format!("found {}, expected a set of values for `with`", other.kind());
+                return self.fail(place, sentence);
             }
         };
         if self.choices.len() >= 8 {
-            return self.wrong(place, "a model may have at most eight `with` steps");
+            return self.fail(place, "a model may have at most eight `with` statements");
         }
         if set {
-            return self.wrong(place, "`with` can choose a relation only, not a set of events");
+            return self.fail(place, "`with` needs a set of relations, found a set of sets of events");
         }
         let node = self.graph.chosen(Chosen::With(self.choices.len() as u8), false);
         self.choices.push(choice);
         Ok(Some(Value::Rel(Bounds::exact(node))))
     }
 
-    pub(super) fn deeper(&mut self, place: Place) -> Result<(), TextError> {
+    pub(super) fn enter(&mut self, place: Place) -> Result<(), TextError> {
         self.calls += 1;
         if self.calls > CALLS_MAX {
-            return self.wrong(place, format!("functions call one another more than {CALLS_MAX} deep"));
+            return self.fail(place, format!("more than {CALLS_MAX} nested function calls"));
         }
         Ok(())
     }
@@ -311,20 +314,19 @@ impl Stager<'_, '_, '_> {
                 Ok(after)
             }
             (Pattern::Tuple(names), value) => {
-                let sentence =
-                    format!("{} values are expected here, but this is {}", names.len(), value.kind());
-                self.wrong(place, sentence)
+                let sentence = format!("found {}, expected a tuple of {} values", value.kind(), names.len());
+                self.fail(place, sentence)
             }
         }
     }
 }
 
-/// The sentence for a recursive definition that does not settle.
+/// The error message for a recursive definition that does not converge.
 pub(crate) fn diverges(name: &str) -> String {
-    format!("the recursive definition of `{name}` does not settle: it uses itself behind `\\` or `~`")
+    format!("the recursive definition of `{name}` does not converge: it uses itself after `\\` or `~`")
 }
 
-/// Is the decision of a check only possible on complete executions?
+/// Whether a check can only be decided on complete executions.
 pub(crate) const fn only_whole(deps: Deps) -> bool {
     deps & (DEP_WHOLE | DEP_WITH) != 0
 }
@@ -351,7 +353,7 @@ fn recursive_functions(list: &Rc<Vec<Binding>>, scope: &Scope, file: usize) -> S
     after
 }
 
-/// Are two values the same, as far as that can be told?
+/// Whether two values are known to be equal.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Nothing, Value::Nothing) | (Value::Everything, Value::Everything) => true,

@@ -1,4 +1,4 @@
-//! Orders that a model asks for: coherence orders and linearisations.
+//! Orders that a model requests: coherence orders and linearisations.
 
 use std::rc::Rc;
 
@@ -11,22 +11,22 @@ use super::super::graph::{Chosen, Graph, NodeId};
 use super::super::value::{Bounds, Value};
 use super::{StagedCheck, Stager, same};
 
-/// The most events whose orders are listed one by one.
+/// The most events whose orders are listed individually.
 const LISTED_MAX: u32 = 6;
-/// The most combinations that `cross` lists one by one.
+/// The most combinations that `cross` lists individually.
 const CROSSED_MAX: usize = 4096;
 
-/// Which writes the model orders.
+/// The writes that the model orders.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    /// The model uses the coherence order itself.
+    /// Whether the model uses the coherence order itself.
     pub(super) all: bool,
-    /// The sets that it asks to be ordered.
+    /// The sets whose orders the model requests.
     pub(super) sets: Vec<NodeId>,
 }
 
 impl Stager<'_, '_, '_> {
-    /// `generate_cos(r)` and `generate_orders(s, r)`.
+    /// Applies `generate_cos(r)` or `generate_orders(s, r)`.
     pub(super) fn coherence_orders(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let (set, order) = match argument {
             Value::Tuple(pair) if pair.len() == 2 => {
@@ -41,8 +41,8 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Coherence(set, order))
     }
 
-    /// The order chosen by `with x from generate_orders(s, r)`: the coherence
-    /// order among `s`, which must extend `r`.
+    /// The value of `x` in `with x from generate_orders(s, r)`: the coherence order on
+    /// `s`, which must extend `r`.
     pub(super) fn coherence(&mut self, set: Bounds, order: Bounds) -> Value {
         self.ordered.sets.push(set.low);
         let among = self.both(set, set, Graph::product);
@@ -51,14 +51,14 @@ impl Stager<'_, '_, '_> {
         let loc = self.graph.constant(false, base::same_location(self.skeleton));
         let within = self.both(order, among, Graph::inter);
         let within = self.both(within, Bounds::exact(loc), Graph::inter);
-        let missed = self.less(within, co);
+        let missed = self.minus(within, co);
         self.require_empty("generate_cos", missed);
         Value::Rel(chosen)
     }
 
-    /// Orders that the model does not ask for make no difference: of those that
-    /// agree in what it asks for, and in the last writes, one is enough.
-    pub(super) fn order_the_rest(&mut self) {
+    /// Fixes the orders that the model does not use. Of executions that differ only in
+    /// such orders, and agree in the last writes, one is enough.
+    pub(super) fn fix_unused_orders(&mut self) {
         if self.ordered.all || self.model.partial_coherence {
             return;
         }
@@ -68,12 +68,12 @@ impl Stager<'_, '_, '_> {
             all | if self.graph.is_static(set) { self.graph.value(set)[0] } else { writes }
         });
         let co = self.choice(Chosen::Co);
-        let bad = self.graph.constant(false, base::needless_orders(self.skeleton, ordered));
+        let bad = self.graph.constant(false, base::redundant_orders(self.skeleton, ordered));
         let bad = self.both(co, Bounds::exact(bad), Graph::inter);
         let overwritten = self.each(co, Graph::domain);
         let overwritten = self.each(overwritten, Graph::identity_on);
-        let needless = self.both(bad, overwritten, Graph::seq);
-        self.require_empty("", needless);
+        let redundant = self.both(bad, overwritten, Graph::seq);
+        self.require_empty("", redundant);
     }
 
     fn require_empty(&mut self, name: &str, bounds: Bounds) {
@@ -90,7 +90,8 @@ impl Stager<'_, '_, '_> {
         });
     }
 
-    /// The total orders of a known set that extend a known relation, each.
+    /// The total orders of a set that extend a relation. Neither may depend on a
+    /// choice.
     pub(super) fn linearisations(
         &mut self,
         set: Bounds,
@@ -98,13 +99,15 @@ impl Stager<'_, '_, '_> {
         place: Place,
     ) -> Result<Vec<Value>, TextError> {
         if !self.graph.is_static(set.low) || !self.graph.is_static(order.low) {
-            return self.wrong(place, "these orders depend on who reads from whom: choose one by `with`");
+            return self
+                .fail(place, "these orders depend on reads-from or coherence: choose one with `with`");
         }
         let left = self.graph.value(set.low)[0];
         if left.count() > LISTED_MAX {
-            let sentence =
-                format!("the orders of more than {LISTED_MAX} events are too many: choose one by `with`");
-            return self.wrong(place, sentence);
+            let sentence = format!(
+                "a set of more than {LISTED_MAX} events has too many orders to list: choose one with `with`"
+            );
+            return self.fail(place, sentence);
         }
         let before = self.graph.value(order.low).to_vec();
         let mut orders = Vec::new();
@@ -119,14 +122,15 @@ impl Stager<'_, '_, '_> {
         Ok(orders.into_iter().map(make).collect())
     }
 
-    /// `co_locs(r, sets)`: for each set its orders that extend `r`.
+    /// Applies `co_locs(r, sets)`: for each set, the orders that extend `r`.
     pub(super) fn orders_of_each(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let Value::Tuple(pair) = &argument else {
             return self
-                .wrong(place, format!("a relation and sets are expected here, not {}", argument.kind()));
+                .fail(place, format!("found {}, expected a relation and a set of sets", argument.kind()));
         };
         let [order, sets] = &pair[..] else {
-            return self.wrong(place, "a relation and a set of sets are expected here");
+            return self
+                .fail(place, "found a tuple of another length, expected a relation and a set of sets");
         };
         let order = self.relation(order.clone(), place)?;
         let mut families = Vec::new();
@@ -136,8 +140,8 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(families)))
     }
 
-    /// `cross(families)`: the unions of one relation of each family. Where the
-    /// families are the orders of sets of writes, these are coherence orders.
+    /// Applies `cross(families)`: the unions of one relation of each family. If the
+    /// families are the orders of sets of writes, the unions are coherence orders.
     pub(super) fn cross(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         if matches!(argument, Value::Coherence(..)) {
             return Ok(argument);
@@ -150,7 +154,7 @@ impl Stager<'_, '_, '_> {
         for family in families {
             let members = self.members(family, place)?;
             if unions.len() * members.len() > CROSSED_MAX {
-                return self.wrong(place, format!("`cross` has more than {CROSSED_MAX} combinations here"));
+                return self.fail(place, format!("`cross` has more than {CROSSED_MAX} combinations here"));
             }
             let mut next = Vec::new();
             for union in unions {

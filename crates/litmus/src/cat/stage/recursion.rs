@@ -20,13 +20,13 @@ impl Stager<'_, '_, '_> {
             return Ok(recursive_functions(&Rc::new(bindings.list.clone()), scope, self.file));
         }
         if functions > 0 {
-            return self.wrong(place, "functions and relations cannot be defined recursively together");
+            return self.fail(place, "functions and relations cannot be defined recursively together");
         }
         let mut names = Vec::new();
         for binding in &bindings.list {
             match binding.pattern {
                 Pattern::One(Some(name)) => names.push(name),
-                _ => return self.wrong(binding.place, "a recursive definition defines names"),
+                _ => return self.fail(binding.place, "a recursive definition must define single names"),
             }
         }
         let (file, calls) = (self.file, self.calls);
@@ -36,16 +36,16 @@ impl Stager<'_, '_, '_> {
             Ok(Iterated::Settled(scope)) => Ok(scope),
             Ok(Iterated::Diverges) => {
                 let name = self.text(names[0]).to_owned();
-                self.wrong(place, diverges(&name))
+                self.fail(place, diverges(&name))
             }
             Ok(Iterated::Open(kinds)) => self.fixpoint(bindings, &names, scope, &kinds),
             Err(_) => self.fixpoint(bindings, &names, scope, &vec![false; names.len()]),
         }
     }
 
-    /// Solves a definition that depends on no choice, whatever its parts are,
-    /// as herd does: from nothing on, one part after the other, until no part
-    /// changes. Of another one it finds which parts are sets.
+    /// Solves a definition that depends on no choice, as herd does: it starts from
+    /// empty values and evaluates one binding after the other until none changes. For a
+    /// definition that depends on choices it finds which bindings are sets.
     fn iterate(&mut self, bindings: &Bindings, names: &[Name], scope: &Scope) -> Result<Iterated, TextError> {
         let mut values = vec![Value::Nothing; names.len()];
         let mut inner = scope.clone();
@@ -66,7 +66,8 @@ impl Stager<'_, '_, '_> {
                 inner = inner.with(names[index], value.clone());
                 values[index] = value;
             }
-            // A kind shows after as many rounds as there are parts.
+            // The kind of a binding is known after as many rounds as there are
+            // bindings.
             if open && (round >= names.len() || values.iter().all(|v| !matches!(v, Value::Nothing))) {
                 return Ok(Iterated::Open(values.iter().map(|v| matches!(v, Value::Set(_))).collect()));
             }
@@ -81,7 +82,7 @@ impl Stager<'_, '_, '_> {
         Ok(Iterated::Diverges)
     }
 
-    /// Is `part` within `whole`, both known?
+    /// Whether `part` is within `whole`. False if either depends on a choice.
     fn is_within(&self, part: &Value, whole: &Value) -> bool {
         let rows = |value: &Value| match value {
             Value::Set(bounds) | Value::Rel(bounds) if self.graph.is_static(bounds.low) => {
@@ -115,9 +116,9 @@ impl Stager<'_, '_, '_> {
         let place = bindings.list[0].place;
         let shown = self.text(names[0]).to_owned();
         let count = names.len();
-        // Low and high bounds are solved together, as they may use each other.
+        // Low and high bounds are solved together, because each may use the other.
         let Some(group) = self.graph.open_group(&shown, place, &[sets, sets].concat()) else {
-            return self.wrong(place, "the model has too many recursive definitions");
+            return self.fail(place, "the model has too many recursive definitions");
         };
         let vars = self.graph.groups[usize::from(group)].vars.clone();
         let make = |set: bool, bounds| if set { Value::Set(bounds) } else { Value::Rel(bounds) };
@@ -138,7 +139,7 @@ impl Stager<'_, '_, '_> {
         }
         let solutions = match self.graph.close_group(group, bodies) {
             Ok(solutions) => solutions,
-            Err(_) => return self.wrong(place, diverges(&shown)),
+            Err(_) => return self.fail(place, diverges(&shown)),
         };
         let mut after = scope.clone();
         for (index, &name) in names.iter().enumerate() {
@@ -149,10 +150,10 @@ impl Stager<'_, '_, '_> {
     }
 }
 
-/// What became of a definition that is solved by rounds.
+/// The result of an iteration.
 enum Iterated {
     Settled(Scope),
     Diverges,
-    /// It depends on choices; the parts that are sets.
+    /// The definition depends on choices. Lists which bindings are sets.
     Open(Vec<bool>),
 }

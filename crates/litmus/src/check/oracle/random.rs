@@ -1,15 +1,15 @@
-//! Small programs made at random from a seed.
+//! Small random programs, generated from a seed.
 
 use crate::program::{
     Access, Barrier, BinaryOp, Builder, Dialect, Expr, Fence, Instr, Level, LocId, Order, Program, Prop,
     RmwOp, ScopeId, Scopes, Term, ThreadId, ThreadSet, Value,
 };
 
-/// A small deterministic source of choices.
-struct Dice(u64);
+/// A deterministic pseudo-random generator.
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }
@@ -18,20 +18,20 @@ impl Dice {
 const ORDERS: [Order; 6] =
     [Order::Plain, Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 
-fn access(dice: &mut Dice, loc: LocId, not: &[Order], scopes: &[ScopeId]) -> Access {
+fn access(random: &mut Random, loc: LocId, not: &[Order], scopes: &[ScopeId]) -> Access {
     let order = loop {
-        let order = ORDERS[dice.roll(6)];
+        let order = ORDERS[random.below(6)];
         if !not.contains(&order) {
             break order;
         }
     };
     match order {
         Order::Plain => Access::plain(Expr::Addr(loc)),
-        order => Access::atomic(Expr::Addr(loc), order, scopes[dice.roll(scopes.len())]),
+        order => Access::atomic(Expr::Addr(loc), order, scopes[random.below(scopes.len())]),
     }
 }
 
-/// How many sides of the dice stand for what.
+/// The weights of the instruction kinds.
 #[derive(Clone, Copy)]
 pub(super) struct Mix {
     pub(super) stores: usize,
@@ -41,7 +41,7 @@ pub(super) struct Mix {
 }
 
 const USUAL: Mix = Mix { stores: 3, loads: 3, rmws: 1, barriers: 0 };
-/// Mostly read-modify-writes, and barriers for two.
+/// Mostly read-modify-writes, and barriers for two threads.
 pub(super) const LOCKS: Mix = Mix { stores: 1, loads: 1, rmws: 5, barriers: 1 };
 
 /// A random program of two or three threads on two locations.
@@ -50,12 +50,12 @@ pub(super) fn program(seed: u64, dialect: Dialect) -> Program {
 }
 
 pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
-    let threads = 2 + dice.roll(2);
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
+    let threads = 2 + random.below(2);
     let mut scopes = Scopes::flat(threads);
     let group = dialect != Dialect::C11;
     if group {
-        let split = 1 + dice.roll(threads - 1);
+        let split = 1 + random.below(threads - 1);
         let first = ThreadSet::first(split);
         let rest = ThreadSet(ThreadSet::first(threads).0 & !first.0);
         scopes.add(Level::WorkGroup, "work_group", 0, first);
@@ -69,31 +69,31 @@ pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
         let id = ThreadId(number as u8);
         let levels: &[Level] = if group { &[Level::WorkGroup, Level::Device] } else { &[Level::System] };
         let own: Vec<ScopeId> = levels.iter().filter_map(|&l| scopes.enclosing(id, l)).collect();
-        for at in 0..1 + dice.roll(if threads == 2 { 4 } else { 3 }) {
-            let loc = locs[dice.roll(2)];
+        for at in 0..1 + random.below(if threads == 2 { 4 } else { 3 }) {
+            let loc = locs[random.below(2)];
             let value = Expr::Const(1 + (number * 4 + at) as Value);
-            let side = dice.roll(mix.stores + mix.loads + mix.rmws + mix.barriers + 1);
+            let side = random.below(mix.stores + mix.loads + mix.rmws + mix.barriers + 1);
             let (loads, rmws) = (mix.stores + mix.loads, mix.stores + mix.loads + mix.rmws);
             match side {
                 side if side < mix.stores => {
-                    let access = access(&mut dice, loc, &[Order::Acquire, Order::AcqRel], &own);
+                    let access = access(&mut random, loc, &[Order::Acquire, Order::AcqRel], &own);
                     b.push(id, Instr::Store { access, value });
                 }
                 side if side < loads => {
-                    let access = access(&mut dice, loc, &[Order::Release, Order::AcqRel], &own);
+                    let access = access(&mut random, loc, &[Order::Release, Order::AcqRel], &own);
                     let dst = b.register(id, &format!("r{at}"));
                     b.push(id, Instr::Load { dst, access });
                     terms.push(Term::Reg(id, dst));
                 }
                 side if side < rmws => {
-                    let access = access(&mut dice, loc, &[Order::Plain], &own);
+                    let access = access(&mut random, loc, &[Order::Plain], &own);
                     let dst = b.register(id, &format!("r{at}"));
-                    let swaps = mix.barriers > 0 && dice.roll(2) == 0;
+                    let swaps = mix.barriers > 0 && random.below(2) == 0;
                     let op = if swaps { RmwOp::Exchange } else { RmwOp::Add };
                     b.push(id, Instr::Rmw { dst: Some(dst), access, op, operand: value });
                     terms.push(Term::Reg(id, dst));
-                    // Now and then the way goes on for one value only.
-                    if swaps && dice.roll(3) == 0 {
+                    // Some paths continue for one value only.
+                    if swaps && random.below(3) == 0 {
                         let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), Expr::Const(0));
                         let target = usize::MAX;
                         b.push(id, Instr::Branch { cond, target, join: None });
@@ -108,7 +108,7 @@ pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                             order: Order::AcqRel,
                             instance: 0,
                             id: Expr::Const(0),
-                            arrive: dice.roll(4) == 0,
+                            arrive: random.below(4) == 0,
                             quorum: Some(Expr::Const(2)),
                             global: true,
                             local: true,
@@ -117,8 +117,8 @@ pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                     );
                 }
                 _ => {
-                    let order = ORDERS[2 + dice.roll(4)];
-                    let scope = own[dice.roll(own.len())];
+                    let order = ORDERS[2 + random.below(4)];
+                    let scope = own[random.below(own.len())];
                     b.push(
                         id,
                         Instr::Fence(Fence {

@@ -1,4 +1,4 @@
-//! The same for Vulkan, with read-modify-writes and barriers.
+//! The comparison with the oracle for Vulkan, with read-modify-writes and barriers.
 
 use super::{compare, size};
 use crate::cat::shipped;

@@ -1,4 +1,5 @@
-//! The end of a search path: last checks, `with` choices and flags.
+//! The end of a search path: the last checks, the choices of `with` statements, the
+//! flags.
 
 use crate::cat::graph::DEP_WITH;
 use crate::cat::stage::Choice;
@@ -8,7 +9,7 @@ use crate::exec::set::{EventSet, Word, members, wide};
 use super::{Flags, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// All decisions are taken: the last checks, the flags, the values.
+    /// Handles a complete decision: runs the last checks, and finds flags and values.
     pub(super) fn complete(&mut self) -> Result<(), Halt> {
         match self.judge()? {
             Some(flags) => self.with_values(&flags),
@@ -16,7 +17,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The flags of a complete execution; none if a check refuses it.
+    /// The flags of a complete execution; `None` if a check refuses it.
     pub(super) fn judge(&mut self) -> Result<Option<Flags>, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -43,7 +44,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Some(flags))
     }
 
-    /// Takes the choices of `with` steps from `at` on.
+    /// Enumerates the choices of `with` statements from `at` on.
     pub(super) fn choose(&mut self, at: usize, allowed: &mut bool, flags: &mut Flags) -> Result<(), Halt> {
         self.tick()?;
         let Some(choice) = self.choices.get(at).cloned() else {
@@ -95,7 +96,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.touch(DEP_WITH);
     }
 
-    /// Is there nothing left to learn from further choices?
+    /// Whether further choices would give no new result.
     pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<EventSet>)]) -> bool {
         allowed
             && self.checks.iter().enumerate().all(|(number, check)| {

@@ -1,11 +1,11 @@
-//! Executions that are counted without being enumerated, or without being judged.
+//! Counts executions without enumerating or judging each one.
 //!
-//! Once the coherence order is decided, the reads that are left may be free: the
-//! model allows each combination of the writes that are left for them. That is so
-//! if its checks hold on all that may still become true, since more pairs never
-//! mend a check. Reads on which no final state depends are then decided once, and
-//! their combinations are counted by a product; those of the others are enumerated
-//! without a look at the model.
+//! Once the coherence order is decided, the remaining reads may be free: the model
+//! allows each combination of their remaining writes. This is so if the checks hold
+//! even on the high bounds of the relations, because additional pairs never repair a
+//! check. FreeReads reads that no final state depends on are decided once, and their
+//! combinations are counted by a product. Combinations of the other free reads are
+//! enumerated without evaluating the model.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, NodeId};
 use crate::cat::stage::only_whole;
@@ -13,35 +13,35 @@ use crate::exec::set::{EventSet, Word, members};
 
 use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 
-/// After so many failures in a row it is asked less often whether reads are free,
+/// After this many failures in a row the test for free reads is run less often.
 const FAILURES: u32 = 8;
-/// once in so many times.
+/// The interval of the test in that case.
 const PAUSE: u32 = 64;
-/// It does not pay to ask it of fewer combinations.
+/// The test does not pay for fewer combinations.
 const COMBINATIONS_MIN: u64 = 32;
 
-/// What is needed to tell whether reads are free.
+/// The data of the test for free reads.
 #[derive(Default)]
-pub(super) struct Free {
-    /// Both bounds of the choices.
+pub(super) struct FreeReads {
+    /// The nodes of the choices, in both bounds.
     inputs: Inputs,
-    /// The checks to be asked, each with the nodes to compute first; none if the
-    /// question makes no sense.
+    /// The checks to evaluate, each with the nodes to compute first. `None` if the test
+    /// is impossible.
     checks: Option<Vec<(usize, Vec<NodeId>)>>,
     failures: u32,
 }
 
-/// A read that is not decided, and the writes that are left for it.
+/// An undecided read and its remaining writes.
 pub(super) type Open<W> = (usize, EventSet<W>);
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Prepares the question. It makes no sense where a check is exact on complete
-    /// executions only.
+    /// Prepares the test. It is impossible if a check is exact on complete executions
+    /// only.
     pub(super) fn prepare_free(&mut self) {
         if !self.choices.is_empty() {
             return;
         }
-        let mut asked = Vec::new();
+        let mut checks = Vec::new();
         let mut used = Vec::new();
         for (number, check) in self.checks.iter().enumerate() {
             if !check.flag && !self.evaluated.contains(&number) {
@@ -57,13 +57,14 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             }
             let plan = self.graph.plan(&bounds);
             used.extend(&plan);
-            asked.push((number, plan));
+            checks.push((number, plan));
         }
         self.free.inputs = Inputs::of(&self.graph, 0, &used);
-        self.free.checks = Some(asked);
+        self.free.checks = Some(checks);
     }
 
-    /// Counts what is left if all open reads are free; false if they are not.
+    /// Counts the remaining executions if all open reads are free. Returns false if
+    /// they are not.
     pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
         if self.free.checks.is_none() {
             return Ok(false);
@@ -77,10 +78,10 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             .filter(|&read| !self.decided.has(read))
             .map(|read| (read, self.domain(read)))
             .collect();
-        // Products that no number can hold are enumerated.
+        // Products that overflow are enumerated instead.
         let product = |observed: bool| {
-            let asked = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
-            asked.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
+            let checks = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
+            checks.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
         };
         let weight = product(false).and_then(|product| self.weight.checked_mul(product));
         let Some(weight) = weight.filter(|_| product(true).is_none_or(|all| all >= COMBINATIONS_MIN)) else {
@@ -110,8 +111,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(consistent)
     }
 
-    /// Decides the observed reads one by one. The flags of the first execution are
-    /// those of all.
+    /// Decides the observed reads one by one. The flags of the first execution hold for
+    /// all of them.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -137,10 +138,10 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(())
     }
 
-    /// Does the model allow every combination of the writes that are left?
+    /// Whether the model allows every combination of the remaining writes.
     fn are_free(&mut self, open: &[Open<W>]) -> Result<bool, Halt> {
         let has_choice = open.iter().all(|(_, domain)| !domain.is_empty());
-        // Values must not depend on open reads, nor justify only themselves.
+        // Values must not depend on open reads or on themselves.
         let values_known = || {
             let events = self.skeleton.events.iter().zip(&self.values);
             events.filter(|(event, _)| event.writes()).all(|(_, value)| value.is_some())
@@ -150,20 +151,20 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         if !has_choice || atomic || !unguarded || self.symbolic && !values_known() {
             return Ok(false);
         }
-        if !self.linear.iter().all(|form| form.holds_whatever(open, &self.co)) {
+        if !self.linear.iter().all(|form| form.holds_for_all(open, &self.co)) {
             return Ok(false);
         }
         self.flush();
         self.publish_bounds(open);
-        let asked = self.free.checks.take().unwrap_or_default();
-        let holds = self.hold_whatever(&asked);
-        self.free.checks = Some(asked);
+        let checks = self.free.checks.take().unwrap_or_default();
+        let holds = self.hold_for_all(&checks);
+        self.free.checks = Some(checks);
         holds
     }
 
-    /// Do these checks hold, and these flags stay as they are, whatever is read?
-    fn hold_whatever(&mut self, asked: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
-        for (number, plan) in asked {
+    /// Whether these checks hold, and these flags stay the same, for every combination.
+    fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
+        for (number, plan) in checks {
             self.refresh_nodes(plan)?;
             let check = &self.checks[*number];
             let passes = |bound: NodeId| satisfied(check.kind, self.graph.value(bound));
@@ -179,7 +180,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Tells the graph what holds for certain and what may come to hold.
+    /// Sets the choices in the graph to their low and high bounds.
     fn publish_bounds(&mut self, open: &[Open<W>]) {
         let n = self.co.len();
         let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();
@@ -209,7 +210,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 self.graph.set_value(id, &rows);
             }
         }
-        // The high bounds are not those that the search itself would publish.
+        // The search itself would publish other high bounds.
         self.touch(DEP_RF | DEP_CO | DEP_SYNC);
         self.dirty |= DEP_RF | DEP_CO;
     }

@@ -1,29 +1,29 @@
-//! The decisions, one after the other.
+//! The decisions of the search.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, Deps};
 use crate::exec::set::{EventSet, Word, members};
 
 use super::{Halt, Search, Visitor};
 
-/// A decision to be taken.
+/// The next decision.
 #[derive(Clone, Copy, Debug)]
 enum Decision<W> {
-    /// Which of two writes of one word comes first?
+    /// The order of two writes to one word.
     Pair(usize, usize),
-    /// Which of these writes does it read?
+    /// The write that a read reads, one of this set.
     Read(usize, EventSet<W>),
 }
 
-/// How it goes on.
+/// The continuation of the search.
 enum Next<W> {
     Decide(Decision<W>),
-    /// All decisions are taken.
+    /// All decisions are made.
     Complete,
-    /// A read has nothing left to read, or a check fails.
+    /// A read has no write left, or a check fails.
     DeadEnd,
 }
 
-/// What is undone when a decision is taken back.
+/// The state to restore when a decision is undone.
 #[derive(Clone, Default)]
 pub(super) struct Saved<W> {
     co: Vec<EventSet<W>>,
@@ -35,7 +35,7 @@ pub(super) struct Saved<W> {
     decided: EventSet<W>,
 }
 
-/// Up to where pairs and reads are decided.
+/// The numbers of decided pairs and reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     pair: usize,
@@ -45,7 +45,7 @@ pub(super) struct Reached {
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     pub(super) fn decide(&mut self, depth: usize, mut reached: Reached) -> Result<(), Halt> {
         self.nodes += 1;
-        match self.next_step(&mut reached)? {
+        match self.next_decision(&mut reached)? {
             Next::DeadEnd => Ok(()),
             Next::Complete => self.complete(),
             Next::Decide(Decision::Read(read, domain)) => {
@@ -55,7 +55,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 for write in members(domain) {
                     self.save(depth);
                     if self.read_from(write, read) {
-                        self.go_on(depth, reached, DEP_RF)?;
+                        self.settle_and_decide(depth, reached, DEP_RF)?;
                     }
                     self.restore(depth);
                 }
@@ -68,7 +68,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     }
                     self.save(depth);
                     if self.order(first, later) {
-                        self.go_on(depth, reached, DEP_CO)?;
+                        self.settle_and_decide(depth, reached, DEP_CO)?;
                     }
                     self.restore(depth);
                 }
@@ -76,7 +76,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     self.save(depth);
                     self.apart[a].insert(b);
                     self.apart[b].insert(a);
-                    self.go_on(depth, reached, DEP_CO)?;
+                    self.settle_and_decide(depth, reached, DEP_CO)?;
                     self.restore(depth);
                 }
                 Ok(())
@@ -84,14 +84,13 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    fn go_on(&mut self, depth: usize, reached: Reached, deps: Deps) -> Result<(), Halt> {
+    fn settle_and_decide(&mut self, depth: usize, reached: Reached, deps: Deps) -> Result<(), Halt> {
         self.tick()?;
         if self.settle(deps)? { self.decide(depth + 1, reached) } else { Ok(()) }
     }
 
-    /// Looks for the next open decision. Reads with one choice are decided on
-    /// the way.
-    fn next_step(&mut self, reached: &mut Reached) -> Result<Next<W>, Halt> {
+    /// Finds the next decision. Decides reads with a single write at once.
+    fn next_decision(&mut self, reached: &mut Reached) -> Result<Next<W>, Halt> {
         if let Some(decision) = self.narrow_read() {
             return Ok(Next::Decide(decision));
         }
@@ -114,7 +113,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     return Ok(Next::DeadEnd);
                 }
                 if forced {
-                    // What was forced may have narrowed this one.
+                    // The forced reads may have narrowed this one.
                     reached.read -= 1;
                     forced = false;
                     continue;
@@ -132,8 +131,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Next::Complete)
     }
 
-    /// Of the read-modify-writes that take certain values only, the one with
-    /// the fewest writes left.
+    /// The undecided read-modify-write with guards that has the fewest writes left.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
@@ -141,7 +139,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Some(Decision::Read(read, domain))
     }
 
-    /// Puts `first` before `later` in coherence order, with all that follows.
+    /// Orders `first` before `later` in coherence order, with all pairs that follow.
     pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
         let after = self.co[later].with(later);
         let mut linear = core::mem::take(&mut self.linear);
@@ -158,7 +156,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             if !consistent {
                 break;
             }
-            // Reads of that write come before the new ones.
+            // Reads of `write` precede the new successors.
             for read in members(self.decided & self.same_reads[write]) {
                 if self.rf[read] == write {
                     self.fr[read] |= new;
@@ -174,7 +172,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         consistent
     }
 
-    /// Lets `read` read from `write`.
+    /// Decides that `read` reads from `write`.
     pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
         self.rf[read] = write;
         self.decided.insert(read);

@@ -1,4 +1,5 @@
-//! The graph of the model: told of the choices, computed, and judged.
+//! Evaluation of the model's graph: publishing the choices, computing nodes, judging
+//! checks.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, Deps, NodeId};
 use crate::cat::stage::{diverges, only_whole};
@@ -27,7 +28,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         newest
     }
 
-    /// Tells the graph of what has changed since it was last told.
+    /// Publishes the choices that have changed.
     pub(super) fn flush(&mut self) {
         let dirty = core::mem::take(&mut self.dirty);
         if dirty != 0 {
@@ -36,7 +37,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Tells the graph of the choices so far.
+    /// Publishes these choices in the graph.
     pub(super) fn publish(&mut self, deps: Deps) {
         let n = self.co.len();
         let mut rows = core::mem::take(&mut self.scratch);
@@ -82,7 +83,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.scratch = rows;
     }
 
-    /// The writes that an event may still turn out to read.
+    /// The writes that an event may read in the end.
     pub(super) fn possible(&self, read: usize) -> EventSet<W> {
         if self.decided.has(read) {
             EventSet::only(self.rf[read])
@@ -93,12 +94,12 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The writes that may still turn out to come behind `write`.
+    /// The writes that may follow `write` in the end.
     pub(super) fn co_high(&self, write: usize) -> EventSet<W> {
         self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
 
-    /// Do the checks hold on what is certain?
+    /// Whether the checks hold on the low bounds.
     pub(super) fn certain_checks_hold(&mut self) -> Result<bool, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -118,7 +119,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Does a check hold? It is evaluated only if something has changed.
+    /// Whether a check holds. Evaluates it only if its inputs have changed.
     pub(super) fn still_holds(&mut self, number: usize) -> Result<bool, Halt> {
         self.flush();
         if self.judged[number] >= self.version(self.checks[number].deps | DEP_SYNC) {
@@ -143,7 +144,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(satisfied(check.kind, self.graph.value(decides)) != check.negated)
     }
 
-    /// Computes what a check needs.
+    /// Computes the nodes of a check.
     pub(super) fn refresh(&mut self, number: usize) -> Result<(), Halt> {
         let plan = core::mem::take(&mut self.checks[number].plan);
         let result = self.refresh_nodes(&plan);

@@ -1,11 +1,10 @@
 //! Enumerates the executions of one skeleton that a model allows.
 //!
-//! Decisions are taken one by one (the order of PTX's fences, the coherence
-//! order pair by pair, then for each read its write). After each one the
-//! conclusions are drawn, and the checks are evaluated on what is certain so
-//! far. A check that already fails cannot be mended by later decisions, so
-//! that whole subtree is left out. A check that has held many times in a row
-//! is evaluated less often, until it fails.
+//! The search makes one decision after the other: the order of PTX's fences, the
+//! coherence order pair by pair, then the write of each read. After each decision it
+//! derives consequences and evaluates the checks on the low bounds. Later decisions
+//! cannot repair a check that fails, so the search leaves that subtree out. A check
+//! that has held many times in a row is evaluated less often, until it fails.
 
 mod choices;
 mod count;
@@ -29,58 +28,59 @@ use crate::parse::TextError;
 use crate::program::Value;
 
 use super::linear::Linear;
-use count::Free;
+use count::FreeReads;
 use decide::{Reached, Saved};
 use rules::Rules;
 
-/// How many decisions pass between two looks at the clock.
+/// The number of decisions between two calls of `stop`.
 const STOP_INTERVAL: u32 = 1024;
-/// A check that held so many times in a row is evaluated less often,
+/// A check that has held this many times in a row is evaluated less often.
 const STREAK: u32 = 64;
-/// once in so many times, and on complete executions, until it fails.
+/// The interval of its evaluations then. It is also evaluated on complete executions.
 const SKIPS: u32 = 8;
-/// With fewer pairs of writes it does not pay to try each of them first.
+/// With fewer pairs of writes, probing each of them does not pay.
 const PROBED_MIN: usize = 4;
 
-/// Who is told of each execution that the model allows.
+/// Receives each execution that the model allows.
 pub(crate) trait Visitor {
-    /// An allowed execution. The flags are those that hold on it.
-    fn execution<W: Word>(&mut self, found: &Found<'_, W>) -> ControlFlow<()>;
-    /// Does it matter which write this event reads? Executions that differ in other
-    /// reads alone may be told of at once.
+    /// Handles an allowed execution, with the flags that hold on it.
+    fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()>;
+    /// Whether results depend on the write that this event reads. Executions that
+    /// differ only in other reads may be reported as one.
     fn observes(&self, _read: usize) -> bool {
         true
     }
-    /// Should the search end?
+    /// Whether the search should end.
     fn stop(&mut self) -> bool;
-    /// Need this flag still be looked for where that is costly?
+    /// Whether to look for this flag even if it is costly.
     fn wants_flag(&self, check: usize) -> bool;
 }
 
 /// An execution that the model allows.
-pub(crate) struct Found<'s, W> {
-    /// For each event that reads, the write; for others themselves.
+pub(crate) struct AllowedExecution<'s, W> {
+    /// For each read, the write that it reads; for other events, themselves.
     pub(crate) rf: &'s [usize],
     /// The coherence order.
     pub(crate) co: &'s [EventSet<W>],
-    /// What each event reads or writes.
+    /// The value that each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
-    /// The flags that hold: the number of the check and its relation or set.
+    /// The flags that hold: the number of the check, and its relation or set.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
-    /// How many executions it stands for, which differ in unobserved reads alone.
+    /// The number of executions that this one waits_at for. They differ only in
+    /// unobserved reads.
     pub(crate) weight: u64,
 }
 
-/// The flags that hold on an execution: the number of the check and its relation or
+/// The flags that hold on an execution: the number of the check, and its relation or
 /// set.
 type Flags = Vec<(usize, Vec<EventSet>)>;
 
-/// Why a search ended before its end.
+/// The reason why a search ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The visitor said so.
+    /// The visitor stopped it.
     Stopped,
-    /// A definition of the model does not settle.
+    /// A recursive definition of the model does not converge.
     Model(TextError),
 }
 
@@ -92,70 +92,69 @@ struct Search<'a, 'p, V, W> {
     file: &'a str,
     visitor: &'a mut V,
     partial: bool,
-    /// The numbers of the checks that are evaluated, cheap ones first.
+    /// The numbers of the checks to evaluate, cheap ones first.
     evaluated: Vec<usize>,
     linear: Vec<Linear<W>>,
     rules: Rules<W>,
-    /// For each read the rule of its read-modify-write.
+    /// For each read, the atomicity rule of its read-modify-write.
     atomic_of: Vec<Option<usize>>,
-    /// The pairs of writes that are decided, in order.
+    /// The pairs of writes to decide, in order.
     pairs: Vec<(usize, usize)>,
-    /// The reads that are decided, in order.
+    /// The reads to decide, in order.
     reads: Vec<usize>,
-    /// For each read the guards that depend on it.
+    /// For each read, the guards that depend on it.
     guards_of: Vec<Vec<usize>>,
-    /// The reads that have guards.
+    /// The reads with guards.
     guarded: Vec<usize>,
-    /// Of these the read-modify-writes.
+    /// The read-modify-writes among them.
     narrow: Vec<usize>,
-    /// The reads that must yield a certain value: the event, its thread's
-    /// first event and the value.
+    /// The reads whose values follow from guards: the event, its thread's first event
+    /// and the value.
     equal: Vec<(usize, usize, Sym)>,
-    /// For each read the writes it may read.
+    /// For each read, the writes that it may read.
     candidates: Vec<EventSet<W>>,
     rf: Vec<usize>,
     co: Vec<EventSet<W>>,
-    /// The coherence order, turned round.
+    /// The inverse of the coherence order.
     before: Vec<EventSet<W>>,
-    /// For each write those of its word that it is known to be unordered with.
+    /// For each write, the writes to its word that are decided to be unordered with it.
     apart: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
-    /// The reads that are decided.
+    /// The decided reads.
     decided: EventSet<W>,
-    /// All writes of each write's word.
+    /// For each write, all writes to its word.
     same_word: Vec<EventSet<W>>,
-    /// All reads of each write's word.
+    /// For each write, all reads of its word.
     same_reads: Vec<EventSet<W>>,
-    /// Are there values or guards that depend on reads?
+    /// Whether some values or guards depend on reads.
     symbolic: bool,
     /// The numbers that values out of thin air are drawn from.
     numbers: &'a [Value],
-    /// The nodes of the choices, where the graph has them.
+    /// The nodes of the choices that the graph uses.
     inputs: Inputs,
-    /// The choices that the graph does not know yet.
+    /// The choices that are not published yet.
     dirty: Deps,
-    /// When each kind of choice last changed.
+    /// The time of the last change of each kind of choice.
     versions: [u64; 4],
     clock: u64,
-    /// When each node was last computed.
+    /// The time of each node's last computation.
     stamps: Vec<u64>,
-    /// When each check was last found to hold.
+    /// The time at which each check was last found to hold.
     judged: Vec<u64>,
-    /// How often in a row each check held.
+    /// The number of times in a row that each check held.
     streaks: Vec<u32>,
-    /// How often it was left out since.
+    /// The number of evaluations skipped since.
     skipped: Vec<u32>,
     saved: Vec<Saved<W>>,
-    /// Are the open reads free?
-    free: Free,
-    /// How many executions each one found stands for.
+    /// The data of the test for free reads.
+    free: FreeReads,
+    /// The number of executions that each found one waits_at for.
     weight: u64,
-    /// A relation while it is put together.
+    /// A relation under construction.
     scratch: Vec<EventSet<W>>,
     ticks: u32,
-    /// How many decisions there were to take, the end of each branch among
-    /// them.
+    /// The number of search nodes: decisions and ends of branches.
     nodes: u64,
 }
 
@@ -170,7 +169,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// The nodes of choices that anything among `used` depends on.
+    /// The choices among `used`.
     fn of<W: Word>(graph: &Graph<W>, choices: usize, used: &[NodeId]) -> Inputs {
         let mut inputs = Inputs { with: vec![None; choices], ..Inputs::default() };
         for &node in used {
@@ -189,30 +188,30 @@ impl Inputs {
     }
 }
 
-/// What a search needs beside the skeleton and the staged model.
-pub(crate) struct Setting<'a> {
+/// The options of a search.
+pub(crate) struct SearchOptions<'a> {
     pub(crate) file: &'a str,
     pub(crate) partial_coherence: bool,
     pub(crate) numbers: &'a [Value],
-    /// Leave all checks out: every candidate is an execution.
+    /// Whether to ignore all checks: every candidate is an execution.
     pub(crate) unchecked: bool,
-    /// Use wide words whatever the number of events.
+    /// Whether to use wide words for any number of events.
     pub(crate) wide: bool,
 }
 
-/// Runs the search, over words as wide as the events need, and gives the number of
-/// its nodes. `syncs` are the orders of PTX's fences to be tried.
+/// Runs the search, over words as wide as the events need. Returns the number of search
+/// nodes. `syncs` are the possible orders of PTX's fences.
 pub(crate) fn search<V: Visitor>(
     skeleton: &Skeleton<'_>,
     staged: Staged,
-    setting: &Setting<'_>,
+    options: &SearchOptions<'_>,
     syncs: &[Vec<EventSet>],
     visitor: &mut V,
 ) -> Result<u64, Halt> {
-    if skeleton.len() <= u64::BITS as usize && !setting.wide {
-        Search::<V, u64>::new(skeleton, staged, setting, visitor).run(syncs)
+    if skeleton.len() <= u64::BITS as usize && !options.wide {
+        Search::<V, u64>::new(skeleton, staged, options, visitor).run(syncs)
     } else {
-        Search::<V, u128>::new(skeleton, staged, setting, visitor).run(syncs)
+        Search::<V, u128>::new(skeleton, staged, options, visitor).run(syncs)
     }
 }
 
@@ -220,18 +219,18 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
     fn new(
         skeleton: &'a Skeleton<'p>,
         staged: Staged,
-        setting: &Setting<'a>,
+        options: &SearchOptions<'a>,
         visitor: &'a mut V,
     ) -> Search<'a, 'p, V, W> {
         let n = skeleton.len();
         let Staged { graph, checks, choices, .. } = staged;
         let graph: Graph<W> = graph.narrowed();
         let same_word = narrow(&same_word(skeleton));
-        let mut rules = Rules::none(&same_word, setting.partial_coherence);
+        let mut rules = Rules::none(&same_word, options.partial_coherence);
         let mut linear = Vec::new();
         let mut evaluated = Vec::new();
         for (number, check) in checks.iter().enumerate() {
-            if check.flag || setting.unchecked || rules.take(&graph, number, check, &same_word, skeleton) {
+            if check.flag || options.unchecked || rules.take(&graph, number, check, &same_word, skeleton) {
                 continue;
             }
             match Linear::of(&graph, check) {
@@ -265,9 +264,9 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
             graph,
             checks,
             choices,
-            file: setting.file,
+            file: options.file,
             visitor,
-            partial: setting.partial_coherence,
+            partial: options.partial_coherence,
             evaluated,
             linear,
             rules,
@@ -289,12 +288,12 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
             same_word,
             same_reads: vec![EventSet::EMPTY; n],
             symbolic,
-            numbers: setting.numbers,
+            numbers: options.numbers,
             dirty: 0,
             versions: [1; 4],
             clock: 1,
             saved: Vec::new(),
-            free: Free::default(),
+            free: FreeReads::default(),
             weight: 1,
             scratch: vec![EventSet::EMPTY; n],
             ticks: 0,
@@ -305,7 +304,7 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         search
     }
 
-    /// Orders the decisions and leaves out what the guards rule out alone.
+    /// Orders the decisions and removes the writes that single guards exclude.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -316,7 +315,7 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
             members(all).for_each(|write| self.before[write].insert(initial));
             words.push(members(all).collect());
         }
-        // Values come from read-modify-writes, so their words are first.
+        // Read-modify-writes determine values, so their words come first.
         words.sort_by_key(|word| !word.iter().any(|&write| is_rmw(write)));
         for word in &words {
             for (at, &later) in word.iter().enumerate() {
@@ -366,7 +365,7 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         Ok(self.nodes)
     }
 
-    /// Takes what is certain from the start; false if that contradicts itself.
+    /// Applies what is certain from the start. Returns false on a contradiction.
     fn start(&mut self) -> bool {
         for write in 0..self.co.len() {
             let behind = self.co[write];
@@ -385,8 +384,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         true
     }
 
-    /// Tries each order of two writes alone: where one fails, the other is
-    /// certain. False if both fail.
+    /// Tries each order of two writes alone. If one order fails, the other is certain.
+    /// Returns false if both fail.
     fn probe(&mut self) -> Result<bool, Halt> {
         if self.pairs.len() < PROBED_MIN {
             return Ok(true);
@@ -422,14 +421,14 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
     }
 }
 
-/// For each write all writes of its word, itself among them.
+/// For each write, all writes to its word, including itself.
 fn same_word(skeleton: &Skeleton<'_>) -> Vec<EventSet> {
     let events = &skeleton.events;
     let writes_of = |event: &Event| skeleton.set(|e| e.writes() && skeleton.word(e) == skeleton.word(event));
     events.iter().map(|event| if event.writes() { writes_of(event) } else { EventSet::EMPTY }).collect()
 }
 
-/// Does a relation (or a set, for `empty`) pass a check?
+/// Whether a relation, or for `empty` a set, passes a check.
 pub(crate) fn satisfied<W: Word>(kind: CheckKind, rows: &[EventSet<W>]) -> bool {
     match kind {
         CheckKind::Acyclic => matrix::is_acyclic(rows),

@@ -1,6 +1,6 @@
-//! What the search draws from a model's checks beyond evaluating them: which
-//! writes are ordered in any case, between which accesses no write may come,
-//! and which coherence edges follow from what is known.
+//! Rules that the search derives from a model's checks: the writes that must be
+//! ordered, the accesses that no write may separate, and the coherence edges that
+//! follow from known pairs.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -9,8 +9,8 @@ use crate::exec::event::Event;
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 
-/// No write of `between` may come, in coherence order, behind the write that
-/// `read` reads and before `write`.
+/// No write of `between` may be after the write that `read` reads and before `write` in
+/// coherence order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Atomic<W> {
     pub(super) read: usize,
@@ -21,23 +21,23 @@ pub(super) struct Atomic<W> {
 /// The rules of one model on one skeleton.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules<W> {
-    /// For each write those of its word that come before or behind it.
+    /// For each write, the writes to its word that must be ordered with it.
     pub(super) total: Vec<EventSet<W>>,
     pub(super) atomic: Vec<Atomic<W>>,
-    /// Relations that must lie in the coherence order, by the number of their
-    /// check.
+    /// Relations that must be part of the coherence order, with the numbers of their
+    /// checks.
     pub(super) within_co: Vec<(usize, NodeId)>,
 }
 
 impl<W: Word> Rules<W> {
-    /// The rules where no check is asked for.
+    /// The rules before any check is taken.
     pub(super) fn none(same_word: &[EventSet<W>], partial: bool) -> Rules<W> {
         let others =
             |(write, row): (usize, &EventSet<W>)| if partial { EventSet::EMPTY } else { row.without(write) };
         Rules { total: same_word.iter().enumerate().map(others).collect(), ..Rules::default() }
     }
 
-    /// Takes a check up; true if the rules say all that it says.
+    /// Derives rules from a check. Returns true if the rules are equivalent to it.
     pub(super) fn take(
         &mut self,
         graph: &Graph<W>,
@@ -76,8 +76,8 @@ impl<W: Word> Rules<W> {
         true
     }
 
-    /// `empty pairs & ((fr & a); (co & b))`
-    /// Pairs of other events than a read and a write have no such path.
+    /// `empty pairs & ((fr & a); (co & b))`. Such a path leads from a read to a write;
+    /// other pairs do not matter.
     fn take_atomic(&mut self, graph: &Graph<W>, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
@@ -98,7 +98,7 @@ impl<W: Word> Rules<W> {
     }
 }
 
-/// Is it `co | co^-1`?
+/// Whether it is `co | co^-1`.
 fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     let is_co = |id: NodeId| graph.node(id).op == Op::Chosen(Chosen::Co, true);
     let is_back = |id: NodeId| matches!(graph.node(id).op, Op::Inverse(co) if is_co(co));
@@ -108,7 +108,7 @@ fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     }
 }
 
-/// Which part of `chosen` a relation is, if it is one.
+/// The part of `chosen` that a relation is, if it has that form.
 fn part_of<W: Word>(graph: &Graph<W>, id: NodeId, chosen: Chosen) -> Option<Vec<EventSet<W>>> {
     let masked = |part: Vec<EventSet<W>>, rows: &[EventSet<W>], keep: bool| -> Vec<EventSet<W>> {
         part.iter().zip(rows).map(|(&p, &row)| p & if keep { row } else { !row }).collect()

@@ -1,5 +1,5 @@
-//! What follows from the decisions so far: coherence edges next to
-//! read-modify-writes, reads that have one write left, checks that fail.
+//! Consequences of the decisions so far: coherence edges next to read-modify-writes,
+//! reads with one write left, checks that fail.
 
 use crate::cat::graph::Deps;
 use crate::exec::set::{EventSet, Word, members};
@@ -9,8 +9,8 @@ use super::rules::Atomic;
 use super::{Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Draws all conclusions; false if there is a contradiction. `deps` is
-    /// what has changed.
+    /// Derives all consequences. Returns false on a contradiction. `deps` are the
+    /// choices that have changed.
     pub(super) fn settle(&mut self, deps: Deps) -> Result<bool, Halt> {
         self.dirty |= deps;
         loop {
@@ -28,8 +28,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Adds the edges that atomicity asks for, and decides the reads that have
-    /// no choice left.
+    /// Adds the edges that atomicity requires, and decides the reads with one write
+    /// left.
     fn force(&mut self) -> bool {
         loop {
             let mut again = false;
@@ -52,7 +52,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     }
                     again = true;
                 }
-                if !self.keep_together(rule, &mut again) {
+                if !self.enforce_atomicity(rule, &mut again) {
                     return false;
                 }
             }
@@ -76,8 +76,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Keeps the write of a read-modify-write behind what its read reads.
-    fn keep_together(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
+    /// Orders other writes before the source of a read-modify-write or after its write.
+    fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
         let (behind, before) = (self.co[source] & between, self.before[write] & between);
@@ -99,12 +99,12 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         true
     }
 
-    /// Adds the coherence edges that checks of the form `empty a \ co` ask
-    /// for: none if that contradicts others, else whether there were any.
+    /// Adds the coherence edges that checks of the form `empty a \ co` require. Returns
+    /// `None` on a contradiction, otherwise whether there were any.
     fn force_coherence(&mut self) -> Result<Option<bool>, Halt> {
         let mut added = false;
         if self.dirty != 0 {
-            // No check was evaluated, so the graph does not know of this.
+            // No check was evaluated, so the graph is out of date.
             return Ok(Some(false));
         }
         for at in 0..self.rules.within_co.len() {
@@ -145,7 +145,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         domain
     }
 
-    /// Does the value of `write` pass the guards on `read`, as far as known?
+    /// Whether the value of `write` can satisfy the guards on `read`.
     fn fits(&self, read: usize, write: usize) -> bool {
         let Some(value) = self.values[write] else { return true };
         if let Some(known) = self.values[read] {

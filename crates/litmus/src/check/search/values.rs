@@ -1,16 +1,16 @@
-//! Values: carried from writes to reads, guessed where they justify only
-//! themselves, and reported.
+//! Values: propagation from writes to reads, guesses for values that depend on
+//! themselves, and the final report.
 
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::sym::{Sym, Unknown};
 use crate::program::Value;
 use std::ops::ControlFlow;
 
-use super::{Found, Halt, Search, Visitor};
+use super::{AllowedExecution, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Carries known values from writes to reads, from guards to reads, and on;
-    /// false if a guard fails.
+    /// Propagates known values from writes and guards to reads, and on to writes.
+    /// Returns false if a guard fails.
     pub(super) fn propagate(&mut self) -> bool {
         loop {
             let mut changed = false;
@@ -67,8 +67,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         })
     }
 
-    /// Reports the execution; values that justify only themselves are tried
-    /// one by one first.
+    /// Reports the execution. Values that depend only on themselves are guessed first.
     pub(super) fn with_values(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         if !self.symbolic {
             for read in members(self.decided) {
@@ -94,7 +93,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     pub(super) fn report(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
-        let found = Found { rf: &self.rf, co: &self.co, values: &self.values, flags, weight: self.weight };
+        let found =
+            AllowedExecution { rf: &self.rf, co: &self.co, values: &self.values, flags, weight: self.weight };
         match self.visitor.execution(&found) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Halt::Stopped),

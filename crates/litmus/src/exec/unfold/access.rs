@@ -1,7 +1,6 @@
-//! Accesses: addresses that may have to be guessed, and what is read and
-//! written.
+//! Accesses to memory, also to addresses that depend on reads.
 
-use super::{Next, Register, Run, Stand, State, evaluate, push};
+use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
 use crate::exec::sym::Sym;
@@ -10,14 +9,15 @@ use crate::program::{
     value_address,
 };
 
-impl Run<'_> {
-    /// An access; its address may have to be guessed first.
+impl Unfolder<'_> {
+    /// Adds an access. If its address depends on reads, each possible location is one
+    /// path.
     pub(super) fn memory(&mut self, state: &mut State, pc: usize, access: &Access) -> Next {
         let address = evaluate(state, &access.address);
         let line = self.thread.lines.get(pc).copied().unwrap_or(0);
         if let Some(value) = address.value.constant() {
-            let home = access.address_home();
-            return match self.resolve(value, home) {
+            let base = access.base_location();
+            return match self.resolve(value, base) {
                 Some(loc) => self.access(state, pc, access, loc, address.from),
                 None => {
                     state.trace.fault = Some(("an access outside of the test's memory", line));
@@ -41,26 +41,26 @@ impl Run<'_> {
         self.leave(&mut outside)
     }
 
-    /// Ends a way that leaves the defined behaviour.
+    /// Ends a path with undefined behaviour.
     pub(super) fn leave(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
         self.keep(state.trace.clone());
         Next::Stop
     }
 
-    /// The location at an address. An address computed from an array stays in
-    /// that array.
-    fn resolve(&self, value: Value, home: Option<LocId>) -> Option<LocId> {
+    /// The location at an address. An address computed from an array must stay in that
+    /// array.
+    fn resolve(&self, value: Value, base: Option<LocId>) -> Option<LocId> {
         let loc = value_address(value)?;
         let location = self.program.locations.get(usize::from(loc.0))?;
-        match home {
-            Some(home) if self.program.loc(home).object != location.object => None,
+        match base {
+            Some(base) if self.program.loc(base).object != location.object => None,
             _ => Some(loc),
         }
     }
 
-    /// Where an open address may point: into the array it is computed from,
-    /// or anywhere.
+    /// The locations that a symbolic address may have: those of the array that it is
+    /// computed from, or all.
     fn candidates(&self, address: &Sym) -> Vec<LocId> {
         let base = base_of(address).and_then(value_address);
         let base = base.and_then(|loc| self.program.locations.get(usize::from(loc.0)));
@@ -70,7 +70,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// A fence that concerns one word. The key that it yields carries a dependency.
+    /// Adds a fence that concerns one word. Its key carries a dependency.
     pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
         let address = evaluate(state, &section.address);
         event.loc = address.value.constant().and_then(value_address);
@@ -82,8 +82,8 @@ impl Run<'_> {
         }
     }
 
-    /// The halves of a read-modify-write of the kernel, and the fence on each of its
-    /// sides, if it is a full one.
+    /// Sets the annotations of the read and the write of a kernel's read-modify-write.
+    /// Returns the fence before and after it, if it is a full one.
     fn halves(&self, read: &mut Event, write: &mut Event) -> Option<Event> {
         if self.program.dialect != Dialect::C11 {
             return None;
@@ -140,7 +140,7 @@ impl Run<'_> {
             }
             Instr::Await { dst, cmp, value, .. } => {
                 let wanted = evaluate(state, value);
-                self.stand(state, Stand::Await(loc, *cmp, wanted.value.clone()));
+                self.wait_at(state, WaitPoint::Await(loc, *cmp, wanted.value.clone()));
                 push(state, event, read.clone(), addr, EventSet::EMPTY);
                 if !self.admit(state, Sym::binary(*cmp, read, wanted.value)) {
                     return Next::Stop;
@@ -193,7 +193,8 @@ impl Run<'_> {
         Next::Go
     }
 
-    /// The way on which an addition finds the value that forbids it, and only reads.
+    /// Adds the path on which an `AddUnless` reads its forbidden value and does not
+    /// write.
     fn add_failure(
         &mut self,
         state: &State,
@@ -216,7 +217,7 @@ impl Run<'_> {
         }
     }
 
-    /// The way on which a compare-and-swap only reads.
+    /// Adds the path on which a compare-and-swap fails.
     fn cas_failure(
         &mut self,
         state: &State,
@@ -229,7 +230,8 @@ impl Run<'_> {
         let at = state.trace.events.len();
         let read = Sym::Read(at as u16);
         event.order = cas.order_failure;
-        // A failed one of the kernel only looks, whatever its order.
+        // A failed compare-and-swap of the kernel is a plain read, regardless of its
+        // order.
         if self.program.dialect == Dialect::C11
             && let Some(tag) = event.tags.first_mut()
         {
@@ -257,7 +259,7 @@ fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success
     }
 }
 
-/// The constant address in a sum, if there is one.
+/// The address of a location in a sum.
 fn base_of(address: &Sym) -> Option<Value> {
     match address {
         Sym::Const(value) => value_address(*value).map(|_| *value),
@@ -268,16 +270,16 @@ fn base_of(address: &Sym) -> Option<Value> {
 }
 
 impl Access {
-    /// The location from which the address is computed.
-    fn address_home(&self) -> Option<LocId> {
-        fn home(expr: &Expr) -> Option<LocId> {
+    /// The location that the address is computed from.
+    fn base_location(&self) -> Option<LocId> {
+        fn base(expr: &Expr) -> Option<LocId> {
             match expr {
                 Expr::Addr(loc) => Some(*loc),
-                Expr::Binary(BinaryOp::Add, a, b) => home(a).or_else(|| home(b)),
-                Expr::Binary(BinaryOp::Sub, a, _) => home(a),
+                Expr::Binary(BinaryOp::Add, a, b) => base(a).or_else(|| base(b)),
+                Expr::Binary(BinaryOp::Sub, a, _) => base(a),
                 _ => None,
             }
         }
-        home(&self.address)
+        base(&self.address)
     }
 }

@@ -1,12 +1,12 @@
-//! Barriers: numbers that may have to be guessed, and the events of an arrival.
+//! Barriers, also with resources that depend on reads.
 
-use super::{Next, Register, Run, Stand, State, evaluate, push};
+use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{EventKind, Meeting};
 use crate::exec::set::EventSet;
 use crate::exec::sym::Sym;
 use crate::program::{Barrier, BinaryOp, Dialect, Order, Value};
 
-impl Run<'_> {
+impl Unfolder<'_> {
     pub(super) fn barrier(&mut self, state: &mut State, pc: usize, barrier: &Barrier) -> Next {
         let Register { value: id, from } = evaluate(state, &barrier.id);
         let quorum = barrier.quorum.as_ref().map(|q| evaluate(state, q));
@@ -18,7 +18,7 @@ impl Run<'_> {
         {
             state.deciding.push((quorum.from, None));
         }
-        // Of an open number each number of the program is tried.
+        // A symbolic number may be any number of the program.
         let tried = |value: &Sym| value.constant().map_or_else(|| self.numbers.clone(), |value| vec![value]);
         let ids = tried(&id);
         let counts = match &quorum {
@@ -74,7 +74,7 @@ impl Run<'_> {
             arrive: barrier.arrive,
         };
         if !barrier.arrive {
-            self.stand(state, Stand::Barrier(meeting));
+            self.wait_at(state, WaitPoint::Barrier(meeting));
         }
         let kinds: &[EventKind] = if self.program.dialect == Dialect::OpenCl {
             &[EventKind::BarrierEntry, EventKind::BarrierExit]

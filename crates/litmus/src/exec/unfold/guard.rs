@@ -1,14 +1,14 @@
-//! Guards: what must be true for a way to be taken. A way whose guards
-//! exclude one another is dropped at once.
+//! Guards: the conditions of a path. A path with contradictory guards is dropped at
+//! once.
 
-use super::{Run, State, evaluate};
+use super::{State, Unfolder, evaluate};
 use crate::exec::live::for_each_read;
 use crate::exec::set::{EventSet, members};
 use crate::exec::sym::{Sym, Unknown};
 use crate::program::{BinaryOp, Expr, Instr, LocId, Program, RmwOp, UnaryOp, Value, address_value};
 
-impl Run<'_> {
-    /// Adds a guard; false if the way can then never be taken.
+impl Unfolder<'_> {
+    /// Adds a guard. Returns false if the path is then impossible.
     pub(super) fn admit(&self, state: &mut State, guard: Sym) -> bool {
         if let Some(value) = guard.constant() {
             return value != 0;
@@ -38,8 +38,8 @@ impl Run<'_> {
         possible
     }
 
-    /// Has every operator of the instruction a value? Where it has none, the
-    /// way ends as a fault; where that is open, the fault is a way of its own.
+    /// Checks that every operator of the instruction has a value. Undefined behaviour
+    /// ends the path. If it depends on reads, it becomes a path of its own.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
         for_each_read(instr, &mut |expr| undefined(state, expr, &mut conditions));
@@ -58,7 +58,8 @@ impl Run<'_> {
     }
 }
 
-/// When the operators of an expression have no value, and which these are.
+/// Collects the conditions under which operators of the expression have no value, with
+/// their descriptions.
 fn undefined(state: &State, expr: &Expr, conditions: &mut Vec<(Sym, &'static str)>) {
     match expr {
         Expr::Const(_) | Expr::Reg(_) | Expr::Addr(_) => {}
@@ -88,8 +89,7 @@ fn undefined(state: &State, expr: &Expr, conditions: &mut Vec<(Sym, &'static str
     }
 }
 
-/// For each word the values that it may hold, if all that is written there is
-/// a number in the text.
+/// For each word, the values that it may hold, if all its writes write constants.
 pub(super) fn held_values(program: &Program) -> Vec<Option<Vec<Value>>> {
     let mut held: Vec<Option<Vec<Value>>> = program.locations.iter().map(|_| Some(Vec::new())).collect();
     let mut add = |loc: LocId, value: Option<Value>| {

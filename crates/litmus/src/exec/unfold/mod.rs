@@ -1,4 +1,4 @@
-//! Threads as traces: every way through the code, with values left open.
+//! Unfolds threads into traces: every path through the code, with symbolic values.
 
 mod access;
 mod barrier;
@@ -14,107 +14,107 @@ use super::event::{Event, EventKind, Meeting};
 use super::live::live_registers;
 use super::sym::Sym;
 
-/// The most instructions of one way through a thread.
+/// The most instructions of one path through a thread.
 const STEPS_MAX: usize = 20_000;
-/// The most ways through one thread.
+/// The most paths through one thread.
 const TRACES_MAX: usize = 10_000;
-/// The most steps of all ways together, whether the ways are kept or not.
+/// The most instructions of all paths together, kept or not.
 const ALL_STEPS_MAX: usize = 1_000_000;
-/// How deeply a value may be nested.
+/// The deepest nesting of a symbolic value.
 const VALUE_DEPTH_MAX: usize = 200;
 
-/// One way through a thread.
+/// One path through a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
-    /// What each event writes; for reads, themselves.
+    /// The value that each event writes; for a read, its own value.
     pub(crate) values: Vec<Sym>,
-    /// For each event the earlier reads that its address, its value and its
-    /// being executed depend on.
+    /// For each event, the earlier reads that its address, its value and its execution
+    /// depend on.
     pub(crate) addr: Vec<EventSet>,
     pub(crate) data: Vec<EventSet>,
     pub(crate) ctrl: Vec<EventSet>,
-    /// What must be true for this way to be taken.
+    /// The conditions of this path.
     pub(crate) guards: Vec<Sym>,
     /// The registers at the end.
     pub(crate) registers: Vec<Sym>,
-    /// This way leaves the defined behaviour: why, and in which line.
+    /// The reason and the line of undefined behaviour on this path.
     pub(crate) fault: Option<(&'static str, u32)>,
-    /// The thread goes no further: where it stands.
-    pub(crate) stands: Option<Stand>,
-    /// Holds a round of a loop that changed nothing.
+    /// The point where the thread waits, if it does not end.
+    pub(crate) waits_at: Option<WaitPoint>,
+    /// Whether it has an iteration of a loop without an effect.
     pub(crate) idle: bool,
-    /// Does it show a final state of the thread?
+    /// Whether the path gives a final state of the thread.
     pub(crate) whole: bool,
 }
 
-impl Stand {
-    /// Is it in front of a barrier with a count? Others may complete that
-    /// barrier without this thread, so it may stand there for ever.
+impl WaitPoint {
+    /// Whether it is before a barrier with a count. Others may complete that barrier
+    /// without this thread, so the thread may wait there for ever.
     pub(crate) fn is_counted(&self) -> bool {
-        matches!(self, Stand::Barrier(meeting) if meeting.quorum.is_some())
+        matches!(self, WaitPoint::Barrier(meeting) if meeting.quorum.is_some())
     }
 }
 
-/// Where a thread stands still, perhaps for ever.
+/// A point where a thread waits, perhaps for ever.
 #[derive(Clone, Debug)]
-pub(crate) enum Stand {
-    /// In front of an `await`, until the word compares so.
+pub(crate) enum WaitPoint {
+    /// Before an `await`, until the comparison holds for the word.
     Await(LocId, BinaryOp, Sym),
-    /// In front of a barrier.
+    /// Before a barrier.
     Barrier(Meeting),
-    /// Behind a round of a loop that changed nothing, and began with this event.
+    /// After an iteration of a loop without an effect. The number is that of its first
+    /// event.
     Loop(usize),
 }
 
-/// All ways through one thread.
+/// All paths through one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfolding {
-    /// Those to the end, without rounds that change nothing, and those that
-    /// stop at a barrier with a count, which may never complete again.
+    /// The paths to the end without iterations that have no effect, and the paths that
+    /// wait at a barrier with a count.
     pub(crate) traces: Vec<Trace>,
-    /// The others, if they were asked for. They add no final state, but what
-    /// the thread does there may race.
+    /// The other paths, if they were requested. They add no final state, but their
+    /// accesses may race.
     pub(crate) partial: Vec<Trace>,
-    /// Were there too many of these?
+    /// Whether there were too many partial paths.
     pub(crate) partial_overflow: bool,
-    /// Was a way cut because a loop went on beyond the bound?
+    /// Whether a path was cut at the loop bound.
     pub(crate) cut: bool,
-    /// Was a way cut because it had too many events or steps, or because
-    /// there were too many ways?
+    /// Whether a path was cut because it had too many events or instructions, or
+    /// because there were too many paths.
     pub(crate) overflow: bool,
 }
 
 #[derive(Clone)]
 struct Register {
     value: Sym,
-    /// The reads that the value depends on, even if it cancels them out.
+    /// The reads that the value depends on, even if they cancel out.
     from: EventSet,
 }
 
-/// A thread on its way.
+/// The state of a thread on a path.
 #[derive(Clone)]
 struct State {
     pc: usize,
     steps: usize,
     registers: Vec<Register>,
     trace: Trace,
-    /// Reads that decided branches whose ways have not met again, and where
-    /// they will.
+    /// The reads that decided branches whose paths have not joined yet, with the
+    /// positions where they join.
     deciding: Vec<(EventSet, Option<usize>)>,
-    /// How often each backward jump was taken.
+    /// The number of times each backward jump was taken.
     backward: Vec<(usize, usize)>,
-    /// For each loop head passed: how many events there were, and the
-    /// registers.
+    /// For each loop head passed: the number of events and the registers.
     heads: Vec<(usize, usize, Vec<Register>)>,
-    /// How often each barrier was passed.
+    /// The number of times each barrier was passed.
     rounds: Vec<(Value, Value, u16)>,
-    /// For each read that guards narrow down the values that are left.
+    /// The remaining values of each read that guards restrict.
     left: Vec<(u16, Vec<Value>)>,
 }
 
-/// Unfolds `thread`; a backward jump is taken at most `bound` times. `partial`
-/// asks for the ways on which it waits, too.
+/// Unfolds a thread. A backward jump is taken at most `bound` times. `partial` requests
+/// the paths on which the thread waits.
 pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: bool) -> Unfolding {
     let thread = program.thread(id);
     let registers: Vec<_> = thread
@@ -135,7 +135,7 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: boo
             guards: Vec::new(),
             registers: Vec::new(),
             fault: None,
-            stands: None,
+            waits_at: None,
             idle: false,
             whole: true,
         },
@@ -145,7 +145,7 @@ pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: boo
         rounds: Vec::new(),
         left: Vec::new(),
     };
-    let mut run = Run {
+    let mut run = Unfolder {
         program,
         thread,
         id,
@@ -177,8 +177,8 @@ fn loop_heads(thread: &Thread) -> Vec<usize> {
     heads
 }
 
-/// Every number in the program: the values that an open barrier number or a
-/// value out of thin air may take.
+/// Every number in the program. Symbolic barrier numbers and values out of thin air are
+/// drawn from these.
 pub(crate) fn numbers_of(program: &Program) -> Vec<Value> {
     let mut numbers = vec![0, 1];
     numbers.extend(program.locations.iter().map(|l| l.init));
@@ -230,34 +230,34 @@ fn collect_numbers(expr: &Expr, numbers: &mut Vec<Value>) {
     }
 }
 
-struct Run<'p> {
+struct Unfolder<'p> {
     program: &'p Program,
     thread: &'p Thread,
     id: ThreadId,
     bound: usize,
-    /// Are the ways asked for on which it waits?
+    /// Whether the paths are requested on which the thread waits.
     partial: bool,
-    /// For each position the registers that matter there.
+    /// For each position, the live registers.
     live: Vec<Vec<bool>>,
     /// The targets of backward jumps.
     heads: Vec<usize>,
     numbers: Vec<Value>,
-    /// For each word the values that it may hold, if they are known.
+    /// For each word, the values that it may hold, if they are known.
     held: Vec<Option<Vec<Value>>>,
     pending: Vec<State>,
-    /// The steps of all ways so far.
+    /// The instructions of all paths so far.
     steps: usize,
     out: Unfolding,
 }
 
-/// What happens to a state next.
+/// The continuation of a state.
 enum Next {
     Go,
     Stop,
 }
 
-impl Run<'_> {
-    /// Follows one way to its end; other ways wait in `pending`.
+impl Unfolder<'_> {
+    /// Follows one path to its end. `pending` holds the other paths.
     fn follow(&mut self, mut state: State) {
         loop {
             if state.pc >= self.thread.code.len() {
@@ -284,7 +284,7 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps a way, unless it can never be taken.
+    /// Keeps a path, unless it is impossible.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
             if trace.whole {
@@ -297,15 +297,15 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps the way on which the thread goes no further.
-    fn stand(&mut self, state: &State, at: Stand) {
-        // The models of OpenCL count no final state where a thread waits.
+    /// Keeps the path on which the thread waits at this point.
+    fn wait_at(&mut self, state: &State, at: WaitPoint) {
+        // In the models of OpenCL, a waiting thread has no final state.
         let whole = at.is_counted() && !state.trace.idle && self.program.dialect != Dialect::OpenCl;
         if self.partial || whole {
             let mut trace = state.trace.clone();
             trace.whole = whole;
             trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
-            trace.stands = Some(at);
+            trace.waits_at = Some(at);
             self.keep(trace);
         }
     }
@@ -353,8 +353,9 @@ impl Run<'_> {
         if target > pc {
             return Next::Go;
         }
-        // A round that wrote nothing and left nothing behind was idle: the way
-        // without it ends in the same states. What it read may race, though.
+        // An iteration without writes that leaves the live registers unchanged has no
+        // effect: the path without it has the same final states. Its reads may race,
+        // though.
         let live = &self.live[target];
         if let Some((_, since, registers)) = state.heads.iter().rfind(|(head, ..)| *head == target) {
             let wrote = state.trace.events[*since..].iter().any(|e| e.writes() || e.meeting.is_some());
@@ -366,8 +367,8 @@ impl Run<'_> {
             if !wrote && same {
                 let read = state.trace.events.len() > *since;
                 let since = *since;
-                self.stand(state, Stand::Loop(since));
-                // Of several such rounds any one could be the only one.
+                self.wait_at(state, WaitPoint::Loop(since));
+                // Of several such iterations, any one could be the only one.
                 let first = !core::mem::replace(&mut state.trace.idle, true);
                 state.trace.whole = false;
                 return if self.partial && read && first { Next::Go } else { Next::Stop };

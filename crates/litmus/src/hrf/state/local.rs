@@ -1,4 +1,4 @@
-//! The local instructions of a thread between two accesses: arithmetic, jumps, loops.
+//! Local instructions of a thread between two accesses: arithmetic, jumps, loops.
 
 use crate::hrf::CheckError;
 use crate::hrf::plan::Plan;
@@ -7,7 +7,7 @@ use crate::program::Instr;
 use super::{Iteration, Phase, State};
 
 impl State {
-    /// Runs thread `t` up to the next instruction that others see.
+    /// Runs thread `t` up to its next instruction that other threads can observe.
     pub(super) fn settle(&mut self, plan: &Plan<'_>, t: usize) -> Result<(), CheckError> {
         let code = &plan.program.threads[t].code;
         loop {
@@ -43,8 +43,8 @@ impl State {
         }
     }
 
-    /// Does the iteration under way come back to `head` with nothing changed?
-    fn is_fruitless(&self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
+    /// Whether the current iteration returns to `head` without a change.
+    fn has_no_effect(&self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
         let live = plan.threads[t].live[head];
         self.threads[t].iteration.as_ref().is_some_and(|iteration| {
             usize::from(iteration.head) == head
@@ -57,24 +57,24 @@ impl State {
         })
     }
 
-    /// Counts a backward jump; false if it may not be taken again.
+    /// Counts a backward jump. Returns false if the bound is exceeded.
     fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
-        if self.is_fruitless(plan, t, head) {
+        if self.has_no_effect(plan, t, head) {
             return true;
         }
         self.threads[t].jumps[pc] += 1;
         self.threads[t].jumps[pc] <= plan.options.unroll
     }
 
-    /// Comes to the head of a loop; false if the thread loops without touching
-    /// anything.
+    /// Begins an iteration of a loop. Returns false if the thread loops without any
+    /// access.
     fn begin_iteration(&mut self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
-        let fruitless = self.is_fruitless(plan, t, head);
+        let no_effect = self.has_no_effect(plan, t, head);
         let registers = self.registers_of(plan, t).to_vec();
         let thread = &mut self.threads[t];
         let fresh = Iteration { head: head as u16, registers, reads: Vec::new() };
         let before = thread.iteration.replace(fresh);
-        if let Some(before) = before.filter(|_| fruitless) {
+        if let Some(before) = before.filter(|_| no_effect) {
             if before.reads.is_empty() {
                 return false;
             }

@@ -10,7 +10,7 @@ use super::super::lexer::Kind;
 use super::Function;
 use proto::Hints;
 
-/// Order, failure order and scope behind the operands of a call.
+/// The order, failure order and scope of a call.
 struct Mode {
     order: Order,
     order_failure: Order,
@@ -34,7 +34,7 @@ impl Mode {
     }
 }
 
-/// The function of `atomic_fetch_add` and its kin.
+/// The function of `atomic_fetch_add` and similar calls.
 fn fetch_op(name: &str) -> Option<RmwOp> {
     Some(match name {
         "add" => RmwOp::Add,
@@ -48,7 +48,7 @@ fn fetch_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-/// The number of a barrier with a name: the same in every thread.
+/// The number of a barrier with a label: the same in every thread.
 fn barrier_number(label: &str) -> i64 {
     let hash = label
         .bytes()
@@ -59,7 +59,7 @@ fn barrier_number(label: &str) -> i64 {
 fn order_of(word: &str) -> Option<Order> {
     Some(match word.strip_prefix("memory_order_").unwrap_or(word) {
         "relaxed" => Order::Relaxed,
-        // Every model here reads consume as acquire.
+        // All models here treat consume as acquire.
         "acquire" | "consume" => Order::Acquire,
         "release" => Order::Release,
         "acq_rel" => Order::AcqRel,
@@ -69,7 +69,7 @@ fn order_of(word: &str) -> Option<Order> {
 }
 
 impl Function<'_> {
-    /// A call; what it yields, or zero.
+    /// Reads a call. Its value is zero if it returns none.
     pub(super) fn call(&mut self) -> Result<Expr, TextError> {
         if self.dialect == Dialect::C11 && self.at_primitive() {
             return self.primitive();
@@ -146,10 +146,10 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// A call of a macro: an expression, or a block, which yields zero.
+    /// Reads a call of a macro: an expression, or a block, whose value is zero.
     fn expansion(&mut self) -> Result<Expr, TextError> {
-        self.deeper()?;
-        self.macros.expand(self.cursor, &mut self.made)?;
+        self.enter()?;
+        self.macros.expand(self.cursor, &mut self.expanded)?;
         let value = if self.cursor.is("{") {
             self.block()?;
             Expr::Const(0)
@@ -169,8 +169,8 @@ impl Function<'_> {
         Err(TextError::meaning(place, sentence))
     }
 
-    /// The scope of an atomic operation that names none: the device in
-    /// OpenCL, everything in C11.
+    /// The default scope of an atomic operation: the device in OpenCL, the system in
+    /// C11.
     pub(super) fn default_scope(&self) -> ScopeId {
         let level = if self.dialect == Dialect::OpenCl { Level::Device } else { Level::System };
         self.scopes
@@ -179,7 +179,7 @@ impl Function<'_> {
             .unwrap_or_default()
     }
 
-    /// Reads `, order [, failure order] [, scope]` as far as it is there.
+    /// Reads `, order [, failure order] [, scope]`. Each part is optional.
     fn mode(&mut self, explicit: bool, remote: bool, two_orders: bool) -> Result<Mode, TextError> {
         let mut mode = Mode {
             order: Order::SeqCst,
@@ -228,7 +228,7 @@ impl Function<'_> {
         self.scopes.around(self.id, name).ok_or_else(|| {
             let known = level_of(name) != Level::Named || self.scopes.iter().any(|(_, s)| s.kind == name);
             if known {
-                let sentence = format!("thread P{} stands in no `{name}`", self.id.0);
+                let sentence = format!("thread P{} is in no `{name}`", self.id.0);
                 TextError::meaning(place, sentence)
             } else {
                 TextError::expected(
@@ -265,8 +265,9 @@ impl Function<'_> {
         Ok(Expr::Reg(dst))
     }
 
-    /// The expected value is a word of memory, or a variable of the thread
-    /// given as `&variable`; it takes the old value when the exchange fails.
+    /// Reads a compare-exchange. The expected value is a word of memory, or a variable
+    /// of the thread in the form `&variable`. It receives the old value if the exchange
+    /// fails.
     fn compare_exchange(
         &mut self,
         line: u32,
@@ -317,7 +318,8 @@ impl Function<'_> {
         Ok(Expr::Reg(success))
     }
 
-    /// Reads `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`: which regions?
+    /// Reads `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns whether it has the
+    /// global and the local region.
     fn regions(&mut self) -> Result<(bool, bool), TextError> {
         let (mut global, mut local) = (false, false);
         loop {
@@ -377,11 +379,11 @@ impl Function<'_> {
         let (global, local) = self.regions()?;
         let level = if sub_group { Level::SubGroup } else { Level::WorkGroup };
         let Some(group) = self.scopes.enclosing(self.id, level) else {
-            let sentence = format!("thread P{} stands in no group that could meet at a barrier", self.id.0);
+            let sentence = format!("thread P{} is in no group of this barrier's level", self.id.0);
             return Err(TextError::meaning(place, sentence));
         };
         let scope = if self.cursor.eat(",") { self.scope()? } else { group };
-        // A label in front names the barrier.
+        // A label before the barrier identifies it.
         let here = self.here();
         let instance = self.labels.at(here).map_or(0, barrier_number);
         self.emit(
@@ -402,7 +404,7 @@ impl Function<'_> {
         Ok(())
     }
 
-    /// `await(x == v, order, scope)`; `x` may be any pointer, or `*pointer`.
+    /// Reads `await(x == v, order, scope)`. `x` may be any pointer, or `*pointer`.
     fn wait(&mut self, line: u32, remote: bool) -> Result<Expr, TextError> {
         self.cursor.eat("*");
         let address = self.unary()?;

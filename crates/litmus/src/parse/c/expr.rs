@@ -7,7 +7,7 @@ use super::super::init;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// How tightly an operator of two operands binds.
+/// The precedence of a binary operator.
 fn binding(mark: &str) -> Option<(u8, BinaryOp)> {
     Some(match mark {
         "|" => (3, BinaryOp::Or),
@@ -31,14 +31,14 @@ fn binding(mark: &str) -> Option<(u8, BinaryOp)> {
 }
 
 impl Function<'_> {
-    /// Any expression; loads in it have been emitted when this returns.
+    /// Reads an expression and emits the loads in it.
     pub(super) fn expression(&mut self) -> Result<Expr, TextError> {
         self.logical(0)
     }
 
-    /// `a || b` (level 0) and `a && b` (level 1).
+    /// Reads `a || b` (level 0) or `a && b` (level 1).
     fn logical(&mut self, level: u8) -> Result<Expr, TextError> {
-        self.deeper()?;
+        self.enter()?;
         let mark = if level == 0 { "||" } else { "&&" };
         let mut left = self.logical_operand(level)?;
         while self.cursor.is(mark) {
@@ -55,7 +55,7 @@ impl Function<'_> {
             let before = self.here();
             let right = Self::truth(self.logical_operand(level)?);
             if self.here() == before {
-                // Nothing to skip: it is mere arithmetic.
+                // The right operand has no instructions to skip.
                 self.thread.code.truncate(decide);
                 self.thread.lines.truncate(decide);
                 left = Expr::binary(if is_or { BinaryOp::Or } else { BinaryOp::And }, known, right);
@@ -66,7 +66,7 @@ impl Function<'_> {
                 left = Expr::Reg(result);
             }
             if left.depth() > super::super::cursor::DEPTH_MAX {
-                return Err(self.cursor.expected("an expression that is not so deep"));
+                return Err(self.cursor.too_deep("an expression"));
             }
         }
         self.depth -= 1;
@@ -78,7 +78,7 @@ impl Function<'_> {
     }
 
     fn arithmetic(&mut self, tightness: u8) -> Result<Expr, TextError> {
-        self.deeper()?;
+        self.enter()?;
         let start = self.here();
         let mut left = self.unary()?;
         while let Kind::Mark(mark) = *self.cursor.peek() {
@@ -92,16 +92,16 @@ impl Function<'_> {
             }
             left = Expr::binary(op, left, right);
             if left.depth() > super::super::cursor::DEPTH_MAX {
-                return Err(self.cursor.expected("an expression that is not so deep"));
+                return Err(self.cursor.too_deep("an expression"));
             }
         }
         self.depth -= 1;
         Ok(left)
     }
 
-    /// An operand with its prefixes.
+    /// Reads an operand with its prefixes.
     pub(super) fn unary(&mut self) -> Result<Expr, TextError> {
-        self.deeper()?;
+        self.enter()?;
         let line = self.cursor.line();
         let value = if self.cursor.eat("-") {
             match self.unary()? {
@@ -124,7 +124,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Emits a load into a fresh register.
+    /// Emits a load into a new register.
     pub(super) fn load(&mut self, line: u32, access: Access) -> Expr {
         let dst = self.temporary();
         self.emit(line, Instr::Load { dst, access });
@@ -146,7 +146,7 @@ impl Function<'_> {
         }
     }
 
-    /// The address that a parameter (or a location of the test) stands for.
+    /// The address of a parameter or of a location of the test.
     fn pointer(&self, name: &str) -> Option<Expr> {
         let parameter = self.parameters.iter().find(|(known, _)| known == name).map(|&(_, loc)| loc);
         let shadowed = self.thread.register(name).is_some();
@@ -154,7 +154,7 @@ impl Function<'_> {
         loc.map(init::address)
     }
 
-    /// `name[index]` as an address.
+    /// Reads `name[index]` as an address.
     pub(super) fn element(&mut self) -> Result<Expr, TextError> {
         let place = self.cursor.place();
         let name = self.cursor.word("an array")?;

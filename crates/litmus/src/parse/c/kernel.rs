@@ -1,11 +1,12 @@
-//! The accesses and fences that the kernel's functions stand for: `__load{once}(*x)`
-//! and its kin, as `.def` files write them.
+//! The primitive operations of the kernel's functions, in the notation of `.def` files:
+//! `__load{once}(*x)` and others.
 //!
-//! An annotation is a set of a model: `once` is the set `Once`. Where a
-//! read-modify-write acquires, its read does, and where it releases, its write; a full
-//! one stands between two fences `mb`. A lock is a word that is 1 while it is taken;
-//! the halves of taking it are the sets `LKR` and `LKW`, giving it back is `UL`, and
-//! looking at it `LF`.
+//! An annotation is a set of the model: `once` is the set `Once`. If a
+//! read-modify-write is an acquire, its read acquires; if it is a release, its write
+//! releases. A full one has a fence `mb` before and after it. A lock is a word that is
+//! 1 while the lock is held. The read and the write that take a lock are in the sets
+//! `LKR` and `LKW`, the write that gives it back is in `UL`, and a read that tests it
+//! is in `LF`.
 
 use crate::program::{Access, BinaryOp, Cas, Expr, Fence, Instr, Order, RmwOp, Section};
 
@@ -13,7 +14,7 @@ use super::super::error::TextError;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// The order of C that comes closest to an annotation.
+/// The C memory order that is closest to an annotation.
 fn order_of(tag: &str) -> Order {
     match tag {
         "acquire" | "LKR" => Order::Acquire,
@@ -24,13 +25,13 @@ fn order_of(tag: &str) -> Order {
 }
 
 impl Function<'_> {
-    /// Does such an operation stand here?
+    /// Whether a primitive operation is next.
     pub(super) fn at_primitive(&self) -> bool {
         let marked = matches!(self.cursor.peek_at(1), Kind::Mark("(" | "{"));
         marked && matches!(self.cursor.peek(), Kind::Word(word) if word.starts_with("__"))
     }
 
-    /// `__load{once}(*x)`; what it yields, or zero.
+    /// Reads `__load{once}(*x)`. The value is zero if the operation returns none.
     pub(super) fn primitive(&mut self) -> Result<Expr, TextError> {
         let (place, line) = (self.cursor.place(), self.cursor.line());
         let name = self.cursor.word("an operation")?;
@@ -88,7 +89,7 @@ impl Function<'_> {
                 unless.for_each_reg(&mut |_| known = false);
                 let value = if known { unless.eval(&[]).ok() } else { None };
                 let Some(value) = value else {
-                    let expected = "a number: the value to which nothing is added";
+                    let expected = "a constant: the value to which nothing is added";
                     return Err(TextError::expected(place, "an expression with registers", expected));
                 };
                 self.update(line, address, RmwOp::AddUnless(value), operand, "mb")
@@ -120,7 +121,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// `{once}`, if it stands here.
+    /// Reads `{once}`, if it is next.
     fn annotations(&mut self) -> Result<Vec<String>, TextError> {
         let mut tags = Vec::new();
         if self.cursor.eat("{") {
@@ -144,7 +145,7 @@ impl Function<'_> {
         self.expression()
     }
 
-    /// `x, +, 1`
+    /// Reads `x, +, 1`.
     fn calculation(&mut self) -> Result<(Expr, RmwOp, BinaryOp, Expr), TextError> {
         let address = self.expression()?;
         self.cursor.expect(",")?;
@@ -175,7 +176,8 @@ impl Function<'_> {
         self.emit(line, Instr::Fence(fence));
     }
 
-    /// `__srcu{srcu-lock}(x)` yields a key, which `__srcu{srcu-unlock}(x, key)` takes.
+    /// Reads `__srcu{srcu-lock}(x)`, which returns a key, or `__srcu{srcu-unlock}(x,
+    /// key)`, which takes it.
     fn section(&mut self, line: u32, tags: &[String]) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let key = if self.cursor.is(",") { Some(self.operand()?) } else { None };
@@ -184,7 +186,7 @@ impl Function<'_> {
         Ok(dst.map_or(Expr::Const(0), Expr::Reg))
     }
 
-    /// `*x` or `a[1]` as an address.
+    /// Reads `*x` or `a[1]` as an address.
     fn lvalue(&mut self) -> Result<Expr, TextError> {
         if self.cursor.eat("(") {
             let address = self.lvalue()?;
@@ -223,7 +225,7 @@ impl Function<'_> {
         Expr::Reg(dst)
     }
 
-    /// Waits until the lock is free, and takes it.
+    /// Waits until the lock is free, then takes it.
     fn take_lock(&mut self, line: u32) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let top = self.here();

@@ -1,5 +1,5 @@
-//! Macros of tests in C, as `.def` files of herd's models have them: a call stands
-//! for an expression or for a block of statements.
+//! Macros of tests in C, in the format of herd's `.def` files. A call stands for an
+//! expression or for a block of statements.
 
 use std::sync::LazyLock;
 
@@ -7,21 +7,21 @@ use crate::parse::cursor::Cursor;
 use crate::parse::error::{Place, TextError};
 use crate::parse::lexer::{self, Kind, Token, Words};
 
-/// The most tokens that all macros of a test make.
+/// The most tokens that all macros of a test may expand to.
 const TOKENS_MAX: usize = 1 << 16;
 
-/// The kernel's functions, for tests that come without a file of their own. They are read
-/// when one is looked for, which tests of other dialects never do.
-static KERNEL: LazyLock<Vec<Macro>> = LazyLock::new(|| {
+/// The macros of the Linux kernel's functions, for tests without a macro file. They are
+/// parsed at the first look-up: tests of other dialects never pay for it.
+static KERNEL_LIST: LazyLock<Vec<Macro>> = LazyLock::new(|| {
     let macros = Macros::parse(include_str!("../../../models/kernel.def"));
     macros.ok().and_then(|macros| macros.list).unwrap_or_default()
 });
-static OF_KERNEL: Macros = Macros { list: None };
+static KERNEL_MACROS: Macros = Macros { list: None };
 
 /// Macros by name.
 #[derive(Clone, Debug)]
 pub struct Macros {
-    /// None stands for the kernel's functions.
+    /// `None` stands for the kernel's functions.
     list: Option<Vec<Macro>>,
 }
 
@@ -36,7 +36,7 @@ impl Macros {
     /// Reads a `.def` file.
     ///
     /// # Errors
-    /// The first thing in the text that is no macro, with its place.
+    /// The first error in the text, with its place.
     pub fn parse(text: &str) -> Result<Macros, TextError> {
         let mut cursor = Cursor::new(lexer::tokens(text, Words::C)?);
         let mut list: Vec<Macro> = Vec::new();
@@ -56,26 +56,26 @@ impl Macros {
     /// The kernel's functions.
     #[must_use]
     pub fn kernel() -> &'static Macros {
-        &OF_KERNEL
+        &KERNEL_MACROS
     }
 
     fn find(&self, name: &str) -> Option<&Macro> {
         match &self.list {
             Some(list) => list.iter().find(|of| of.name == name),
-            // Functions of C11 are none of the kernel's.
+            // The kernel has no function of this C11 form.
             None if name.ends_with("_explicit") => None,
-            None => KERNEL.iter().find(|of| of.name == name),
+            None => KERNEL_LIST.iter().find(|of| of.name == name),
         }
     }
 
-    /// Is the name that of a macro?
+    /// Whether there is a macro with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
-    /// Puts what the call at the cursor stands for into its place. An expression is
-    /// put in brackets. `made` counts the tokens that were made so far.
-    pub(super) fn expand(&self, cursor: &mut Cursor, made: &mut usize) -> Result<(), TextError> {
+    /// Replaces the call at the cursor with its expansion. An expression gets brackets.
+    /// `expanded` counts the tokens of all expansions.
+    pub(super) fn expand(&self, cursor: &mut Cursor, expanded: &mut usize) -> Result<(), TextError> {
         let (begin, place) = (cursor.position(), cursor.place());
         let name = cursor.word("a macro")?;
         let Some(of) = self.find(&name) else { return Err(cursor.expected("a macro")) };
@@ -83,7 +83,7 @@ impl Macros {
         let arguments = arguments(cursor)?;
         if arguments.len() != of.parameters.len() {
             let (wanted, found) = (of.parameters.len(), arguments.len());
-            let sentence = format!("macro `{name}` takes {wanted} arguments, and {found} are given");
+            let sentence = format!("macro `{name}` takes {wanted} arguments, found {found}");
             return Err(TextError::meaning(place, sentence));
         }
         let block = of.body.first().is_some_and(|token| token.kind == Kind::Mark("{"));
@@ -110,9 +110,9 @@ impl Macros {
         if !block {
             tokens.push(mark(")"));
         }
-        *made += tokens.len();
-        if *made > TOKENS_MAX {
-            let sentence = format!("the macros of this test make more than {TOKENS_MAX} tokens");
+        *expanded += tokens.len();
+        if *expanded > TOKENS_MAX {
+            let sentence = format!("the macros of this test expand to more than {TOKENS_MAX} tokens");
             return Err(TextError::meaning(place, sentence));
         }
         cursor.replace(begin, tokens);
@@ -120,7 +120,7 @@ impl Macros {
     }
 }
 
-/// `(X, V)`
+/// Reads `(X, V)`.
 fn parameters(cursor: &mut Cursor) -> Result<Vec<String>, TextError> {
     let mut names = Vec::new();
     cursor.expect("(")?;
@@ -133,7 +133,7 @@ fn parameters(cursor: &mut Cursor) -> Result<Vec<String>, TextError> {
     Ok(names)
 }
 
-/// A block in braces, or an expression, which ends with its line.
+/// Reads a block in braces, or an expression up to the end of its line.
 fn body(cursor: &mut Cursor) -> Result<Vec<Token>, TextError> {
     let block = cursor.is("{");
     let begin = cursor.position();
@@ -158,7 +158,7 @@ fn body(cursor: &mut Cursor) -> Result<Vec<Token>, TextError> {
     if body.is_empty() { Err(cursor.expected("an expression or a block in braces")) } else { Ok(body) }
 }
 
-/// The arguments of a call whose bracket is open.
+/// Reads the arguments of a call after its opening bracket.
 fn arguments(cursor: &mut Cursor) -> Result<Vec<Vec<Token>>, TextError> {
     let place: Place = cursor.place();
     let mut list: Vec<Vec<Token>> = Vec::new();

@@ -1,8 +1,8 @@
 //! The two formats that are C: OpenCL C and herd's C11.
 //!
-//! Statements are lowered to straight code with jumps while they are read. A
-//! load inside an expression becomes an instruction of its own, from left to
-//! right, into a register whose name begins with `$`.
+//! The parser lowers statements to instructions with jumps. A load inside an expression
+//! becomes an instruction of its own, from left to right, with a destination register
+//! whose name begins with `$`.
 
 mod call;
 mod expr;
@@ -25,10 +25,10 @@ use super::lexer::{Kind, Lexed};
 use super::scopes::Placement;
 use super::table::Labels;
 
-/// The target of a jump to the end of the thread, until that is known.
+/// The target of a jump to the end of the thread, until the end is known.
 const END: usize = usize::MAX;
 
-/// Without a placement, each thread is a work-group of one device.
+/// The placement by default: each thread is a work-group of one device.
 const OPENCL_ALONE: [(&str, bool); 2] = [("work_group", false), ("device", true)];
 
 /// Reads an OpenCL C or a C11 test.
@@ -51,16 +51,16 @@ pub(super) fn parse(lexed: Lexed, dialect: Dialect, macros: &Macros) -> Result<P
         condition: Condition { quantifier: Quantifier::Exists, prop: Prop::True },
         observed: Vec::new(),
     };
-    let mut made = 0;
+    let mut expanded = 0;
     for number in 0..count {
         skip_placement(&mut cursor)?;
         let thread = core::mem::take(&mut program.threads[number]);
         let id = init::thread_id(number);
         let mut function = Function::new(&mut cursor, dialect, id, &program.scopes, &mut locations, thread);
-        (function.macros, function.made) = (macros, made);
-        (program.threads[number], made) = function.read()?;
+        (function.macros, function.expanded) = (macros, expanded);
+        (program.threads[number], expanded) = function.read()?;
     }
-    placement.place_words(&mut locations)?;
+    placement.set_regions(&mut locations)?;
     program.locations = locations.list;
     init::finish(&mut program);
     skip_placement(&mut cursor)?;
@@ -68,8 +68,7 @@ pub(super) fn parse(lexed: Lexed, dialect: Dialect, macros: &Macros) -> Result<P
     Ok(program)
 }
 
-/// Walks over all tokens once for what must be known first: the placement and
-/// the number of threads.
+/// Reads all tokens once to find the placement and the number of threads.
 fn survey(cursor: &mut Cursor) -> Result<(Placement, usize), TextError> {
     let begin = cursor.position();
     let mut placement = Placement::default();
@@ -102,11 +101,11 @@ fn survey(cursor: &mut Cursor) -> Result<(Placement, usize), TextError> {
     Ok((placement, count))
 }
 
-/// Threads come in order, from `P0` on.
+/// Checks that threads are numbered in order from `P0` on.
 pub(super) fn next_thread(cursor: &Cursor, number: usize, count: usize) -> Result<usize, TextError> {
     if number != count || count >= crate::program::THREADS_MAX {
         return Err(cursor.expected(if count < crate::program::THREADS_MAX {
-            format!("`P{count}`, for threads come in order")
+            format!("`P{count}`: threads are numbered in order")
         } else {
             format!("at most {} threads", crate::program::THREADS_MAX)
         }));
@@ -114,8 +113,8 @@ pub(super) fn next_thread(cursor: &Cursor, number: usize, count: usize) -> Resul
     Ok(count + 1)
 }
 
-/// Reads `scopeTree (...)`, `scopes: (...)`, `regions: ...` or
-/// `namedScope S (...)` if one stands here.
+/// Reads `scopeTree (...)`, `scopes: (...)`, `regions: ...` or `namedScope S (...)` if
+/// one is next.
 pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Result<bool, TextError> {
     if cursor.is_word("scopeTree") || cursor.is_word("scopes") {
         cursor.advance();
@@ -136,14 +135,14 @@ pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Res
     Ok(false)
 }
 
-/// Passes clauses that [`survey`] has read.
+/// Skips the clauses that [`survey`] has read.
 pub(super) fn skip_placement(cursor: &mut Cursor) -> Result<(), TextError> {
     let mut ignored = Placement::default();
     while tree_clause(cursor, &mut ignored)? {}
     Ok(())
 }
 
-/// A thread while it is read.
+/// The parser state of one thread.
 pub(super) struct Function<'p> {
     cursor: &'p mut Cursor,
     dialect: Dialect,
@@ -151,14 +150,14 @@ pub(super) struct Function<'p> {
     scopes: &'p Scopes,
     locations: &'p mut Locations,
     thread: Thread,
-    /// Pointers that this thread was given, by name.
+    /// The pointer parameters of this thread, by name.
     parameters: Vec<(String, LocId)>,
     labels: Labels,
     temporaries: usize,
     depth: usize,
     macros: &'p Macros,
-    /// How many tokens they made so far.
-    made: usize,
+    /// The number of tokens that macros expanded to so far.
+    expanded: usize,
 }
 
 impl<'p> Function<'p> {
@@ -182,11 +181,12 @@ impl<'p> Function<'p> {
             temporaries: 0,
             depth: 0,
             macros: Macros::kernel(),
-            made: 0,
+            expanded: 0,
         }
     }
 
-    /// Reads `P0@... (parameters) { statements }`; gives also how many tokens macros made.
+    /// Reads `P0@... (parameters) { statements }`. Also returns the number of tokens
+    /// from macros.
     fn read(mut self) -> Result<(Thread, usize), TextError> {
         let header = format!("`P{}`", self.id.0);
         if !self.cursor.eat_word(&format!("P{}", self.id.0)) {
@@ -212,7 +212,7 @@ impl<'p> Function<'p> {
                 *target = end;
             }
         }
-        Ok((self.thread, self.made))
+        Ok((self.thread, self.expanded))
     }
 
     fn parameter(&mut self) -> Result<(), TextError> {
@@ -249,8 +249,7 @@ impl<'p> Function<'p> {
         self.thread.code.len()
     }
 
-    /// Lets the jump at `at` go to `target`, and its control dependency end at
-    /// `join`.
+    /// Sets the target of the jump at `at`, and the end of its control dependency.
     fn patch(&mut self, at: usize, to: usize, joined: Option<usize>) {
         match &mut self.thread.code[at] {
             Instr::Branch { target, join, .. } => (*target, *join) = (to, joined),
@@ -274,8 +273,8 @@ impl<'p> Function<'p> {
         Reg((self.thread.registers.len() - 1) as u16)
     }
 
-    /// Puts `value` into `dst`; a load that has just been emitted for it goes
-    /// there at once.
+    /// Assigns `value` to `dst`. If the last instruction loads the value into a
+    /// temporary, it loads into `dst` instead.
     fn assign(&mut self, line: u32, dst: Reg, value: Expr) {
         if let Expr::Reg(temporary) = value {
             let fresh = self.is_temporary(temporary);
@@ -299,10 +298,10 @@ impl<'p> Function<'p> {
         }
     }
 
-    fn deeper(&mut self) -> Result<(), TextError> {
+    fn enter(&mut self) -> Result<(), TextError> {
         self.depth += 1;
         if self.depth > super::cursor::DEPTH_MAX {
-            return Err(self.cursor.expected("code that is not nested so deeply"));
+            return Err(self.cursor.too_deep("code"));
         }
         Ok(())
     }

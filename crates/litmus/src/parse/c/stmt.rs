@@ -8,7 +8,7 @@ use super::super::lexer::Kind;
 use super::{END, Function};
 
 impl Function<'_> {
-    /// `{ statements }`
+    /// Reads `{ statements }`.
     pub(super) fn block(&mut self) -> Result<(), TextError> {
         self.cursor.expect("{")?;
         while !self.cursor.eat("}") {
@@ -21,7 +21,7 @@ impl Function<'_> {
     }
 
     fn statement(&mut self) -> Result<(), TextError> {
-        self.deeper()?;
+        self.enter()?;
         let line = self.cursor.line();
         match self.cursor.peek().clone() {
             Kind::Mark("{") => self.block()?,
@@ -63,7 +63,7 @@ impl Function<'_> {
         Ok(())
     }
 
-    /// A declaration, an assignment or a call, without its semicolon.
+    /// Reads a declaration, an assignment or a call, without its semicolon.
     fn simple(&mut self, line: u32) -> Result<(), TextError> {
         let words = init::type_words(self.cursor);
         if words.any {
@@ -90,8 +90,8 @@ impl Function<'_> {
             self.emit(line, Instr::Store { access: Access::plain(address), value });
             return Ok(());
         }
-        // The value is dropped: a load for it stays, and nothing reads the old value of
-        // an update.
+        // The value is unused. A load stays; a read-modify-write loses its destination
+        // register.
         let value = self.expression()?;
         if let (Expr::Reg(value), Some(Instr::Rmw { dst, .. })) = (value, self.thread.code.last_mut())
             && *dst == Some(value)
@@ -106,7 +106,7 @@ impl Function<'_> {
             let place = self.cursor.place();
             let name = self.cursor.word("a variable's name")?;
             if self.parameters.iter().any(|(known, _)| *known == name) {
-                let sentence = format!("`{name}` is a parameter of this thread already");
+                let sentence = format!("`{name}` is already a parameter of this thread");
                 return Err(TextError::meaning(place, sentence));
             }
             let dst = match self.thread.register(&name) {
@@ -132,7 +132,7 @@ impl Function<'_> {
                 let sentence = format!("`{name}` is a pointer: write through it with `*{name} = ...`");
                 return Err(TextError::meaning(place, sentence));
             }
-            // As in herd, a first assignment declares.
+            // As in herd, a first assignment declares the register.
             None if plain => self.declare(name),
             None => return Err(TextError::meaning(place, format!("register `{name}` has no value yet"))),
         };
@@ -225,7 +225,7 @@ impl Function<'_> {
         let cond = if self.cursor.is(";") { Expr::Const(1) } else { self.expression()? };
         self.cursor.expect(";")?;
         let branch = self.branch_unless(line, Self::truth(cond));
-        // The step stands before the body and runs after it.
+        // The step is before the body in the text and runs after it.
         let step = self.cursor.position();
         self.skip_step()?;
         self.statement()?;

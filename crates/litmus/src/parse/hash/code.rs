@@ -1,4 +1,4 @@
-//! The code as herd writes it for the hash.
+//! The code in herd's notation, for the hash.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::parse::{c, columns, table};
 
 use super::initial::split;
 
-/// The functions of a C test, a column each. A body counts as it stands, with its
+/// The functions of a C test, one column for each. A body stays as it is, with its
 /// blanks and comments.
 pub(super) fn functions(code: &str) -> String {
     let mut columns = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn functions(code: &str) -> String {
     rows(&columns)
 }
 
-/// Up to the brace that closes this body, and what stands behind it.
+/// Splits at the brace that closes this body.
 fn body(text: &str) -> (&str, &str) {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -52,7 +52,7 @@ fn body(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Up to the bracket that closes this list, and what stands behind it.
+/// Splits at the bracket that closes this list.
 fn in_brackets(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -86,10 +86,10 @@ fn parameter_list(text: &str) -> String {
     written.join(", ")
 }
 
-/// A C type as herd writes it.
+/// A C type in herd's notation.
 struct Type {
     text: String,
-    /// Is it a base type, without qualifiers and stars?
+    /// Whether it is a base type, without qualifiers and stars.
     base: bool,
 }
 
@@ -128,7 +128,7 @@ impl Type {
         kind
     }
 
-    /// Puts the qualifiers on, the last one first.
+    /// Adds the qualifiers, the last one first.
     fn qualify(&mut self, before: &mut Vec<&str>) {
         while let Some(word) = before.pop() {
             self.text = match word {
@@ -142,8 +142,8 @@ impl Type {
     }
 }
 
-/// The columns of a LISA test. Labels are renamed in the order of their names,
-/// and stand in rows of their own.
+/// The columns of a LISA test. Labels are renamed in the order of their names, and get
+/// rows of their own.
 pub(super) fn columns(text: &str) -> Result<String, TextError> {
     let mut cursor = Cursor::new(lexer::lex(text, |_| Words::Dotted)?.tokens);
     cursor.expect("{")?;
@@ -187,15 +187,15 @@ pub(super) fn columns(text: &str) -> Result<String, TextError> {
 
 enum Cell {
     Label(String),
-    /// An instruction, and the label to which it goes.
+    /// An instruction, and the label that it jumps to.
     Instruction(String, Option<String>),
 }
 
-/// `w[release] x 1`; the operands of a calculation stand in brackets.
+/// Writes `w[release] x 1`. The operands of a calculation are in brackets.
 fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
     let branch = cursor.is_word("b");
     let mut words: Vec<String> = Vec::new();
-    // Does the next token follow without a blank?
+    // Whether the next token follows without a blank.
     let mut close = true;
     let mut marks = false;
     while !table::at_cell_end(cursor) {
@@ -207,7 +207,7 @@ fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
         };
         let last = words.last_mut();
         match (token.as_str(), last) {
-            // The annotations stand behind the first word alone.
+            // Annotations follow the first word only.
             ("[", Some(last)) if close => {
                 last.push('[');
                 marks = true;
@@ -240,7 +240,7 @@ fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
     (words.join(" "), to)
 }
 
-/// The cells of one row beside each other, as wide as their columns.
+/// The cells of a row side by side, padded to the width of their columns.
 fn rows(columns: &[Vec<String>]) -> String {
     let widths: Vec<usize> =
         columns.iter().map(|cells| cells.iter().map(String::len).max().unwrap_or(0)).collect();
@@ -249,7 +249,7 @@ fn rows(columns: &[Vec<String>]) -> String {
     for row in 0..count {
         let cells = columns.iter().zip(&widths).map(|(cells, &width)| {
             let cell = cells.get(row).map_or("", String::as_str);
-            // Widths are those of bytes.
+            // Widths count bytes.
             format!(" {cell}{} ", " ".repeat(width - cell.len()))
         });
         written.push_str(&cells.collect::<Vec<_>>().join("|"));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_stand_beside_each_other_with_their_bodies_as_they_are() {
+    fn functions_are_side_by_side_with_unchanged_bodies() {
         let code = "\n(* c *) P0(int *x) { /* } */ }\n// d\nvoid P1 () {\n  { *x = 1; }\n}\nexists (x=1)";
         assert_eq!(functions(code), " P0(int* x) {\n /* \n}\n ;\n");
         let code = "P0(int *x) { a; }\nvoid P1 () {\n  { b; }\n}\nexists (x=1)";

@@ -1,7 +1,7 @@
-//! The initial state as herd writes it for the hash.
+//! The initial state in herd's notation, for the hash.
 
-/// Registers by thread and name, then memory by name; of two entries for one
-/// name the first counts.
+/// Registers by thread and name, then memory by name. The first entry for a name
+/// counts.
 pub(super) fn written(block: &str) -> String {
     let mut entries: Vec<(Key, String)> = block.split(';').filter_map(entry).collect();
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -15,7 +15,7 @@ enum Key {
     Memory(String),
 }
 
-/// `int x = 1` is written `int x=1`; a word without a value has zero.
+/// Writes `int x = 1` as `int x=1`. A word without a value has zero.
 fn entry(text: &str) -> Option<(Key, String)> {
     let (left, value) = match text.split_once('=') {
         Some((left, value)) => (left, initial(value)),
@@ -27,7 +27,7 @@ fn entry(text: &str) -> Option<(Key, String)> {
         let inner = words.get(open + 1)?.clone();
         let array = open.checked_sub(1).map(|at| words[at].clone());
         match array {
-            // An array's values do not count.
+            // The hash does not include an array's values.
             Some(array) if inner.bytes().all(|b| b.is_ascii_digit()) => {
                 words.truncate(open - 1);
                 let text = format!("{} {array}[{inner}]", words.join(" "));
@@ -57,7 +57,8 @@ fn entry(text: &str) -> Option<(Key, String)> {
     Some((key, format!("{kind}{}{name}={value}", "*".repeat(stars))))
 }
 
-/// A value without blanks: `&x` is `x`, `ATOMIC_INIT(1)` is `1`, `x[1]` is `x+1`.
+/// Writes a value without blanks: `&x` is `x`, `ATOMIC_INIT(1)` is `1`, `x[1]` is
+/// `x+1`.
 fn initial(text: &str) -> String {
     let value: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let value = value.trim_start_matches('&');
@@ -70,7 +71,7 @@ fn initial(text: &str) -> String {
     }
 }
 
-/// Words and marks.
+/// Splits a text into words and marks.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = false;

@@ -37,7 +37,7 @@ pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     digest
 }
 
-/// The whole part of `2^32 |sin(step + 1)|`.
+/// The integer part of `2^32 |sin(step + 1)|`.
 fn sine(step: usize) -> u32 {
     (((step + 1) as f64).sin().abs() * 4_294_967_296.0) as u32
 }

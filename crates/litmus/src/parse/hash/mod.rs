@@ -1,10 +1,10 @@
-//! The line `Hash=...` behind herd's block, by which tools tell whether two logs
-//! are of the same tests.
+//! The line `Hash=...` after herd's output. Tools compare hashes to find out whether
+//! two logs are of the same tests.
 //!
-//! It is the MD5 of three digests: of the initial state, of the code, and of the
-//! terms that make a final state. Of `C` and `LISA` tests each is written as
-//! herd 7.58 writes it, so both tools print the same hash. Herd does not know the
-//! other formats.
+//! A hash is the MD5 of three digests: of the initial state, of the code, and of the
+//! terms of a final state. For `C` and `LISA` tests the three parts have the notation
+//! of herd 7.58, so both tools print the same hash. Herd does not know the other
+//! formats.
 
 mod code;
 mod initial;
@@ -17,9 +17,9 @@ use crate::program::{Dialect, Program, Term};
 use super::lexer::{self, Kind, Words};
 use md5::md5;
 
-/// The test's hash: the one that its header gives, `Hash=...`, or else the one
-/// computed from the test. Its name, its description, the filter and the values
-/// of the condition do not count; in C, blanks in a function's body do.
+/// The test's hash: the one in its header, `Hash=...`, or else the one computed from
+/// the test. It does not depend on the name, the description, the filter, and the
+/// values of the condition. In C it depends on blanks in a function's body.
 #[must_use]
 pub fn hash(text: &str, program: &Program) -> String {
     if let Some(given) = in_header(text) {
@@ -39,7 +39,7 @@ pub fn hash(text: &str, program: &Program) -> String {
     })
 }
 
-/// The hash that the lines in front of the initial state give.
+/// The hash in the header before the initial state.
 fn in_header(text: &str) -> Option<String> {
     let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
     header
@@ -48,8 +48,8 @@ fn in_header(text: &str) -> Option<String> {
         .map(|(_, hash)| hash.trim().to_owned())
 }
 
-/// The terms of a final state: registers by thread and name, memory by name,
-/// elements of arrays last.
+/// The terms of a final state: registers by thread and name, then memory by name, then
+/// elements of arrays.
 fn observed(program: &Program) -> String {
     let mut terms: Vec<_> = program
         .state_terms()
@@ -75,7 +75,7 @@ fn observed(program: &Program) -> String {
     terms.into_iter().map(|(.., name)| name).collect::<Vec<_>>().join("; ")
 }
 
-/// The tokens from the initial state to the condition, one blank between two.
+/// The tokens from the initial state to the condition, separated by blanks.
 fn tokens(text: &str) -> String {
     let mut written = String::new();
     let Ok(lexed) = lexer::lex(text, |_| Words::Dotted) else { return written };

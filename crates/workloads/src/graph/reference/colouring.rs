@@ -1,4 +1,4 @@
-//! Colours such that no two neighbours have the same.
+//! Graph colouring.
 
 use core::fmt;
 
@@ -6,43 +6,43 @@ use proto::words::counted;
 
 use super::super::Csr;
 
-/// The colour of a vertex that has none yet.
+/// The colour of an uncoloured vertex.
 pub const UNCOLOURED: u32 = u32::MAX;
 
-/// Why colours are no colouring.
+/// A violation of a proper colouring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conflict {
-    /// There are more or fewer colours than vertices.
+pub enum ColouringError {
+    /// The number of colours is not the number of vertices.
     Count {
-        /// How many colours.
+        /// The number of colours.
         colours: usize,
-        /// How many vertices.
+        /// The number of vertices.
         vertices: u32,
     },
     /// A vertex has no colour.
     Uncoloured {
-        /// Which.
+        /// The vertex.
         vertex: u32,
     },
-    /// Two neighbours have the same.
+    /// Two neighbours have one colour.
     Same {
-        /// The one.
+        /// A vertex.
         vertex: u32,
-        /// The other.
+        /// Its neighbour.
         neighbour: u32,
-        /// What both have.
+        /// The colour of both.
         colour: u32,
     },
 }
 
-impl fmt::Display for Conflict {
+impl fmt::Display for ColouringError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Conflict::Count { colours, vertices } => {
+            ColouringError::Count { colours, vertices } => {
                 write!(f, "found {}, expected {vertices}", counted(*colours as u64, "colour"))
             }
-            Conflict::Uncoloured { vertex } => write!(f, "vertex {vertex} has no colour, expected one"),
-            Conflict::Same { vertex, neighbour, colour } => write!(
+            ColouringError::Uncoloured { vertex } => write!(f, "vertex {vertex} has no colour, expected one"),
+            ColouringError::Same { vertex, neighbour, colour } => write!(
                 f,
                 "vertex {vertex} and its neighbour {neighbour} both have colour {colour}, expected different ones"
             ),
@@ -50,24 +50,24 @@ impl fmt::Display for Conflict {
     }
 }
 
-impl core::error::Error for Conflict {}
+impl core::error::Error for ColouringError {}
 
-/// How many colours a proper colouring uses. Self loops do not count.
+/// The number of colours of a proper colouring. Self loops do not count.
 ///
 /// # Errors
-/// The first vertex without a colour, or with a neighbour's.
-pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, Conflict> {
+/// The first vertex without a colour, or with the colour of a neighbour.
+pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, ColouringError> {
     if colours.len() != graph.vertices() as usize {
-        return Err(Conflict::Count { colours: colours.len(), vertices: graph.vertices() });
+        return Err(ColouringError::Count { colours: colours.len(), vertices: graph.vertices() });
     }
     for vertex in 0..graph.vertices() {
         let colour = colours[vertex as usize];
         if colour == UNCOLOURED {
-            return Err(Conflict::Uncoloured { vertex });
+            return Err(ColouringError::Uncoloured { vertex });
         }
         let same = |&&neighbour: &&u32| neighbour != vertex && colours[neighbour as usize] == colour;
         if let Some(&neighbour) = graph.neighbours(vertex).iter().find(same) {
-            return Err(Conflict::Same { vertex, neighbour, colour });
+            return Err(ColouringError::Same { vertex, neighbour, colour });
         }
     }
     let mut used = colours.to_vec();
@@ -76,8 +76,8 @@ pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, Conflict> {
     Ok(used.len() as u64)
 }
 
-/// Each vertex in turn takes the least colour that none of its neighbours has,
-/// directions forgotten.
+/// A greedy colouring of the undirected graph: each vertex in turn takes the
+/// least colour that no neighbour has.
 #[must_use]
 pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
     let graph = graph.undirected();
@@ -95,10 +95,10 @@ pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
     colours
 }
 
-/// Colours after so many sweeps: in sweep N, each uncoloured vertex whose
-/// priority is above that of all uncoloured neighbours takes the colour N,
-/// counted from 0. The larger number decides among equal priorities. The graph
-/// has each arc in both directions.
+/// The colours after a number of sweeps. In sweep N, counted from 0, each
+/// uncoloured vertex with a higher priority than all uncoloured neighbours takes
+/// colour N. Among equal priorities the larger vertex number wins. The graph
+/// must have each arc in both directions.
 ///
 /// # Panics
 /// If there are fewer priorities than vertices.
@@ -128,17 +128,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_way_to_be_no_colouring_is_named() {
+    fn each_violation_is_named() {
         let path = Csr::from_edges(3, vec![(0, 1), (1, 2), (2, 2)]);
         assert_eq!(check_colouring(&path, &[5, 1, 5]), Ok(2));
-        assert_eq!(check_colouring(&path, &[0, 1]), Err(Conflict::Count { colours: 2, vertices: 3 }));
-        assert_eq!(check_colouring(&path, &[0, UNCOLOURED, 0]), Err(Conflict::Uncoloured { vertex: 1 }));
+        assert_eq!(check_colouring(&path, &[0, 1]), Err(ColouringError::Count { colours: 2, vertices: 3 }));
+        assert_eq!(
+            check_colouring(&path, &[0, UNCOLOURED, 0]),
+            Err(ColouringError::Uncoloured { vertex: 1 })
+        );
         let same = check_colouring(&path, &[0, 1, 1]);
-        assert_eq!(same, Err(Conflict::Same { vertex: 1, neighbour: 2, colour: 1 }));
+        assert_eq!(same, Err(ColouringError::Same { vertex: 1, neighbour: 2, colour: 1 }));
     }
 
     #[test]
-    fn greedy_is_proper_and_needs_at_most_a_colour_more_than_the_degree() {
+    fn greedy_is_proper_and_needs_at_most_one_colour_more_than_the_degree() {
         let graph = power_law(500, 3000, 5).undirected();
         let used = check_colouring(&graph, &greedy_colouring(&graph)).expect("a colouring");
         let degree = (0..500).map(|v| graph.degree(v)).max().unwrap_or(0);
@@ -148,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_colour_properly_in_the_end_and_never_change_a_colour() {
+    fn sweeps_never_change_a_colour_and_end_in_a_proper_colouring() {
         let graph = power_law(300, 1500, 5).undirected();
         let priorities: Vec<u32> = (0..300).map(crate::data::mix).collect();
         let done = colouring_sweeps(&graph, &priorities, 300);

@@ -5,17 +5,17 @@ use std::collections::BinaryHeap;
 
 use super::super::Csr;
 
-/// The distance of a vertex that no path reaches.
+/// The distance of an unreachable vertex.
 pub const UNREACHED: u64 = u64::MAX;
 
-/// The hops to a vertex that no path reaches.
+/// The hops to an unreachable vertex.
 pub const UNREACHED_HOPS: u32 = u32::MAX;
 
-/// The length of the shortest path from a vertex to each, by the lengths of
-/// the graph.
+/// The length of the shortest path from a vertex to each vertex, by the lengths
+/// of the graph.
 ///
 /// # Panics
-/// If there is no such vertex.
+/// If the vertex does not exist.
 #[must_use]
 pub fn dijkstra(graph: &Csr, source: u32) -> Vec<u64> {
     let lengths = graph.lengths();
@@ -37,11 +37,12 @@ pub fn dijkstra(graph: &Csr, source: u32) -> Vec<u64> {
     distance
 }
 
-/// Distances after so many sweeps in which each vertex takes the least of its
-/// own and its predecessors' distance plus the length of the arc.
+/// The distances after a number of sweeps. In a sweep each vertex takes the
+/// minimum of its own distance and, over its predecessors, their distance plus
+/// the length of the arc.
 ///
 /// # Panics
-/// If there is no such vertex.
+/// If the vertex does not exist.
 #[must_use]
 pub fn distance_sweeps(graph: &Csr, source: u32, sweeps: u64) -> Vec<u64> {
     let lengths = graph.lengths();
@@ -64,10 +65,10 @@ pub fn distance_sweeps(graph: &Csr, source: u32, sweeps: u64) -> Vec<u64> {
     distance
 }
 
-/// The fewest arcs on a path from a vertex to each.
+/// The fewest arcs on a path from a vertex to each vertex.
 ///
 /// # Panics
-/// If there is no such vertex.
+/// If the vertex does not exist.
 #[must_use]
 pub fn hops(graph: &Csr, source: u32) -> Vec<u32> {
     let mut hops = vec![UNREACHED_HOPS; graph.vertices() as usize];
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_come_to_the_shortest_distances_from_above() {
+    fn sweeps_converge_to_the_shortest_distances_from_above() {
         let mut graph = power_law(200, 1000, 3);
         graph.weights = Some(Weights::Whole((0..1000).map(|index| index * 7919 % 100).collect()));
         let exact = dijkstra(&graph, 0);
@@ -113,7 +114,7 @@ mod tests {
             last = now;
         }
         assert_eq!(last, exact);
-        // One sweep reaches the neighbours and nobody else.
+        // One sweep reaches the neighbours only.
         let reached = distance_sweeps(&graph, 0, 1).iter().filter(|&&d| d < UNREACHED).count();
         assert_eq!(reached, hops(&graph, 0).iter().filter(|&&hops| hops <= 1).count());
     }

@@ -1,23 +1,23 @@
-//! Page rank by power iteration.
+//! PageRank by power iteration.
 
 use super::super::Csr;
 
-/// The ranks a power iteration came to.
+/// The result of a power iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
     /// The rank of each vertex.
     pub ranks: Vec<f64>,
-    /// How many sweeps it took.
+    /// The number of sweeps.
     pub sweeps: u64,
-    /// The sum of the changes of the last sweep.
+    /// The sum of all changes in the last sweep.
     pub change: f64,
 }
 
-/// Sweeps from equal ranks until the ranks change by at most `tolerance` in
-/// all, or `sweeps_max` were done. In a sweep each vertex gets
+/// Sweeps from equal ranks until the sum of changes is at most `tolerance`, or
+/// for `sweeps_max` sweeps. In a sweep each vertex gets
 /// `(1 - damping) / n + damping * sum(rank(u) / degree(u))` over the vertices
-/// u with an arc to it. What a vertex without arcs has goes nowhere, so the
-/// ranks add up to 1 only where there is none.
+/// u with an arc to it. The rank of a vertex without arcs is lost, so the ranks
+/// add up to 1 only if there is no such vertex.
 #[must_use]
 pub fn ranks(graph: &Csr, damping: f64, tolerance: f64, sweeps_max: u64) -> Ranks {
     let vertices = f64::from(graph.vertices());
@@ -39,7 +39,7 @@ pub fn ranks(graph: &Csr, damping: f64, tolerance: f64, sweeps_max: u64) -> Rank
     now
 }
 
-/// The ranks after exactly so many sweeps.
+/// The ranks after exactly `sweeps` sweeps.
 #[must_use]
 pub fn rank_sweeps(graph: &Csr, damping: f64, sweeps: u64) -> Vec<f64> {
     ranks(graph, damping, -1.0, sweeps).ranks
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_converge_to_a_fixed_point_that_adds_up() {
+    fn ranks_converge_to_a_fixed_point_with_sum_one() {
         let graph = power_law(300, 2000, 1).undirected();
         let graph = Csr::from_edges(
             300,
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_star_has_the_rank_that_algebra_gives() {
+    fn the_centre_of_a_star_has_the_exact_rank() {
         let graph = Csr::from_edges(5, (1..5).flat_map(|v| [(0, v), (v, 0)]).collect());
         let found = ranks(&graph, 0.85, 1e-14, 1000).ranks;
         // m = 0.03 + 0.85 * 4 * l, l = 0.03 + 0.85 * m / 4.

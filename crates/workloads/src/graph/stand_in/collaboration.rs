@@ -1,18 +1,18 @@
-//! Stands in for `coAuthorsDBLP`.
+//! The stand-in for `coAuthorsDBLP`.
 //!
-//! Known: authors of computer science papers, joined if they wrote one
-//! together (10th DIMACS challenge): 299,067 vertices, 977,676 edges, one
-//! component. The network of the same source that SNAP publishes, 317,080
-//! vertices, has a largest degree of 343, a diameter of 23, a clustering
-//! coefficient of 0.31, a Gini coefficient of 0.54, and a power law of exponent
-//! 3.3 in its tail (KONECT).
+//! Original: vertices are authors of computer science papers, and edges join
+//! coauthors (10th DIMACS challenge). It has 299,067 vertices, 977,676 edges and
+//! one component. SNAP publishes a network of the same source with 317,080
+//! vertices. That one has a largest degree of 343, a diameter of 23, a
+//! clustering coefficient of 0.31, a Gini coefficient of 0.54, and a power law
+//! of exponent 3.3 in its tail (KONECT).
 //!
-//! Made: papers, one after the other, whose authors become a clique. A paper
-//! belongs to a field, and fields grow as papers choose them. At least one
-//! author wrote before; the others are new, or of those who wrote in the field
-//! lately, by the number of their papers, or seldom of any field. A career has
-//! two papers at least and 140 at most, and by a power law in between. Authors
-//! are numbered as they first write.
+//! Generator: it writes one paper after the other, and the authors of a paper
+//! become a clique. A paper belongs to a field, drawn from the papers so far. At
+//! least one author is known. The others are new, or recent authors of the
+//! field, weighted by their papers, or rarely authors of any field. A career has
+//! 2 to 140 papers, by a power law. Authors are numbered in the order of their
+//! first papers.
 
 use kernel::rng::Rng;
 
@@ -21,23 +21,23 @@ use super::Size;
 use super::draw::unit;
 use super::edges::Edges;
 
-/// One paper in so many founds a field.
+/// One paper in 24 founds a field.
 const FIELDS_ONE_IN: u64 = 24;
-/// One author in so many is of any field.
+/// One known author in 24 comes from any field.
 const STRANGERS_ONE_IN: u64 = 24;
 const AUTHORS_MAX: usize = 24;
-/// Only so many of a field's latest names are asked again.
-const NAMES_KNOWN: u64 = 300;
-/// The most papers anybody writes.
+/// The recent authors of a field from which authors are drawn.
+const RECENT_AUTHORS_MAX: u64 = 300;
+/// The most papers of one author.
 const PAPERS_MAX: f64 = 140.0;
 
-struct World {
+struct Network {
     size: Size,
     edges: Edges,
     authors: u32,
-    /// How many papers each author still writes.
+    /// The remaining papers of each author.
     papers_left: Vec<u8>,
-    /// For each field the authors of its papers, as often as they wrote.
+    /// For each field the authors of its papers, once per paper.
     fields: Vec<Vec<u32>>,
     /// The field of each paper.
     papers: Vec<u32>,
@@ -45,7 +45,7 @@ struct World {
 
 pub(super) fn generate(size: Size, seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
-    let mut world = World {
+    let mut network = Network {
         size,
         edges: Edges::with_capacity(size.edges),
         authors: 1,
@@ -53,13 +53,13 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
         fields: vec![vec![0]],
         papers: vec![0],
     };
-    while world.authors < size.vertices || world.edges.len() < size.edges {
-        world.write_paper(&mut rng);
+    while network.authors < size.vertices || network.edges.len() < size.edges {
+        network.write_paper(&mut rng);
     }
-    world.edges.into_graph(size.vertices, None)
+    network.edges.into_graph(size.vertices, None)
 }
 
-impl World {
+impl Network {
     fn write_paper(&mut self, rng: &mut Rng) {
         let some_paper = rng.below(self.papers.len() as u64) as usize;
         let mut field = self.papers[some_paper] as usize;
@@ -73,7 +73,7 @@ impl World {
                 authors.push(self.next_author(field, rng));
             }
         } else if self.authors_left() > 0 {
-            // Just enough edges are left for everybody to get one.
+            // The remaining edges are just enough for one per remaining author.
             authors.push(self.new_author(rng));
         } else {
             authors.push(self.next_author(field, rng));
@@ -93,7 +93,7 @@ impl World {
         self.papers.push(field as u32);
     }
 
-    /// A new author if there are few for so many edges, else a known one.
+    /// A new author if there are too few for the edges so far, else a known one.
     fn next_author(&mut self, field: usize, rng: &mut Rng) -> u32 {
         let authors_done = u64::from(self.authors) * self.size.edges as u64;
         let edges_done = self.edges.len() as u64 * u64::from(self.size.vertices);
@@ -122,19 +122,19 @@ impl World {
         self.authors - 1
     }
 
-    /// One of two who wrote in a field lately: who has more papers to write.
+    /// Of two recent authors of a field, the one with more remaining papers.
     fn of_field(&self, field: usize, rng: &mut Rng) -> u32 {
         let authors = &self.fields[field];
-        let latest = (authors.len() as u64).min(NAMES_KNOWN);
-        let mut asked = || authors[authors.len() - 1 - rng.below(latest) as usize];
-        let (one, two) = (asked(), asked());
+        let latest = (authors.len() as u64).min(RECENT_AUTHORS_MAX);
+        let mut draw = || authors[authors.len() - 1 - rng.below(latest) as usize];
+        let (one, two) = (draw(), draw());
         if self.papers_left[one as usize] >= self.papers_left[two as usize] { one } else { two }
     }
 }
 
-/// Two to four mostly, with a long tail.
+/// The authors of a paper: mostly 2 to 4, with a long tail.
 fn author_count(rng: &mut Rng) -> usize {
-    // The lesser of two with exponents 1 and 2 has exponent 3.
+    // The smaller of two draws with exponents 1 and 2 has exponent 3.
     let (one, two) = (1.0 / (1.0 - unit(rng)), 1.0 / (1.0 - unit(rng)).sqrt());
     ((2.0 * one.min(two)).round() as usize).clamp(2, AUTHORS_MAX)
 }

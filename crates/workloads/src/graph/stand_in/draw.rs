@@ -1,13 +1,13 @@
-//! Random numbers of the distributions that the generators need, made of
-//! operations that round alike on every machine.
+//! Random numbers for the generators. All operations round alike on every
+//! machine.
 
 use kernel::rng::Rng;
 
-/// 2 to the power of `x`, to eleven digits. The one of the system's library
-/// rounds differently from machine to machine.
+/// 2 to the power of `x`, to eleven digits. The function of the system's library
+/// rounds differently on different machines.
 pub(super) fn exp2(x: f64) -> f64 {
     let whole = x.floor().clamp(-1022.0, 1023.0);
-    // e^(part ln 2) by its series: at most ln 2, so 14 terms do.
+    // The series of e^(part ln 2). The exponent is at most ln 2, so 14 terms suffice.
     let part = (x - whole) * core::f64::consts::LN_2;
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..15 {
@@ -17,17 +17,17 @@ pub(super) fn exp2(x: f64) -> f64 {
     sum * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
 }
 
-/// A number from 0 up to 1.
+/// A number from 0 to below 1.
 pub(super) fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Nearly normal, of mean 0 and deviation 1: a sum of twelve.
+/// A nearly normal number with mean 0 and deviation 1: a sum of twelve draws.
 pub(super) fn normal(rng: &mut Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }
 
-/// Puts a list into a random order.
+/// Shuffles a list.
 pub(super) fn shuffle<T>(list: &mut [T], rng: &mut Rng) {
     for last in (1..list.len()).rev() {
         list.swap(last, rng.below(last as u64 + 1) as usize);
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_have_the_mean_and_spread_they_promise() {
+    fn normal_draws_have_mean_0_and_deviation_1() {
         let mut rng = Rng::new(1);
         let draws: Vec<f64> = (0..20_000).map(|_| normal(&mut rng)).collect();
         let mean = draws.iter().sum::<f64>() / 20_000.0;

@@ -1,13 +1,13 @@
-//! Stands in for `ecology1`.
+//! The stand-in for `ecology1`.
 //!
-//! Known: a matrix of circuit theory applied to animal movement, on a landscape
-//! of 1000 x 1000 cells, each joined to its four neighbours: 1,000,000 rows,
-//! 4,996,000 entries of which the diagonal is 1,000,000 (SuiteSparse Matrix
-//! Collection, group McRae).
+//! Original: a matrix of circuit theory for animal movement. A landscape has
+//! 1000 x 1000 cells, each joined to its four neighbours. The matrix has
+//! 1,000,000 rows and 4,996,000 entries, including the diagonal (SuiteSparse
+//! Matrix Collection, group McRae).
 //!
-//! Made: that grid, row by row, without the diagonal. It has no randomness, so
-//! every seed gives the same. A smaller scale gives the grid nearest to a
-//! square.
+//! Generator: the same grid, row by row, without the diagonal. It has no
+//! randomness, so all seeds give one graph. A smaller scale gives the grid
+//! nearest to a square.
 
 use super::super::Csr;
 use super::Size;

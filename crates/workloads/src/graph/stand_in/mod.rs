@@ -1,18 +1,18 @@
-//! Stand-ins for well-known graphs, made from a seed.
+//! Stand-ins for well-known graphs, generated from a seed.
 //!
-//! When a file is not at hand, a generator makes a graph of its size and kind:
-//! as many vertices and arcs, and degrees, diameter and locality as such graphs
-//! have. What is known of each graph and what the generator imitates stands in
-//! its module. A stand-in is not the graph: it says what this kind of input
-//! does, not what that file does.
+//! If a file is not available, a generator makes a graph of its size and kind:
+//! with its vertices and arcs, and with typical degrees, diameter and locality.
+//! The module of each stand-in lists the known facts of the original, and the
+//! properties that the generator imitates. A stand-in is not the original:
+//! results apply to the kind of input, not to the file.
 //!
-//! The same scale and seed give the same graph on every machine: only sums,
-//! products, quotients and square roots of floating-point numbers are used,
-//! which round alike everywhere.
+//! The same scale and seed give the same graph on every machine, because the
+//! generators use only sums, products, quotients and square roots of
+//! floating-point numbers, which round alike everywhere.
 //!
-//! A [`Scale`] below 1 makes a smaller graph with the same mean degree and
-//! shape. What grows with the size in this kind of graph, as the diameter of a
-//! road network or the degree of a hub does, shrinks with it.
+//! A [`Scale`] below 1 makes a smaller graph with the same mean degree and shape.
+//! Properties that grow with the size in this kind of graph, such as the diameter
+//! of a road network or the degree of a hub, shrink with the scale.
 
 mod collaboration;
 mod draw;
@@ -34,20 +34,20 @@ pub use scale::{BadScale, Scale};
 pub struct StandIn {
     /// The name of the graph.
     pub name: &'static str,
-    /// Its vertices.
+    /// Its number of vertices.
     pub vertices: u32,
-    /// Its arcs, where an undirected edge is two.
+    /// Its number of arcs. An undirected edge is two arcs.
     pub arcs: u64,
-    /// What kind of graph it is.
+    /// The kind of graph.
     pub kind: &'static str,
     make: fn(Size, u64) -> Csr,
 }
 
-/// How large a graph is to be.
+/// The size of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     vertices: u32,
-    /// Undirected edges: half of the arcs.
+    /// The number of undirected edges: half of the arcs.
     edges: usize,
 }
 
@@ -110,8 +110,8 @@ impl core::fmt::Debug for StandIn {
 }
 
 impl StandIn {
-    /// The graph of this scale and seed. Without self loops and parallel arcs,
-    /// and with each arc in both directions, of equal weight if it has one.
+    /// The graph of this scale and seed. It has no self loops and no parallel
+    /// arcs. Each arc has a reverse arc of the same weight.
     #[must_use]
     pub fn generate(&self, scale: Scale, seed: u64) -> Csr {
         let size = Size {
@@ -128,10 +128,10 @@ pub fn all() -> &'static [StandIn] {
     &ALL
 }
 
-/// The stand-in for the graph of a name.
+/// The stand-in for a graph, by name.
 ///
 /// # Errors
-/// A sentence that names the nearest known one.
+/// A message with the nearest known name.
 pub fn find(name: &str) -> Result<&'static StandIn, String> {
     let known: Vec<&str> = ALL.iter().map(|stand_in| stand_in.name).collect();
     ALL.iter()

@@ -1,18 +1,19 @@
-//! Stands in for `c-68`.
+//! The stand-in for `c-68`.
 //!
-//! Known: a matrix of a nonlinear optimization problem of IBM's circuit tuning
-//! (SuiteSparse Matrix Collection, group GHS_indef), symmetric and indefinite,
-//! of 64,810 rows and 565,996 entries, the diagonal included. Matrices of this
-//! family are of the form [H A^T; A 0]: couplings H among variables, and a
-//! row of A for each constraint with the variables it touches. Most rows have
-//! few entries and a few have thousands.
+//! Original: a matrix of a nonlinear optimization problem in IBM's circuit
+//! tuning (SuiteSparse Matrix Collection, group GHS_indef). It is symmetric and
+//! indefinite, with 64,810 rows and 565,996 entries, including the diagonal.
+//! Matrices of this family have the form [H A^T; A 0]: H couples variables, and
+//! A has a row with the variables of each constraint. Most rows have few
+//! entries, and a few have thousands.
 //!
-//! Made: three variables to two constraints, variables first. A constraint
-//! touches variables near its place; few constraints are wide. Some variables
-//! stand in many constraints all over: the degree of the first is a twelfth of
-//! the rows, of the second half of that, of the third a third. The diagonal is
-//! left out, and the arcs are as many as the entries with it. Values are whole
-//! from 1 to 10,000, evenly spread in their logarithm.
+//! Generator: three variables per two constraints, variables first. A
+//! constraint has variables near its position, and a few constraints are wide.
+//! Some variables are hubs, which appear in constraints everywhere: the first
+//! has a degree of a twelfth of the rows, the second half of that, the third a
+//! third of it. There is no diagonal, but as many arcs as entries with the
+//! diagonal. Values are whole numbers from 1 to 10,000, uniform in their
+//! logarithm.
 
 use kernel::rng::Rng;
 
@@ -22,7 +23,7 @@ use super::draw::{exp2, unit};
 use super::edges::Edges;
 
 const HUBS: u32 = 32;
-/// How far from its place a constraint touches variables.
+/// The largest distance of a variable from the position of its constraint.
 const REACH: u64 = 48;
 
 pub(super) fn generate(size: Size, seed: u64) -> Csr {
@@ -32,7 +33,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
     let mut edges = Edges::with_capacity(size.edges);
     let place = |constraint: u32| u64::from(constraint) * u64::from(variables) / u64::from(constraints);
 
-    // From its own place up to that of the next: so everything hangs together.
+    // From its own position to that of the next one, so that the graph is connected.
     for constraint in 0..constraints {
         let end = place(constraint + 1).min(u64::from(variables) - 1);
         for variable in place(constraint)..=end {
@@ -69,7 +70,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
     edges.into_graph(size.vertices, Some(&|u, v| magnitude(seed, u, v)))
 }
 
-/// The magnitude of an entry: from 1 to 10,000, evenly spread in its logarithm.
+/// The magnitude of an entry: from 1 to 10,000, uniform in its logarithm.
 pub(super) fn magnitude(seed: u64, u: u32, v: u32) -> u32 {
     const LOG2_OF_10_000: f64 = 13.287_712_379_549_449;
     let key = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(u) << 32 | u64::from(v));

@@ -1,18 +1,18 @@
-//! Stands in for `OPF_10000`.
+//! The stand-in for `OPF_10000`.
 //!
-//! Known: the matrix of an optimal power flow problem of about 10,000 buses
-//! (SuiteSparse Matrix Collection, group IPSO) of 43,887 rows: some four
-//! unknowns a bus. Its 426,898 arcs are approximate. Power grids are sparse:
-//! the Western US grid has 1.33 lines a bus and a diameter of 46 for 4,941
+//! Original: the matrix of an optimal power flow problem with about 10,000 buses
+//! (SuiteSparse Matrix Collection, group IPSO). It has 43,887 rows, about four
+//! unknowns per bus. Its 426,898 arcs are approximate. Power grids are sparse:
+//! the Western US grid has 1.33 lines per bus, and a diameter of 46 for 4,941
 //! buses (Watts and Strogatz, 1998).
 //!
-//! Made: a grid of one bus to 4.39 rows and 1.3 lines a bus: each bus joins an
-//! earlier one that is mostly near, and further lines close rings. A bus is a
-//! block of four unknowns, voltage and angle and the multipliers of their two
-//! balances, and two more for each generator there; a block is dense. A line
-//! joins the voltages of one end to the multipliers of the other, and some
-//! lines the voltages of both as well, as many as the arcs need. Rows of one
-//! bus follow each other. Values are as in the stand-in for `c-68`.
+//! Generator: a grid with a bus per 4.39 rows and 1.3 lines per bus. Each bus
+//! joins an earlier bus, mostly a near one, and further lines close rings. A bus
+//! is a dense block of four unknowns: voltage, angle, and the multipliers of
+//! their two balances. Each generator at a bus adds two unknowns. A line joins
+//! the voltages of one end to the multipliers of the other. Some lines join the
+//! voltages of both ends too, to reach the number of arcs. The rows of a bus are
+//! consecutive. Values are those of the stand-in for `c-68`.
 
 use kernel::rng::Rng;
 
@@ -37,13 +37,13 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
         }
     }
     let mut lines: Vec<(u32, u32)> =
-        (1..buses).map(|bus| (bus - 1 - far(u64::from(bus), &mut rng), bus)).collect();
+        (1..buses).map(|bus| (bus - 1 - distance_back(u64::from(bus), &mut rng), bus)).collect();
     let rings = buses * 3 / 10;
     for _ in 0..rings {
         let bus = 1 + rng.below(u64::from(buses) - 1) as u32;
-        lines.push((bus - 1 - far(u64::from(bus), &mut rng), bus));
+        lines.push((bus - 1 - distance_back(u64::from(bus), &mut rng), bus));
     }
-    // The first two unknowns of a bus are its voltage and angle, then the multipliers.
+    // The unknowns of a bus are its voltage, its angle, then the multipliers.
     const BALANCES: [(u32, u32); 8] = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 0), (2, 1), (3, 0), (3, 1)];
     const VOLTAGES: [(u32, u32); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let join = |edges: &mut Edges, (u, v): (u32, u32), couplings: &[(u32, u32)]| {
@@ -61,13 +61,13 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
     }
     while edges.len() < size.edges {
         let bus = 1 + rng.below(u64::from(buses) - 1) as u32;
-        join(&mut edges, (bus - 1 - far(u64::from(bus), &mut rng), bus), &BALANCES);
+        join(&mut edges, (bus - 1 - distance_back(u64::from(bus), &mut rng), bus), &BALANCES);
     }
     edges.into_graph(size.vertices, Some(&|u, v| magnitude(seed, u, v)))
 }
 
-/// Where the rows of each bus begin, and where the last end: four each, and
-/// what is left in pairs where the generators are.
+/// The first row of each bus, and the end of the last one. A bus has four rows.
+/// The remaining rows go in pairs to buses with generators.
 fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
     let mut unknowns = vec![UNKNOWNS; buses as usize];
     let mut left = rows - UNKNOWNS * buses;
@@ -83,8 +83,8 @@ fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
     first
 }
 
-/// How many buses to go back, less than `limit`: often few, seldom many.
-fn far(limit: u64, rng: &mut Rng) -> u32 {
+/// The distance to an earlier bus, less than `limit`: mostly small, rarely large.
+fn distance_back(limit: u64, rng: &mut Rng) -> u32 {
     const NEAR: f64 = 1.5;
     let bits = (64 - limit.leading_zeros()) as f64;
     let steps = (exp2(NEAR + unit(rng) * unit(rng) * unit(rng) * bits) - 1.0) as u64;

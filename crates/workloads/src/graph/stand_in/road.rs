@@ -1,21 +1,22 @@
-//! Stands in for the road networks of the 9th DIMACS implementation challenge.
+//! The stand-in for the road networks of the 9th DIMACS implementation challenge.
 //!
-//! Known: made of the US Census Bureau's TIGER/Line files of the year 2000;
-//! vertices are crossings, ends and bends, nearly planar, connected, each road
-//! in both directions. The two nearest in size with published statistics (NW
-//! and CAL, KONECT) have out-degrees of at most 9 and 7, a Gini coefficient of
-//! the degrees of 0.22 and 0.21, a clustering coefficient of 0.027 and 0.025,
-//! and diameters of 1,994 and 2,315 hops: 1.8 and 1.7 times the square root of
-//! the vertices. The lengths of the whole of the USA are 1 to 368,885 with a
-//! mean of 2,949, a median of 1,447 and a deviation of 4,074 (GAP benchmark).
-//! Numbers of vertices follow the map, so neighbours are near in memory.
+//! Original: from the TIGER/Line files of the US Census Bureau of the year 2000.
+//! Vertices are crossings, ends and bends. The graph is nearly planar and
+//! connected, with each road in both directions. The two networks nearest in
+//! size with published statistics (NW and CAL, KONECT) have out-degrees of at
+//! most 9 and 7, a Gini coefficient of the degrees of 0.22 and 0.21, a
+//! clustering coefficient of 0.027 and 0.025, and diameters of 1,994 and 2,315
+//! hops: 1.8 and 1.7 times the square root of the vertices. Lengths in the whole
+//! USA are 1 to 368,885, with a mean of 2,949, a median of 1,447 and a deviation
+//! of 4,074 (GAP benchmark). The numbering follows the map, so neighbours are
+//! near in memory.
 //!
-//! Made: crossings on a square lattice, with a diagonal in each cell. A sparse
-//! net of long straight roads is kept whole, since it decides the diameter;
-//! the rest is a random spanning tree and as many further roads as are needed,
-//! few of them diagonals. Vertices are numbered along a Hilbert curve of
-//! tiles. Lengths are products of factors of the road, of the neighbourhood
-//! and of the region, since towns have short roads.
+//! Generator: crossings on a square lattice, with a diagonal in each cell. It
+//! keeps a sparse net of long straight roads, because that net determines the
+//! diameter. It adds a random spanning tree, and further roads up to the number
+//! of edges, few of them diagonals. Vertices are numbered along a Hilbert curve
+//! of tiles. A length is the product of a factor of the road, of the
+//! neighbourhood and of the region, because towns have short roads.
 
 use kernel::rng::Rng;
 
@@ -27,7 +28,7 @@ use crate::data::mix;
 
 /// Lattice cells between two long roads.
 const LONG_ROADS_APART: u32 = 12;
-/// One diagonal in so many is tried as early as a straight road.
+/// One diagonal in 16 has the class of a straight road.
 const DIAGONALS_ONE_IN: u64 = 16;
 const LENGTH_MEDIAN: f64 = 1447.0;
 const LENGTH_MAX: f64 = 368_885.0;
@@ -39,7 +40,7 @@ struct Lattice {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum RoadClass {
     Long,
     Street,
     Diagonal,
@@ -62,17 +63,21 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
 }
 
 impl Lattice {
-    /// All roads that could be, in the order in which they are tried.
-    fn candidates(&self, rng: &mut Rng) -> Vec<(Rank, (u32, u32))> {
+    /// All possible roads, in the order of the selection.
+    fn candidates(&self, rng: &mut Rng) -> Vec<(RoadClass, (u32, u32))> {
         let mut all = Vec::with_capacity(3 * self.vertices as usize);
         for cell in 0..self.vertices {
             let (x, y) = (cell % self.width, cell / self.width);
             let long = |along: u32| {
-                if along % LONG_ROADS_APART == LONG_ROADS_APART / 2 { Rank::Long } else { Rank::Street }
+                if along % LONG_ROADS_APART == LONG_ROADS_APART / 2 {
+                    RoadClass::Long
+                } else {
+                    RoadClass::Street
+                }
             };
-            let mut try_road = |rank, from: u32, to: u32| {
+            let mut try_road = |class, from: u32, to: u32| {
                 if from < self.vertices && to < self.vertices {
-                    all.push((rank, (from, to)));
+                    all.push((class, (from, to)));
                 }
             };
             if x + 1 < self.width {
@@ -80,25 +85,26 @@ impl Lattice {
             }
             try_road(long(x), cell, cell + self.width);
             if x + 1 < self.width {
-                let rank = if rng.below(DIAGONALS_ONE_IN) == 0 { Rank::Street } else { Rank::Diagonal };
+                let class =
+                    if rng.below(DIAGONALS_ONE_IN) == 0 { RoadClass::Street } else { RoadClass::Diagonal };
                 if rng.below(2) == 0 {
-                    try_road(rank, cell, cell + self.width + 1);
+                    try_road(class, cell, cell + self.width + 1);
                 } else {
-                    try_road(rank, cell + 1, cell + self.width);
+                    try_road(class, cell + 1, cell + self.width);
                 }
             }
         }
         shuffle(&mut all, rng);
-        all.sort_by_key(|(rank, _)| *rank);
+        all.sort_by_key(|(class, _)| *class);
         all
     }
 
-    /// The long roads, a spanning tree, and further roads up to this number.
+    /// The long roads, a spanning tree, and further roads up to `count`.
     fn roads(&self, count: usize, rng: &mut Rng) -> Vec<(u32, u32)> {
-        let mut trees = Trees::new(self.vertices);
+        let mut trees = Forest::new(self.vertices);
         let (mut roads, mut spare) = (Vec::with_capacity(count), Vec::new());
-        for (rank, road) in self.candidates(rng) {
-            if trees.join(road.0, road.1) || rank == Rank::Long {
+        for (class, road) in self.candidates(rng) {
+            if trees.join(road.0, road.1) || class == RoadClass::Long {
                 roads.push(road);
             } else {
                 spare.push(road);
@@ -109,8 +115,8 @@ impl Lattice {
         roads
     }
 
-    /// The number of each cell: tiles along a Hilbert curve, and in a tile
-    /// row by row.
+    /// The number of each cell: tiles along a Hilbert curve, and row by row
+    /// within a tile.
     fn numbers(&self) -> Vec<u32> {
         const TILE: u32 = 8;
         let side = self.width.div_ceil(TILE).next_power_of_two();
@@ -139,14 +145,14 @@ impl Lattice {
         };
         let tile = |cell: u32, side: u32| (cell % self.width / side, cell / self.width / side);
         let (near, far) = (tile(from, NEIGHBOURHOOD), tile(from, REGION));
-        // Squares of the factors add up to the spread of the logarithm, base 2.
+        // The squares of the coefficients add up to the variance of the binary logarithm.
         let spread =
             1.15 * factor(1, from, to) + 0.8 * factor(2, near.0, near.1) + 0.8 * factor(3, far.0, far.1);
         (LENGTH_MEDIAN * exp2(spread)).clamp(1.0, LENGTH_MAX).round() as u32
     }
 }
 
-/// How far along the Hilbert curve through a square of this side a cell lies.
+/// The position of a cell on the Hilbert curve through a square of side `side`.
 fn hilbert(side: u32, x: u32, y: u32) -> u64 {
     let (mut x, mut y, mut along) = (x, y, 0u64);
     let mut s = side / 2;
@@ -164,12 +170,12 @@ fn hilbert(side: u32, x: u32, y: u32) -> u64 {
     along
 }
 
-/// Trees that grow together: union-find with halved paths.
-struct Trees(Vec<u32>);
+/// The trees of a spanning forest: union-find with path halving.
+struct Forest(Vec<u32>);
 
-impl Trees {
+impl Forest {
     fn new(vertices: u32) -> Self {
-        Trees((0..vertices).collect())
+        Forest((0..vertices).collect())
     }
 
     fn root(&mut self, mut v: u32) -> u32 {
@@ -181,10 +187,10 @@ impl Trees {
         v
     }
 
-    /// Joins the trees of two vertices. False if they were one already.
+    /// Joins the trees of two vertices. Returns false if they are one tree.
     fn join(&mut self, u: u32, v: u32) -> bool {
         let (u, v) = (self.root(u), self.root(v));
-        // Towards the lesser, as good as any after a shuffle.
+        // The lesser root wins. After a shuffle any choice is as good.
         self.0[u.max(v) as usize] = u.min(v);
         u != v
     }

@@ -1,31 +1,31 @@
-//! How much of a graph is made.
+//! The scale of a generated graph.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// The fraction of a graph's size that is made: from 1/1024 to 1.
+/// A fraction of the size of the original: from 1/1024 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     numerator: u32,
     denominator: u32,
 }
 
-/// This is no scale.
+/// The error of an invalid scale.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found the scale `{found}`, expected a fraction from 1/1024 to 1, as `1/16`")]
 pub struct BadScale {
-    /// What was found.
+    /// The text found.
     pub found: String,
 }
 
 impl Scale {
-    /// All of it.
+    /// The full size.
     pub const FULL: Scale = Scale { numerator: 1, denominator: 1 };
 
-    /// The smallest fraction is one over this.
+    /// The denominator of the smallest scale.
     pub const DENOMINATOR_MAX: u32 = 1024;
 
-    /// A fraction.
+    /// The scale `numerator / denominator`.
     ///
     /// # Errors
     /// If it is below 1/1024 or above 1.
@@ -37,7 +37,7 @@ impl Scale {
         Ok(Scale { numerator, denominator })
     }
 
-    /// So much of a count, to the nearest.
+    /// This fraction of a count, rounded.
     #[must_use]
     pub fn of(self, count: u64) -> u64 {
         let (numerator, denominator) = (u128::from(self.numerator), u128::from(self.denominator));
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fraction_is_read_and_anything_else_is_named() {
+    fn a_fraction_is_parsed_and_other_text_is_named() {
         for (text, of_1000) in [("1", 1000), ("1/16", 63), (" 3 / 4 ", 750), ("1/1024", 1)] {
             assert_eq!(text.parse::<Scale>().map(|scale| scale.of(1000)), Ok(of_1000), "{text}");
         }

@@ -1,14 +1,16 @@
-//! Stands in for `dictionary28`.
+//! The stand-in for `dictionary28`.
 //!
-//! Known: the 52,652 words of two to eight letters of Knuth's English
-//! dictionary, in alphabetical order; two are joined if one becomes the other
-//! by changing, adding or removing a letter: 89,038 edges. The largest
-//! component has 24,831 words, the second 1,125, all others at most 27 (Pajek).
+//! Original: the 52,652 words with two to eight letters of Knuth's English
+//! dictionary, in alphabetical order. Two words are joined if a change, an
+//! addition or a removal of one letter turns one into the other: 89,038 edges.
+//! The largest component has 24,831 words, the second one 1,125, all others at
+//! most 27 (Pajek).
 //!
-//! Made: words of no language, by the same rule. Short words take turns of
-//! consonants and vowels from a skewed alphabet, so they crowd; long ones
-//! are mostly alone. Which kind comes next depends on whether there are too
-//! few edges so far. Vertices are the words in alphabetical order.
+//! Generator: random words, joined by the same rule. Words alternate consonants
+//! and vowels from a skewed alphabet, so short words have many neighbours and
+//! long words have few or none. The generator adds short words while there are
+//! too few edges, and long ones otherwise. Vertices are the words in
+//! alphabetical order.
 
 use kernel::rng::Rng;
 use rustc_hash::FxHashMap;
@@ -21,8 +23,8 @@ const LETTERS_MAX: usize = 8;
 const CONSONANTS: &[u8] = b"ssstttrrrnnnlllddmmppccbbggkkffhhwvyjz";
 const VOWELS: &[u8] = b"aaaeeeeeiioouu";
 
-/// A word in five bits a letter, the first letter highest, so that numbers are
-/// in alphabetical order.
+/// A word with five bits per letter, the first letter highest, so that the
+/// numeric order is the alphabetical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Word(u64);
 
@@ -30,10 +32,10 @@ struct Dictionary {
     edges: Edges,
     words: Vec<Word>,
     known: FxHashMap<Word, u32>,
-    /// Words by what they are with one letter blotted out, or left out.
-    blotted: FxHashMap<(Word, usize), Vec<u32>>,
+    /// The words by their pattern with one letter masked.
+    masked: FxHashMap<(Word, usize), Vec<u32>>,
     shortened: FxHashMap<Word, Vec<u32>>,
-    /// Words of at most `short_letters` letters.
+    /// The words of at most `short_letters` letters.
     short: Vec<u32>,
     short_letters: usize,
 }
@@ -64,22 +66,22 @@ impl Word {
 
 impl Dictionary {
     fn new(size: Size) -> Self {
-        // So many that short words crowd alike in a smaller dictionary: six for
-        // 52,652 words, one fewer for each sixteenth.
+        // Short words of a smaller dictionary are equally dense: six letters for
+        // 52,652 words, one fewer for each factor of 16.
         let short_letters = 2 + (size.vertices.max(16).ilog2() as usize + 1) / 4;
         Dictionary {
             edges: Edges::with_capacity(size.edges),
             words: Vec::new(),
             known: FxHashMap::default(),
-            blotted: FxHashMap::default(),
+            masked: FxHashMap::default(),
             shortened: FxHashMap::default(),
             short: Vec::new(),
             short_letters,
         }
     }
 
-    /// A word that will have neighbours if there are few edges, and one that
-    /// will have none or few if there are many.
+    /// A word that is likely to have neighbours if there are few edges, and
+    /// unlikely otherwise.
     fn next_word(&self, few: bool, rng: &mut Rng) -> Vec<u8> {
         match rng.below(10) {
             _ if self.words.is_empty() => fresh(4, rng),
@@ -94,7 +96,7 @@ impl Dictionary {
         }
     }
 
-    /// A word with a letter changed, added or removed.
+    /// A copy of a word with one letter changed, added or removed.
     fn changed(&self, word: u32, rng: &mut Rng) -> Vec<u8> {
         let mut letters = self.words[word as usize].letters();
         let at = rng.below(letters.len() as u64) as usize;
@@ -107,16 +109,16 @@ impl Dictionary {
         letters
     }
 
-    /// Adds a word, unless it is there, and its edges.
+    /// Adds a word and its edges, unless the word is known.
     fn add(&mut self, letters: &[u8]) {
         let (word, number) = (Word::new(letters), self.words.len() as u32);
         if self.known.contains_key(&word) {
             return;
         }
         for at in 0..letters.len() {
-            let mut blotted = letters.to_vec();
-            blotted[at] = 31;
-            let alike = self.blotted.entry((Word::new(&blotted), at)).or_default();
+            let mut masked = letters.to_vec();
+            masked[at] = 31;
+            let alike = self.masked.entry((Word::new(&masked), at)).or_default();
             for &other in &*alike {
                 self.edges.add(other, number);
             }
@@ -150,7 +152,7 @@ impl Dictionary {
     }
 }
 
-/// Consonants and vowels in turn.
+/// A new word of alternating consonants and vowels.
 fn fresh(letters: usize, rng: &mut Rng) -> Vec<u8> {
     let first = rng.below(4) == 0;
     (0..letters).map(|at| letter(first == (at % 2 == 0), rng)).collect()
@@ -165,7 +167,7 @@ fn letter(vowel: bool, rng: &mut Rng) -> u8 {
 mod tests {
     use super::*;
 
-    /// Is one word the other with a letter changed, added or removed?
+    /// Whether two words differ by one letter changed, added or removed.
     fn next_to(a: &[u8], b: &[u8]) -> bool {
         let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
         let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_exactly_the_words_a_letter_apart() {
+    fn edges_join_exactly_the_words_one_letter_apart() {
         let mut dictionary = Dictionary::new(Size { vertices: 600, edges: 0 });
         let mut rng = Rng::new(9);
         for _ in 0..600 {

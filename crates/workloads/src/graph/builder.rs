@@ -1,37 +1,37 @@
-//! Arcs as a reader finds them, and how they become rows.
+//! The builder of a graph: collects arcs in file order and sorts them into rows.
 
 use proto::words::{counted, grouped, plural};
 use serde::Serialize;
 
 use super::csr::{Csr, Offsets, Weights};
-use super::error::{GraphError, Place};
-use super::options::{Choice, ReadOptions};
+use super::error::{FilePosition, GraphError};
+use super::options::{DefectPolicy, ReadOptions};
 use super::scan::Scanner;
 
-/// What a reader did to a graph beyond reading it.
+/// The changes that a reader made to a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repairs {
-    /// Arcs from a vertex to itself that were left out.
+    /// Removed self loops.
     pub self_loops_removed: u64,
-    /// Arcs left out because the same one, with the least weight, is kept.
+    /// Removed duplicates. The arc of least weight is kept.
     pub duplicates_merged: u64,
-    /// Reverse arcs added, since the file has each edge once.
+    /// Added reverse arcs, because the file has each edge once.
     pub arcs_mirrored: u64,
-    /// Vertices that got another number, since the file leaves numbers out.
+    /// Renumbered vertices, because the file skips numbers.
     pub vertices_renumbered: u64,
-    /// Vertices whose sizes or weights were read and not kept.
+    /// Vertices whose sizes or weights were dropped.
     pub vertex_values_unused: u64,
 }
 
 impl Repairs {
-    /// Each that happened, in words.
+    /// The nonzero counts, in words.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         [
-            (self.self_loops_removed, "self loop", "left out"),
+            (self.self_loops_removed, "self loop", "removed"),
             (self.duplicates_merged, "duplicate", "merged into the arc of least weight"),
-            (self.arcs_mirrored, "reverse arc", "added to edges that stand once"),
+            (self.arcs_mirrored, "reverse arc", "added to edges listed once"),
             (self.vertices_renumbered, "vertex", "renumbered to leave no gaps"),
-            (self.vertex_values_unused, "vertex", "whose weights or sizes are not kept"),
+            (self.vertex_values_unused, "vertex", "with dropped weights or sizes"),
         ]
         .into_iter()
         .filter(|(count, ..)| *count > 0)
@@ -39,70 +39,76 @@ impl Repairs {
     }
 }
 
-/// Line and column of an arc in one word.
+/// The line and column of an arc in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot(u64);
+struct PackedPosition(u64);
 
 const COLUMN_BITS: u32 = 24;
 
-impl Spot {
-    fn new(line: u64, column: u64) -> Spot {
-        Spot(line << COLUMN_BITS | column.min((1 << COLUMN_BITS) - 1))
+impl PackedPosition {
+    fn new(line: u64, column: u64) -> PackedPosition {
+        PackedPosition(line << COLUMN_BITS | column.min((1 << COLUMN_BITS) - 1))
     }
 }
 
-/// Arcs on their way into a graph.
-pub(crate) struct Intake<'o> {
+/// The builder of a graph.
+pub(crate) struct GraphBuilder<'o> {
     options: &'o ReadOptions,
     pub(crate) repairs: Repairs,
     sources: Vec<u32>,
     targets: Vec<u32>,
     values: Option<Vec<f64>>,
-    spots: Option<Vec<Spot>>,
+    positions: Option<Vec<PackedPosition>>,
     arcs_max: u64,
-    /// Ends of arcs that were left out, if vertices are known by their arcs alone.
-    lone: Option<Vec<u32>>,
+    /// The vertices of removed self loops, if arcs alone define the vertices.
+    isolated: Option<Vec<u32>>,
 }
 
-impl<'o> Intake<'o> {
-    /// An intake for arcs of which each has a value, or none has.
+impl<'o> GraphBuilder<'o> {
+    /// A builder for arcs that all have a value or all have none.
     pub(crate) fn new(options: &'o ReadOptions, weighted: bool) -> Self {
-        let spots = options.duplicates == Choice::Refuse;
-        let mut intake = Intake {
+        let positions = options.duplicates == DefectPolicy::Refuse;
+        let mut builder = GraphBuilder {
             options,
             repairs: Repairs::default(),
             sources: Vec::new(),
             targets: Vec::new(),
             values: weighted.then(Vec::new),
-            spots: spots.then(Vec::new),
+            positions: positions.then(Vec::new),
             arcs_max: 0,
-            lone: None,
+            isolated: None,
         };
-        intake.arcs_max = options.memory_bytes / intake.arc_bytes();
-        intake
+        builder.arcs_max = options.memory_bytes / builder.arc_bytes();
+        builder
     }
 
-    /// The same for a format without a header, whose vertices are those that
-    /// an arc names.
+    /// A builder for a format without a header, in which arcs alone define the
+    /// vertices.
     pub(crate) fn of_named_vertices(options: &'o ReadOptions, weighted: bool) -> Self {
-        Intake { lone: Some(Vec::new()), ..Intake::new(options, weighted) }
+        GraphBuilder { isolated: Some(Vec::new()), ..GraphBuilder::new(options, weighted) }
     }
 
-    /// Bytes held at once for each arc: in the list, in the rows, and while
-    /// vertices are renumbered or reverse arcs looked for.
+    /// The peak memory per arc: in the list, in the rows, and during renumbering
+    /// or the search for reverse arcs.
     fn arc_bytes(&self) -> u64 {
-        let besides = 8 * (u64::from(self.values.is_some()) + u64::from(self.spots.is_some()));
+        let besides = 8 * (u64::from(self.values.is_some()) + u64::from(self.positions.is_some()));
         (8 + besides) + (4 + besides) + 8
     }
 
-    /// Bytes needed to read a graph of this size.
+    /// The memory to read a graph of this size.
     fn needed_bytes(&self, vertices: u64, arcs: u64) -> u64 {
         const ROW_BYTES: u64 = 32;
         (vertices + 1).saturating_mul(ROW_BYTES).saturating_add(arcs.saturating_mul(self.arc_bytes()))
     }
 
-    /// The header was read: is there memory for a graph of this size?
-    pub(crate) fn announce(&mut self, place: Place, vertices: u64, arcs: u64) -> Result<(), GraphError> {
+    /// Reserves memory for the size in the header, or fails if the budget is too
+    /// small.
+    pub(crate) fn reserve(
+        &mut self,
+        place: FilePosition,
+        vertices: u64,
+        arcs: u64,
+    ) -> Result<(), GraphError> {
         let budget_bytes = self.options.memory_bytes;
         let needed_bytes = self.needed_bytes(vertices, arcs);
         let too_large = GraphError::TooLarge {
@@ -114,22 +120,22 @@ impl<'o> Intake<'o> {
         if needed_bytes > budget_bytes {
             return Err(too_large);
         }
-        // A header may lie: reserve what a short file can need, and grow from there.
+        // A header may be wrong: reserve the need of a short file, and grow later.
         let reserve = arcs.min(1 << 20) as usize;
         let mut reserved = self.sources.try_reserve(reserve).and(self.targets.try_reserve(reserve));
         if let Some(values) = &mut self.values {
             reserved = reserved.and(values.try_reserve(reserve));
         }
-        if let Some(spots) = &mut self.spots {
-            reserved = reserved.and(spots.try_reserve(reserve));
+        if let Some(positions) = &mut self.positions {
+            reserved = reserved.and(positions.try_reserve(reserve));
         }
         self.arcs_max = (budget_bytes - self.needed_bytes(vertices, 0)) / self.arc_bytes();
         reserved.map_err(|_| too_large)
     }
 
-    /// An arc whose last number is the last word that was read.
+    /// Adds the arc that ends with the last word.
     #[inline]
-    pub(crate) fn arc(
+    pub(crate) fn add_arc(
         &mut self,
         scan: &Scanner<'_>,
         (source, target): (u32, u32),
@@ -138,18 +144,20 @@ impl<'o> Intake<'o> {
     ) -> Result<(), GraphError> {
         if source == target {
             match self.options.self_loops {
-                Choice::Keep => {}
-                Choice::Repair => {
+                DefectPolicy::Keep => {}
+                DefectPolicy::Repair => {
                     self.repairs.self_loops_removed += 1;
-                    if let Some(lone) = self.lone.as_mut().filter(|lone| lone.last() != Some(&source)) {
-                        lone.push(source);
+                    if let Some(isolated) =
+                        self.isolated.as_mut().filter(|isolated| isolated.last() != Some(&source))
+                    {
+                        isolated.push(source);
                     }
                     return self.within_memory(scan);
                 }
-                Choice::Refuse => {
+                DefectPolicy::Refuse => {
                     return Err(GraphError::Refused {
                         place: scan.place(scan.line(), column),
-                        what: "found an arc from a vertex to itself".to_owned(),
+                        what: "found a self loop".to_owned(),
                     });
                 }
             }
@@ -160,16 +168,17 @@ impl<'o> Intake<'o> {
         if let Some(values) = &mut self.values {
             values.push(value);
         }
-        if let Some(spots) = &mut self.spots {
-            spots.push(Spot::new(scan.line(), column));
+        if let Some(positions) = &mut self.positions {
+            positions.push(PackedPosition::new(scan.line(), column));
         }
         Ok(())
     }
 
-    /// Is there memory for one more?
+    /// Fails if one more arc exceeds the memory budget.
     #[inline]
     fn within_memory(&self, scan: &Scanner<'_>) -> Result<(), GraphError> {
-        let arcs = self.sources.len() as u64 + self.lone.as_ref().map_or(0, |lone| lone.len() as u64);
+        let arcs =
+            self.sources.len() as u64 + self.isolated.as_ref().map_or(0, |isolated| isolated.len() as u64);
         if arcs < self.arcs_max {
             return Ok(());
         }
@@ -181,27 +190,27 @@ impl<'o> Intake<'o> {
         })
     }
 
-    /// An arc and its reverse, since the file has the edge once.
-    pub(crate) fn edge(
+    /// Adds an arc and its reverse, because the file has the edge once.
+    pub(crate) fn add_edge(
         &mut self,
         scan: &Scanner<'_>,
         (source, target): (u32, u32),
         (value, reverse_value): (f64, f64),
         column: u64,
     ) -> Result<(), GraphError> {
-        self.arc(scan, (source, target), value, column)?;
+        self.add_arc(scan, (source, target), value, column)?;
         if source != target {
-            self.arc(scan, (target, source), reverse_value, column)?;
+            self.add_arc(scan, (target, source), reverse_value, column)?;
             self.repairs.arcs_mirrored += 1;
         }
         Ok(())
     }
 
-    /// The numbers of vertices that an arc names, in order.
+    /// The vertices that an arc names, in order.
     pub(crate) fn named_vertices(&self) -> Vec<u32> {
-        let lone = self.lone.as_deref().unwrap_or_default();
-        let mut named = Vec::with_capacity(2 * self.sources.len() + lone.len());
-        named.extend(self.sources.iter().chain(&self.targets).chain(lone));
+        let isolated = self.isolated.as_deref().unwrap_or_default();
+        let mut named = Vec::with_capacity(2 * self.sources.len() + isolated.len());
+        named.extend(self.sources.iter().chain(&self.targets).chain(isolated));
         named.sort_unstable();
         named.dedup();
         named
@@ -218,7 +227,7 @@ impl<'o> Intake<'o> {
         }
     }
 
-    /// The graph of these arcs, which are all below `vertices`.
+    /// The graph of all arcs. Their vertices are below `vertices`.
     pub(crate) fn finish(mut self, scan: &Scanner<'_>, vertices: u32) -> Result<(Csr, Repairs), GraphError> {
         let mut offsets = vec![0u64; vertices as usize + 1];
         for &source in &self.sources {
@@ -234,15 +243,15 @@ impl<'o> Intake<'o> {
         Ok((csr, self.repairs))
     }
 
-    /// Puts each arc into the row of its source, in the order of the file.
+    /// Moves each arc into the row of its source, in file order.
     fn scatter(&mut self, offsets: &[u64]) -> Rows {
         let count = self.sources.len();
         let (sources, targets) = (core::mem::take(&mut self.sources), core::mem::take(&mut self.targets));
-        let (values, spots) = (self.values.take(), self.spots.take());
+        let (values, positions) = (self.values.take(), self.positions.take());
         let mut rows = Rows {
             targets: vec![0; count],
             values: values.as_ref().map(|_| vec![0.0; count]),
-            spots: spots.as_ref().map(|_| vec![Spot(0); count]),
+            positions: positions.as_ref().map(|_| vec![PackedPosition(0); count]),
         };
         let mut next = offsets.to_vec();
         for (index, (&source, &target)) in sources.iter().zip(&targets).enumerate() {
@@ -252,21 +261,21 @@ impl<'o> Intake<'o> {
             if let (Some(to), Some(from)) = (&mut rows.values, &values) {
                 to[slot] = from[index];
             }
-            if let (Some(to), Some(from)) = (&mut rows.spots, &spots) {
+            if let (Some(to), Some(from)) = (&mut rows.positions, &positions) {
                 to[slot] = from[index];
             }
         }
         rows
     }
 
-    /// Sorts each row and merges, keeps or refuses what stands in it twice.
+    /// Sorts each row, and merges, keeps or refuses duplicates.
     fn sort_rows(
         &mut self,
         scan: &Scanner<'_>,
         offsets: &mut [u64],
         rows: &mut Rows,
     ) -> Result<(), GraphError> {
-        let mut scratch: Vec<(u32, f64, Spot)> = Vec::new();
+        let mut scratch: Vec<(u32, f64, PackedPosition)> = Vec::new();
         let mut write = 0;
         let mut first = 0;
         for (source, offset) in (0..).zip(&mut offsets[1..]) {
@@ -276,21 +285,26 @@ impl<'o> Intake<'o> {
             first = end;
             scratch.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
             let begin = write;
-            for &(target, value, spot) in &scratch {
+            for &(target, value, position) in &scratch {
                 if write > begin && rows.targets[write - 1] == target {
                     match self.options.duplicates {
-                        Choice::Keep => {}
-                        Choice::Repair => {
+                        DefectPolicy::Keep => {}
+                        DefectPolicy::Repair => {
                             self.repairs.duplicates_merged += 1;
                             continue;
                         }
-                        Choice::Refuse => {
+                        DefectPolicy::Refuse => {
                             let other = rows.entry(write - 1).2;
-                            return Err(self.twice(scan, (source, target), spot.max(other), spot.min(other)));
+                            return Err(self.duplicate(
+                                scan,
+                                (source, target),
+                                position.max(other),
+                                position.min(other),
+                            ));
                         }
                     }
                 }
-                rows.set(write, target, value, spot);
+                rows.set(write, target, value, position);
                 write += 1;
             }
             *offset = write as u64;
@@ -299,40 +313,46 @@ impl<'o> Intake<'o> {
         Ok(())
     }
 
-    fn twice(&self, scan: &Scanner<'_>, (source, target): (u32, u32), spot: Spot, first: Spot) -> GraphError {
-        let place = scan.place(spot.0 >> COLUMN_BITS, spot.0 & ((1 << COLUMN_BITS) - 1));
+    fn duplicate(
+        &self,
+        scan: &Scanner<'_>,
+        (source, target): (u32, u32),
+        position: PackedPosition,
+        first: PackedPosition,
+    ) -> GraphError {
+        let place = scan.place(position.0 >> COLUMN_BITS, position.0 & ((1 << COLUMN_BITS) - 1));
         let what = format!(
-            "found the arc from vertex {source} to vertex {target} (counted from 0) a second time, the first \
-             is on line {}",
+            "found a duplicate of the arc from vertex {source} to vertex {target} (counted from 0) \
+             on line {}",
             first.0 >> COLUMN_BITS
         );
         GraphError::Refused { place, what }
     }
 }
 
-/// Arcs in the order of their sources.
+/// The arcs in the order of their sources.
 struct Rows {
     targets: Vec<u32>,
     values: Option<Vec<f64>>,
-    spots: Option<Vec<Spot>>,
+    positions: Option<Vec<PackedPosition>>,
 }
 
 impl Rows {
     #[inline]
-    fn entry(&self, index: usize) -> (u32, f64, Spot) {
+    fn entry(&self, index: usize) -> (u32, f64, PackedPosition) {
         let value = self.values.as_ref().map_or(0.0, |values| values[index]);
-        let spot = self.spots.as_ref().map_or(Spot(0), |spots| spots[index]);
-        (self.targets[index], value, spot)
+        let position = self.positions.as_ref().map_or(PackedPosition(0), |positions| positions[index]);
+        (self.targets[index], value, position)
     }
 
     #[inline]
-    fn set(&mut self, index: usize, target: u32, value: f64, spot: Spot) {
+    fn set(&mut self, index: usize, target: u32, value: f64, position: PackedPosition) {
         self.targets[index] = target;
         if let Some(values) = &mut self.values {
             values[index] = value;
         }
-        if let Some(spots) = &mut self.spots {
-            spots[index] = spot;
+        if let Some(positions) = &mut self.positions {
+            positions[index] = position;
         }
     }
 

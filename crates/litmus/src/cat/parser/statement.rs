@@ -1,47 +1,48 @@
-//! Steps: definitions, checks, procedures, and what chooses among steps.
+//! Statements: definitions, checks, procedures, and conditional statements.
 
-use crate::cat::ast::{Check, CheckKind, Step};
+use crate::cat::ast::{Check, CheckKind, Statement};
 use crate::cat::lexer::Kind;
 use crate::parse::{Place, TextError};
 
 use super::{KEYWORDS, Parser};
 
-/// What may stand where a step begins.
-const STEPS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another step";
+/// The beginnings of a statement, for error messages.
+const STATEMENTS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another statement";
 
 impl Parser<'_> {
-    /// A step, or nothing for one without meaning here.
-    pub(super) fn step(&mut self) -> Result<Option<Step>, TextError> {
-        self.deeper()?;
-        let step = self.step_inner()?;
+    /// Reads a statement. `None` stands for one without an effect.
+    pub(super) fn statement(&mut self) -> Result<Option<Statement>, TextError> {
+        self.enter()?;
+        let statement = self.statement_inner()?;
         self.depth -= 1;
-        Ok(step)
+        Ok(statement)
     }
 
-    pub(super) fn step_inner(&mut self) -> Result<Option<Step>, TextError> {
+    pub(super) fn statement_inner(&mut self) -> Result<Option<Statement>, TextError> {
         let place = self.place();
-        // A flag is raised where its check holds, the others where theirs fails.
+        // A flag is raised if its check holds. `assert` and `undefined_unless` are
+        // raised if the check fails.
         let undefined = self.eat_word("undefined_unless");
         let unless = undefined || self.eat_word("assert");
         let flag = unless || self.eat_word("flag");
         if let Some(mut check) = self.check(place, flag)? {
             check.negated ^= unless;
             check.undefined = undefined;
-            return Ok(Some(Step::Check(check)));
+            return Ok(Some(Statement::Check(check)));
         }
         if flag {
             return Err(self.expected("`acyclic`, `irreflexive` or `empty`"));
         }
-        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(STEPS)) };
+        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(STATEMENTS)) };
         self.advance();
-        let step = match word.as_str() {
+        let statement = match word.as_str() {
             "let" => self.definition(place)?,
             "include" => {
                 let Kind::Text(file) = self.peek().clone() else {
                     return Err(self.expected("a file's name in quotes"));
                 };
                 self.advance();
-                Step::Include(place, file)
+                Statement::Include(place, file)
             }
             "show" | "unshow" => {
                 self.show()?;
@@ -58,67 +59,67 @@ impl Parser<'_> {
                 if self.eat_word("as") {
                     self.word("a name")?;
                 }
-                Step::Call(place, name, argument)
+                Statement::Call(place, name, argument)
             }
             "forall" => {
                 let name = self.name("a name")?;
                 self.expect_word("in")?;
                 let set = self.expr()?;
                 self.expect_word("do")?;
-                Step::ForAll(place, name, set, self.steps_until_end()?)
+                Statement::ForAll(place, name, set, self.statements_until_end()?)
             }
             "with" => {
                 let name = self.name("a name")?;
                 self.expect_word("from")?;
-                Step::With(place, name, self.expr()?)
+                Statement::With(place, name, self.expr()?)
             }
             "enum" => self.enumeration()?,
             "instructions" | "default" => self.instructions(place)?,
-            // Declarations without a meaning of their own.
+            // Declarations without an effect.
             "catdep" => return Ok(None),
             "events" | "relations" | "order" => {
                 self.skip_declaration();
                 return Ok(None);
             }
-            "if" => self.conditional_steps()?,
-            "match" => self.matching_steps()?,
+            "if" => self.conditional_statements()?,
+            "match" => self.matching_statements()?,
             _ => {
                 self.at -= 1;
-                return Err(self.expected(STEPS));
+                return Err(self.expected(STATEMENTS));
             }
         };
-        Ok(Some(step))
+        Ok(Some(statement))
     }
 
-    /// `let ...`, with herd's idle `in` behind it, or `when` and a check.
-    fn definition(&mut self, place: Place) -> Result<Step, TextError> {
+    /// Reads `let ...`, an optional `in` of herd's models, or `when` and a check.
+    fn definition(&mut self, place: Place) -> Result<Statement, TextError> {
         let bindings = self.bindings()?;
         if !self.eat_word("when") {
             self.eat_word("in");
-            return Ok(Step::Let(bindings));
+            return Ok(Statement::Let(bindings));
         }
         match self.check(place, false)? {
             Some(check) => {
                 self.eat_word("in");
-                Ok(Step::Steps(vec![Step::Let(bindings), Step::Check(check)]))
+                Ok(Statement::Block(vec![Statement::Let(bindings), Statement::Check(check)]))
             }
             None => Err(self.expected("`acyclic`, `irreflexive` or `empty`")),
         }
     }
 
-    pub(super) fn steps_until_end(&mut self) -> Result<Vec<Step>, TextError> {
-        let mut steps = Vec::new();
+    pub(super) fn statements_until_end(&mut self) -> Result<Vec<Statement>, TextError> {
+        let mut statements = Vec::new();
         while !self.eat_word("end") {
             if *self.peek() == Kind::End {
                 return Err(self.expected("`end`"));
             }
-            steps.extend(self.step()?);
+            statements.extend(self.statement()?);
         }
-        Ok(steps)
+        Ok(statements)
     }
 
-    /// `if c [then] ... [else ...] end`
-    pub(super) fn conditional_steps(&mut self) -> Result<Step, TextError> {
+    /// Reads `if c [then] ... [else ...] end`.
+    pub(super) fn conditional_statements(&mut self) -> Result<Statement, TextError> {
         let condition = self.condition()?;
         self.eat_word("then");
         let mut then = Vec::new();
@@ -130,16 +131,16 @@ impl Parser<'_> {
             } else if *self.peek() == Kind::End {
                 return Err(self.expected("`end`"));
             } else if in_else {
-                other.extend(self.step()?);
+                other.extend(self.statement()?);
             } else {
-                then.extend(self.step()?);
+                then.extend(self.statement()?);
             }
         }
-        Ok(Step::If(condition, then, other))
+        Ok(Statement::If(condition, then, other))
     }
 
-    /// `match e with || 'tag -> ... || _ -> ... end`
-    fn matching_steps(&mut self) -> Result<Step, TextError> {
+    /// Reads `match e with || 'tag -> ... || _ -> ... end`.
+    fn matching_statements(&mut self) -> Result<Statement, TextError> {
         let subject = self.expr()?;
         self.expect_word("with")?;
         self.eat("||");
@@ -152,17 +153,17 @@ impl Parser<'_> {
             };
             self.advance();
             self.expect("->")?;
-            let mut steps = Vec::new();
+            let mut statements = Vec::new();
             while !self.is("||") && !self.is_word("end") {
                 if *self.peek() == Kind::End {
                     return Err(self.expected("`||` or `end`"));
                 }
-                steps.extend(self.step()?);
+                statements.extend(self.statement()?);
             }
-            arms.push((tag, steps));
+            arms.push((tag, statements));
             if !self.eat("||") {
                 self.expect_word("end")?;
-                return Ok(Step::Match(subject, arms));
+                return Ok(Statement::Match(subject, arms));
             }
         }
     }
@@ -187,7 +188,7 @@ impl Parser<'_> {
         Ok(Some(Check { place, kind, negated, flag, undefined: false, expr, name }))
     }
 
-    /// `show a, b`, `show e as name`: nothing is shown.
+    /// Reads `show a, b` or `show e as name`, which has no effect.
     pub(super) fn show(&mut self) -> Result<(), TextError> {
         loop {
             self.infix(0)?;
@@ -200,15 +201,15 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn procedure(&mut self) -> Result<Step, TextError> {
+    pub(super) fn procedure(&mut self) -> Result<Statement, TextError> {
         self.eat_word("rec");
         let name = self.name("a procedure's name")?;
         let pattern = self.pattern()?;
         self.expect("=")?;
-        Ok(Step::Procedure(name, pattern, self.steps_until_end()?))
+        Ok(Statement::Procedure(name, pattern, self.statements_until_end()?))
     }
 
-    pub(super) fn enumeration(&mut self) -> Result<Step, TextError> {
+    pub(super) fn enumeration(&mut self) -> Result<Statement, TextError> {
         let name = self.name("the enumeration's name")?;
         self.expect("=")?;
         let mut tags = Vec::new();
@@ -220,18 +221,18 @@ impl Parser<'_> {
             }
             self.advance();
             if !self.eat("||") {
-                return Ok(Step::Enum(name, tags));
+                return Ok(Statement::Enum(name, tags));
             }
         }
     }
 
-    /// `instructions R[{'relaxed, 'acquire}]`: which annotations a test may
+    /// Reads `instructions R[{'relaxed, 'acquire}]`: the annotations that a test may
     /// use.
-    fn instructions(&mut self, place: Place) -> Result<Step, TextError> {
+    fn instructions(&mut self, place: Place) -> Result<Statement, TextError> {
         let kind = self.word("a kind of instruction such as `R`, `W` or `F`")?;
         self.expect("[")?;
         let sets = self.list("]")?;
-        Ok(Step::Instructions(place, kind, sets))
+        Ok(Statement::Instructions(place, kind, sets))
     }
 
     fn skip_declaration(&mut self) {
