@@ -45,7 +45,7 @@ exists (x=1)
 ";
 
 #[test]
-fn an_older_store_may_arrive_last_where_channels_keep_no_order() {
+fn an_older_store_may_arrive_last_on_unordered_channels() {
     let test = Test::read("twice", TWICE).expect("it is a test");
     let program = &*test.program();
     let placement = Placement::spread(program);

@@ -21,7 +21,7 @@ fn verified(protocol: &str, bounds: Vec<Bounds>) -> Verification {
 }
 
 #[test]
-fn the_protocols_keep_on_two_chiplets_what_they_keep_on_one() {
+fn claims_hold_on_two_chiplets_as_on_one() {
     for info in zoo::ALL {
         let bounds: Vec<_> = COMBINING.tight().on_chiplets(2).collect();
         assert_eq!(bounds.len(), 4);
@@ -35,7 +35,7 @@ fn the_protocols_keep_on_two_chiplets_what_they_keep_on_one() {
 }
 
 #[test]
-fn lines_live_where_the_bounds_place_them() {
+fn lines_have_their_homes_as_the_bounds_say() {
     let banks = |bounds: Bounds| {
         let homes = bounds.homes(&bounds.topology(3, 8));
         [0, 1, 2, 3].map(|line| homes.bank(LineAddr(line)))
@@ -49,13 +49,13 @@ fn lines_live_where_the_bounds_place_them() {
 }
 
 #[test]
-fn lines_that_share_a_bank_behave_otherwise_than_lines_that_do_not() {
+fn lines_in_one_bank_behave_differently_from_lines_apart() {
     let states = |pages| verified("vi", vec![COMBINING.tight().chiplets(2, pages)]).states;
     assert_ne!(states((0, 1)), states((0, 0)));
 }
 
 #[test]
-fn a_trace_says_the_chiplets_and_comes_out_again() {
+fn a_trace_with_chiplets_reproduces() {
     let bounds = COMBINING.chiplets(2, (1, 0));
     let tests = tests();
     let subject = Subject::named("hlrc").expect("a protocol");

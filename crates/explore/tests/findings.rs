@@ -114,7 +114,7 @@ forall (1:r0=1)
 /// DeNovo they are hints there too, and for repaired hLRC, where the relaxed load before the
 /// fence takes the registration back, and so has the word flushed.
 #[test]
-fn scopes_are_no_hints_to_hlrc_where_a_fence_meets_a_release() {
+fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
     fn stale<P: Protocol>() -> bool {
         let program = litmus::parse::parse(MIXED).expect("it is a test");
         let claim = Claim::of("opencl").expect("a known model");

@@ -118,7 +118,7 @@ fn why<P: Protocol>() -> Option<(Fault, String)> {
 }
 
 #[test]
-fn a_hit_that_its_step_does_not_answer_is_reported() {
+fn a_hit_that_differs_from_its_step_is_reported() {
     let violations =
         [why::<bytes::OfBytes>(), why::<row::OfRow>(), why::<length::OfLength>(), why::<timer::OfTimer>()];
     for (violation, at) in violations.into_iter().zip(0..) {
@@ -135,6 +135,6 @@ fn a_hit_that_its_step_does_not_answer_is_reported() {
 
 /// For a dirty line, the step of a hit starts the drain timer, which already runs.
 #[test]
-fn the_hits_of_vi_are_what_its_steps_do() {
+fn the_hits_of_vi_match_its_steps() {
     assert_eq!(why::<zoo::vi::Vi>(), None);
 }

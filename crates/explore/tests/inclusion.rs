@@ -194,7 +194,7 @@ exists (0:r0=0)
 const MIXED_WRONG: usize = 8;
 
 #[test]
-fn hlrc_fails_where_a_word_is_an_atomic_and_data() {
+fn hlrc_fails_if_a_word_is_both_atomic_and_data() {
     let program = litmus::parse::parse(MIXED).expect("it is a test");
     let placement = Placement::spread(&program);
     let asks = asks("mixed", program, vec![placement], Model::HrfIndirect).expect("it asks for inclusion");
@@ -208,7 +208,7 @@ fn hlrc_fails_where_a_word_is_an_atomic_and_data() {
 }
 
 #[test]
-fn there_are_programs_to_ask() {
+fn the_corpus_is_not_empty() {
     for model in [Model::HrfDirect, Model::HrfIndirect] {
         let asked = asked_of(model);
         let of_data = |asks: &&Asks| asks.orders_data;

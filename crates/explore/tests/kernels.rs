@@ -39,7 +39,7 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
 }
 
 #[test]
-fn a_kernel_that_begins_without_an_invalidation_is_noticed_on_every_protocol() {
+fn a_kernel_begin_without_invalidation_is_detected_on_every_protocol() {
     struct Begins;
     impl zoo::Visit for Begins {
         type Output = usize;
@@ -56,7 +56,7 @@ fn a_kernel_that_begins_without_an_invalidation_is_noticed_on_every_protocol() {
                     let change = Change::DropStepOf { plan, at: at as u8 };
                     let found = explore::<P>(Some(Mutation { table: view.id, change }));
                     let violation = found.violation.unwrap_or_else(|| panic!("{name} without {dropped}"));
-                    assert!(violation.why.contains("a kernel begins"), "{name}: {}", violation.why);
+                    assert!(violation.why.contains("the beginning of a kernel"), "{name}: {}", violation.why);
                     noticed += 1;
                 }
             }

@@ -19,7 +19,7 @@ fn tests() -> Vec<Test> {
 }
 
 #[test]
-fn faults_of_no_l1_are_noticed_and_no_argument_is_wrong() {
+fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
     let subject = Subject::named("no-l1").expect("a protocol");
     let options = Options { mutants: true, ..Options::new(verify::machines_of(&subject.info)) };
     let tests = tests();
@@ -119,7 +119,7 @@ fn seeded(kernels: u8, preemptions: u8) -> Mutants {
 const BEGINNING: &str = "Operations at the L1: KernelBegin Plain";
 
 #[test]
-fn faults_of_the_beginnings_of_kernels_are_seeded_where_kernels_begin() {
+fn faults_of_kernel_begin_are_seeded_if_kernels_begin() {
     let [plain, preempted, in_kernels] = [(1, 0), (1, 1), (3, 0)].map(|(kernels, preemptions)| {
         let mutants = seeded(kernels, preemptions);
         let is_killed =

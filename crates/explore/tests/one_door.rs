@@ -49,7 +49,7 @@ exists (0:r0=1)
 ";
 
 #[test]
-fn a_work_group_is_resumed_beside_the_compute_unit_that_it_left() {
+fn a_work_group_is_resumed_on_a_unit_with_the_same_entry() {
     let test = Test::read("own", OWN).expect("a test");
     let program = &*test.program();
     let placement = Placement::spread(program);

@@ -114,7 +114,7 @@ fn faults(subject: &Subject) -> Vec<(String, Mutation)> {
 }
 
 #[test]
-fn a_save_without_its_release_and_a_resume_without_its_acquire_are_noticed() {
+fn a_save_without_release_and_a_resume_without_acquire_are_detected() {
     let mut noticed: BTreeSet<(&str, String)> = BTreeSet::new();
     for name in ["vi", "rsp", "hlrc", "denovo-b"] {
         let subject = Subject::named(name).expect("a protocol");
@@ -159,7 +159,7 @@ fn without_release() -> Trace {
 }
 
 #[test]
-fn a_preemption_is_moves_of_a_trace_that_comes_out_again() {
+fn a_trace_with_a_preemption_reproduces() {
     let trace = without_release();
     let text = trace.to_string();
     assert!(text.contains("\npreemptions 1\n") && text.contains("\npreempt 1\nresume 1 0\n"), "{text}");
@@ -184,7 +184,7 @@ fn replay(program: &Program, moves: &[Move]) -> End {
 }
 
 #[test]
-fn a_work_group_leaves_when_none_of_its_requests_is_under_way_and_once() {
+fn a_work_group_is_preempted_once_and_only_without_requests_under_way() {
     let test = test(OWN);
     let program = &*test.program();
     let issue = Move::Issue { thread: 1 };
@@ -223,7 +223,7 @@ fn the_threads_of_a_work_group_are_preempted_together() {
 }
 
 #[test]
-fn work_groups_that_meet_at_a_barrier_are_not_preempted() {
+fn work_groups_with_a_common_barrier_are_not_preempted() {
     let mut program = test(OWN).program().into_owned();
     let device = program.scopes.enclosing(ThreadId(0), Level::Device).expect("a device");
     let barrier = shipped("opencl/barrier.litmus").program().threads[1].code[0].clone();
@@ -241,7 +241,7 @@ fn work_groups_that_meet_at_a_barrier_are_not_preempted() {
     };
     assert_eq!(explore(0).expect("they share a compute unit").violation, None);
     let why = explore(1).expect_err("they would be apart").to_string();
-    assert!(why.contains("P0 meets P1 of another work-group"), "{why}");
+    assert!(why.contains("P0 has a barrier with P1 of another work-group"), "{why}");
 }
 
 /// Two work-groups of a sub-group meet at a barrier.
@@ -287,7 +287,7 @@ fn verified(text: &str, preemptions: u8) -> Verification {
 }
 
 #[test]
-fn programs_whose_work_groups_meet_at_a_barrier_are_explored_without_preemptions() {
+fn programs_with_a_barrier_between_work_groups_are_explored_without_preemptions() {
     let [none, two] = [0, 2].map(|preemptions| verified(MEET, preemptions));
     assert_eq!((two.unpreempted, none.unpreempted), (1, 0));
     assert!(two.runs > 0 && two.states == none.states, "{two:?}");

@@ -42,7 +42,7 @@ const DEVICE: &str = "memory_scope_device";
 /// The data races in both: P1 loads it whether it has seen the flag or not. OpenCL promises
 /// nothing for a race; PTX forbids the old value after the flag.
 #[test]
-fn programs_in_opencl_mean_what_they_mean_in_ptx() {
+fn opencl_programs_keep_their_meaning_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");
     for (scope, forbids) in [(DEVICE, true), ("memory_scope_work_group", false)] {
         let program = message(("release", "acquire"), scope, "");
@@ -57,7 +57,7 @@ fn programs_in_opencl_mean_what_they_mean_in_ptx() {
 }
 
 #[test]
-fn what_ptx_has_not_it_does_not_speak_of() {
+fn features_outside_ptx_have_no_promise() {
     for program in [
         message(("seq_cst", "acquire"), DEVICE, ""),
         message(("release", "seq_cst"), DEVICE, ""),
@@ -84,7 +84,7 @@ fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Optio
 }
 
 #[test]
-fn vi_keeps_what_ptx_promises_of_a_race_and_fails_if_it_never_flushes() {
+fn vi_keeps_the_ptx_promise_for_a_race_and_fails_without_flushes() {
     let never_flushes =
         Mutation { table: L1Plans::ID, change: Change::DropStep { step: Step::Flush.index() as u8 } };
     let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "ptx/MP+gpu.litmus").expect("shipped");
@@ -117,7 +117,7 @@ exists (0:r0=0)
 ";
 
 #[test]
-fn hlrc_does_not_keep_it_where_a_word_races_as_data_and_atomic_and_repaired_it_does() {
+fn published_hlrc_violates_ptx_for_mixed_races_and_repaired_hlrc_does_not() {
     let program = litmus::parse::parse(RACED).expect("it is a test");
     let opencl = Claim::of("opencl").expect("a known model");
     assert_eq!(opencl.promise(&program, &mut || false).expect("it is defined").allowed, None, "it races");

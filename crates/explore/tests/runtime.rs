@@ -154,7 +154,7 @@ fn fails(name: &str, bounds: Bounds) -> Vec<String> {
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
 #[test]
-fn the_textbook_deque_takes_tasks_twice_and_reads_stale_ones_on_vi() {
+fn the_textbook_deque_takes_tasks_twice_and_reads_stale_tasks_on_vi() {
     for bounds in [COMBINING, COMBINING.core(IssueRule::Gpu)] {
         assert_eq!(fails("pop-steal-twice+published", bounds), ["0:got=8; 1:first=7; 1:second=8;"]);
         let stale = fails("push-steal+published", bounds);

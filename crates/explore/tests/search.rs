@@ -46,7 +46,7 @@ forall (0:r1=2)
 ";
 
 #[test]
-fn everything_found_is_the_same_for_any_number_of_workers() {
+fn all_results_are_the_same_for_any_number_of_workers() {
     let of = |workers| {
         let mut limits = Limits { workers, ..Limits::default() };
         let program = litmus::parse::parse(PING_PONG).expect("it is a test");
@@ -81,7 +81,7 @@ fn a_counterexample_is_the_same_for_any_number_of_workers() {
 }
 
 #[test]
-fn memory_that_answers_at_once_changes_no_verdict() {
+fn immediate_answers_of_memory_change_no_verdict() {
     let mut smaller = 0;
     for test in tests("hrf/").into_iter().chain(tests("caches/host-")) {
         for placement in &test.placements {
@@ -105,7 +105,7 @@ fn memory_that_answers_at_once_changes_no_verdict() {
 }
 
 #[test]
-fn a_search_that_runs_into_a_limit_says_so() {
+fn a_search_reports_the_limit_that_ended_it() {
     let bounds = COMBINING.evicting();
     let full = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut Limits::default());
     assert_eq!(full.incomplete, None);
@@ -151,7 +151,7 @@ fn a_verification_that_is_stopped_is_incomplete_and_never_a_success() {
 }
 
 #[test]
-fn a_claim_that_no_run_is_about_is_not_verified() {
+fn a_claim_without_a_run_is_not_verified() {
     let of = |text: &str| {
         let tests = [Test::read("x", text).expect("a test")];
         verify::verify(&Subject::of::<Vi>(), &tests, &options(&|| false)).expect("known models")
@@ -175,7 +175,7 @@ fn a_claim_that_no_run_is_about_is_not_verified() {
 }
 
 #[test]
-fn tests_that_race_under_a_claim_prove_nothing_for_it_and_that_is_said() {
+fn tests_that_race_under_a_claim_are_reported_as_no_proof() {
     let mut all = corpus::shipped().expect("they are tests");
     let racy = "OPENCL x\n{ }\nP0@wg 0, dev 0 (global int* x) { *x = 1; }\n\
                 P1@wg 1, dev 0 (global int* x) { int r0 = *x; }\nforall (x=1)\n";
@@ -235,7 +235,7 @@ fn a_protocol_that_never_flushes_fails() {
 }
 
 #[test]
-fn a_move_that_is_not_open_is_refused_with_its_name() {
+fn a_move_that_is_not_offered_is_rejected_by_name() {
     let program = program("hrf/fig6.litmus");
     let placement = Placement::spread(&program);
     let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING, None);

@@ -100,7 +100,7 @@ fn every_protocol_passes_on_several_chiplets() {
 }
 
 #[test]
-fn a_release_that_does_not_flush_is_found_on_four_chiplets_in_the_same_way_again() {
+fn a_missing_flush_is_found_reproducibly_on_four_chiplets() {
     let options = Options { chiplets: 4, ..options(Some(without_flush_of(OpClass::Store))) };
     let found = failure::<Vi>(&options).expect("somebody misses what was stored");
     let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
@@ -112,7 +112,7 @@ fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
 }
 
 #[test]
-fn a_release_that_does_not_flush_is_found_and_shown_by_a_small_program() {
+fn a_missing_flush_is_shown_by_a_small_program() {
     let options = options(Some(without_flush_of(OpClass::Store)));
     let found = failure::<Vi>(&options).expect("somebody misses what was stored");
     let (stores, loads) = (found.count("store"), found.count("load"));
@@ -122,7 +122,7 @@ fn a_release_that_does_not_flush_is_found_and_shown_by_a_small_program() {
 }
 
 #[test]
-fn what_is_lost_at_the_end_of_a_kernel_is_found_by_one_store() {
+fn a_write_lost_at_the_end_of_a_kernel_is_shown_by_one_store() {
     let found = failure::<Vi>(&options(Some(without_flush_of(OpClass::KernelEnd))));
     let found = found.expect("memory lacks what was stored");
     assert!(found.small_what.starts_with("memory has 0"), "{found}");
@@ -170,7 +170,7 @@ fn faults_of_every_kind_are_found() {
 /// A flush of the releasing wavefront's own writes only is correct if conflicting sections
 /// synchronize directly, and wrong if they synchronize transitively.
 #[test]
-fn the_rules_of_the_model_decide_what_is_right() {
+fn the_rules_of_the_model_decide_correctness() {
     let found =
         failure::<ViTargeted>(&Options { model: Some("hrf-indirect"), episodes: 20_000, ..options(None) });
     let found = found.expect("a chain through a peer");
@@ -181,7 +181,7 @@ fn the_rules_of_the_model_decide_what_is_right() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_how_many_run_at_once() {
+fn results_do_not_depend_on_the_number_of_jobs() {
     for mutation in [None, Some(without(Step::Flush))] {
         let of = |jobs| stress(&Subject::of::<Vi>(), &Options { jobs, ..options(mutation) });
         assert_eq!(of(1), of(3));
@@ -189,7 +189,7 @@ fn what_is_found_does_not_depend_on_how_many_run_at_once() {
 }
 
 #[test]
-fn who_is_stopped_says_how_far_it_has_come() {
+fn a_stopped_run_reports_its_progress() {
     let found = stress(&Subject::of::<Vi>(), &Options { stop: &|| true, ..options(None) }).expect("known");
     assert_eq!(found, Stressed::default());
 }

@@ -225,7 +225,7 @@ fn names_do_not_matter_on_hlrc_which_is_refuted() {
 }
 
 #[test]
-fn one_program_is_made_of_all_that_differ_only_in_names() {
+fn one_program_stands_for_all_that_differ_only_in_names() {
     let reduced: Vec<ProgramSkeleton> =
         programs(&bound(true)).map(|generated| first(&generated.skeleton).0).collect();
     let all: BTreeSet<ProgramSkeleton> =

@@ -38,7 +38,7 @@ fn of_hlrc() -> Vec<Trace> {
 }
 
 #[test]
-fn what_was_found_is_found_again_in_the_protocol_alone() {
+fn counterexamples_reproduce_on_their_protocol_only() {
     let traces = of_hlrc();
     assert!(traces.len() > 3, "{}", traces.len());
     for trace in &traces {
@@ -50,7 +50,7 @@ fn what_was_found_is_found_again_in_the_protocol_alone() {
 }
 
 #[test]
-fn other_moves_are_another_end() {
+fn other_moves_have_another_end() {
     let trace: Trace = GOOD.parse().expect("it is as it should be");
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
@@ -110,7 +110,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
 }
 
 #[test]
-fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
+fn every_kind_of_fault_reproduces_and_is_told_apart() {
     let kinds = of_every_kind();
     let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
     assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
@@ -145,7 +145,7 @@ fn every_kind_of_fault_comes_out_again_and_no_other_passes_for_it() {
 /// A thread may read an invalid address: this is a fault if a model restricts the reads, and
 /// an unsupported program otherwise.
 #[test]
-fn who_is_led_astray_is_found_and_led_again() {
+fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let subject = Subject::named("vi").expect("a protocol");
     let shipped = corpus::shipped().expect("they are tests");
     let test =
@@ -177,7 +177,7 @@ fn who_is_led_astray_is_found_and_led_again() {
 
 /// The text of a generated test can be read: the changes fit the program.
 #[test]
-fn every_made_test_reads_back() {
+fn every_generated_test_reads_back() {
     // The claims include remote operations and fences.
     let rsp = Subject::named("rsp").expect("a protocol");
     let claims = rsp.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
@@ -229,7 +229,7 @@ issue 0
 ";
 
 #[test]
-fn a_replay_makes_no_move_that_a_search_does_not() {
+fn a_replay_makes_only_moves_of_a_search() {
     let end = |text: &str| {
         let trace: Trace = text.parse().expect("it is a trace");
         let replayed = trace.replay(&Subject::of::<Vi>(), u64::MAX, &|| false).expect("supported");
@@ -253,7 +253,7 @@ fn a_replay_makes_no_move_that_a_search_does_not() {
 }
 
 #[test]
-fn the_chart_says_which_read_saw_what_and_why_not() {
+fn the_chart_shows_reads_and_reasons() {
     let fig6 = corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
     let tests = [Test::read(fig6.0, fig6.1).expect("a test")];
     // Figure 6 races under the claim of `vi-targeted`, but not under HRF-indirect.
@@ -285,7 +285,7 @@ fn the_chart_says_which_read_saw_what_and_why_not() {
 const GOOD: &str = include_str!("../../../docs/findings/hlrc.trace");
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_line() {
+fn errors_in_a_file_name_the_line() {
     let cases = [
         ("fencepost trace 1", "fencepost trace 2", 1, "expected `fencepost trace 1`"),
         ("l1 Combining", "l1 Combine", 5, "found `Combine`, expected one of Combining, Through"),
@@ -361,7 +361,7 @@ fn changed(dice: &mut Dice, text: &str) -> String {
 }
 
 #[test]
-fn no_file_does_worse_than_to_be_refused() {
+fn a_damaged_file_is_rejected_without_a_panic() {
     let mut dice = Dice(1);
     let (mut read, mut played) = (0, 0);
     for _ in 0..4000 {

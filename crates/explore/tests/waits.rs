@@ -64,7 +64,7 @@ exists (0:r0=0)
 ";
 
 #[test]
-fn a_controller_that_an_input_changes_before_it_waits_is_reported() {
+fn a_parked_input_that_changes_its_controller_is_reported() {
     let test = Test::read("both", BOTH).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();

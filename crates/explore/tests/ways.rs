@@ -55,7 +55,7 @@ fn looked_at_from_afar() -> String {
     format!("{first}P2@{afar}")
 }
 
-fn nobody_starves<P: Protocol>(text: &str) {
+fn every_thread_gets_its_way<P: Protocol>(text: &str) {
     let program = litmus::parse::parse(text).expect("it is a test");
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
     let bounds = Bounds { banks: 1, ..combining };
@@ -68,22 +68,22 @@ fn nobody_starves<P: Protocol>(text: &str) {
 
 #[test]
 fn in_an_l1() {
-    nobody_starves::<zoo::vi::Vi>(L1);
-    nobody_starves::<zoo::rsp::Rsp>(L1);
-    nobody_starves::<zoo::denovo::DenovoB>(L1);
-    nobody_starves::<zoo::hlrc::Hlrc>(L1);
-    nobody_starves::<zoo::hlrc::HlrcRepaired>(L1);
+    every_thread_gets_its_way::<zoo::vi::Vi>(L1);
+    every_thread_gets_its_way::<zoo::rsp::Rsp>(L1);
+    every_thread_gets_its_way::<zoo::denovo::DenovoB>(L1);
+    every_thread_gets_its_way::<zoo::hlrc::Hlrc>(L1);
+    every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(L1);
 }
 
 /// For protocols with scopes as hints: with others a peer at another compute unit may wait for
 /// ever.
 #[test]
 fn in_a_bank() {
-    nobody_starves::<zoo::denovo::DenovoB>(BANK);
-    nobody_starves::<zoo::hlrc::Hlrc>(BANK);
-    nobody_starves::<zoo::hlrc::HlrcRepaired>(BANK);
+    every_thread_gets_its_way::<zoo::denovo::DenovoB>(BANK);
+    every_thread_gets_its_way::<zoo::hlrc::Hlrc>(BANK);
+    every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(BANK);
     let afar = looked_at_from_afar();
-    nobody_starves::<zoo::denovo::DenovoB>(&afar);
-    nobody_starves::<zoo::hlrc::Hlrc>(&afar);
-    nobody_starves::<zoo::hlrc::HlrcRepaired>(&afar);
+    every_thread_gets_its_way::<zoo::denovo::DenovoB>(&afar);
+    every_thread_gets_its_way::<zoo::hlrc::Hlrc>(&afar);
+    every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(&afar);
 }

@@ -310,7 +310,7 @@ exists (x=1)
 ";
 
     #[test]
-    fn the_first_kernel_behind_the_host_acquires_from_it_and_the_last_before_it_releases_to_it() {
+    fn kernels_acquire_after_host_writes_and_release_before_host_reads() {
         let program = litmus::parse::parse(TEXT).expect("a test");
         let agents = vec![Agent::Host(0), Agent::Cu(0), Agent::Cu(1)];
         let spread = Placement { agents, ..Placement::spread(&program) };

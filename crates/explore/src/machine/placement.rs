@@ -201,9 +201,8 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
             continue;
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
-        let line = line.ok_or_else(|| {
-            Unsupported(format!("{} has no line, expected a line below {LINES_MAX}", location.name))
-        })?;
+        let line =
+            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
         let used = &mut used[usize::from(line)];
         words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
         *used += WORD;

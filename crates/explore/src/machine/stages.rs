@@ -207,7 +207,7 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
     }
 
     #[test]
-    fn the_program_of_a_model_keeps_its_jumps_and_what_it_observes() {
+    fn the_program_for_models_keeps_jumps_and_observations() {
         let program = program(THREE);
         let asked = in_turn(&program, &[0, 1, 1]);
         let count = |t: usize| asked.threads[t].code.len() - program.threads[t].code.len();

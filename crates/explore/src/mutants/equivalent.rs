@@ -24,7 +24,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn only_faults_that_can_be_seeded_are_argued() {
+    fn arguments_name_only_existing_faults() {
         for info in zoo::ALL {
             let subject = Subject::named(info.name).expect("a protocol");
             let faults: BTreeSet<String> =

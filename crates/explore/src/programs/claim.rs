@@ -411,14 +411,14 @@ mod tests {
     }
 
     #[test]
-    fn every_model_that_is_claimed_orders_kernels() {
+    fn every_claimed_model_orders_kernels() {
         for model in zoo::ALL.iter().flat_map(|info| info.claims).map(|claim| claim.model) {
             assert!(Claim::of(model).expect("a known model").orders_kernels(), "{model}");
         }
     }
 
     #[test]
-    fn a_model_without_a_system_scope_says_nothing_of_several_kernels() {
+    fn a_model_without_a_system_scope_promises_nothing_for_several_kernels() {
         let program = litmus::parse::parse(IN_TWO_KERNELS).expect("a test");
         let promise =
             |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_does_not_race_and_what_is_only_signalled_says_nothing() {
+    fn messages_do_not_race_and_only_releases_synchronize() {
         let scoped = Claim::of("opencl-rsp").expect("a model");
         // The other programs differ only in scopes.
         for test in all(true, false).iter().step_by(5) {

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_were_made_for_one_protocol_serve_the_next() {
+    fn generated_programs_are_reused_for_the_next_protocol() {
         let claims = [Claim::of("hrf-indirect").expect("a known model")];
         let mut programs = Programs::default().and_made(&claims, true, 2, true);
         let all = |programs: &mut Programs| {
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_stop_no_test_comes_and_unmade_programs_are_reported() {
+    fn a_stop_ends_the_tests_and_reports_programs_not_generated() {
         let claims = [Claim::of("hrf-indirect").expect("a known model")];
         let mut programs = Programs::default().and_made(&claims, true, 3, true);
         let feed = Feed::new(&mut programs, &|| true);

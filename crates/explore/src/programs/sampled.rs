@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_larger_than_those_that_are_taken_whole_and_as_many_tell_as_are_asked_for() {
+    fn sampled_programs_are_large_and_enough_are_synchronized() {
         let claims = claims(&["hrf-indirect"]);
         let sample = sampled(&claims, true, 30, 7, 2, &|| false);
         let readings = readings(&claims);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_comes_up_is_not_looked_for_without_end() {
+    fn the_search_for_rare_programs_ends() {
         // No scopes, and remote operations: these need different scopes.
         let sample = sampled(&claims(&["opencl-rsp"]), false, 8, 0, 2, &|| false);
         assert!(sample.synchronized < 8 && sample.synchronized > 0, "{}", sample.synchronized);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_tests_are_in_their_groups() {
+    fn groups_of_samples_are_their_own() {
         let claims = claims(&["opencl-rsp"]);
         let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
         let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);

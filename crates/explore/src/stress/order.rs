@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_that_conflict_are_ordered_whatever_their_scopes() {
+    fn conflicting_accesses_are_ordered_at_any_scope() {
         for models in [&["hrf-indirect"][..], &["hrf-direct"], &["opencl"], &["opencl-rsp"], &["drf"]] {
             let (conflicts, across_scopes) = of_models(models);
             assert!(conflicts > 2_000 && across_scopes > 100, "{models:?}: {conflicts}, {across_scopes}");

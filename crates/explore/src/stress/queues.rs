@@ -85,7 +85,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn they_do_what_deques_do() {
+    fn queues_behave_as_deques() {
         const COUNT: usize = 5;
         let mut queues = Queues::new(COUNT);
         let mut oracle = vec![VecDeque::new(); COUNT];

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_a_drawing_crosses_words_and_no_words_overlap() {
+    fn no_line_crosses_text_and_no_texts_overlap() {
         let svg = svg(
             &replay(),
             "a test: it ends with 0:r0=0; and a title that is quite a bit longer than the drawing is wide, by far, so that it has to be broken",
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_take_part_in_nothing_are_left_out_and_no_words_are_lost() {
+    fn lanes_without_steps_are_omitted_and_no_text_is_lost() {
         let replay = replay();
         let (text, svg) = (text(&replay, "title"), svg(&replay, "title"));
         let heads = text.lines().nth(3).unwrap();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_are_broken_at_blanks_or_where_they_must() {
+    fn long_text_is_broken_at_blanks_where_possible() {
         assert_eq!(lines("one two three", 7), ["one two", "three"]);
         assert_eq!(lines("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(lines("", 4), [""]);

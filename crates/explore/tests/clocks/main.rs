@@ -122,14 +122,14 @@ fn leases_age_wherever_they_are() {
 }
 
 #[test]
-fn an_answer_that_does_not_age_brings_a_stale_copy() {
+fn an_answer_without_ageing_leaves_a_stale_copy() {
     for bounds in [BOUNDS, BOUNDS.in_full()] {
         assert_eq!(refuted::<keeping::AnswerKeeps>(STALE, bounds, &stale()).fault, Fault::Outcome);
     }
 }
 
 #[test]
-fn memory_may_answer_at_once_for_operations_age_as_answers_do() {
+fn immediate_answers_of_memory_are_sound_with_leases() {
     for bounds in [BOUNDS, BOUNDS.in_full()] {
         assert_eq!(refuted::<tagging::TagKeeps>(STALE, bounds, &stale()).fault, Fault::Outcome);
     }
@@ -142,7 +142,7 @@ fn a_write_that_waits_for_a_lease_without_a_deadline_is_found() {
 }
 
 #[test]
-fn clocks_that_are_apart_need_a_guard() {
+fn clocks_apart_need_a_guard() {
     let apart = BOUNDS.skewed(1);
     let violation = refuted::<right::Lease>(STALE, apart, &stale());
     assert_eq!(violation.fault, Fault::Outcome);
@@ -207,7 +207,7 @@ fn stressed<P: Protocol>() -> explore::stress::Stressed {
 }
 
 #[test]
-fn stress_lets_time_pass_for_what_is_on_its_way() {
+fn stress_ages_messages_under_way() {
     for stressed in [stressed::<right::Lease>(), stressed::<long::LongLease>()] {
         assert!(stressed.failure.is_none(), "{:?}", stressed.failure);
         assert!(stressed.checked > 0);

@@ -78,7 +78,7 @@ impl Protocol for Gates {
 }
 
 #[test]
-fn accesses_age_in_the_order_in_which_they_wait() {
+fn parked_accesses_age_in_their_order() {
     let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
     let setup = Setup::<Gates>::new(&bounded).expect("a sound machine");
     let [me, other] = [0, 1].map(|index| NodeId { kind: 0, index });

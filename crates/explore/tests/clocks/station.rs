@@ -74,7 +74,7 @@ fn a_parked_message_ages() {
 }
 
 #[test]
-fn a_deadline_is_kept_to_the_tick_however_late_time_is_told() {
+fn a_deadline_is_exact_even_if_ticks_come_late() {
     let write = MemoryAccess::Write { mask: ByteMask::range(0, 4), data: LineData::default() };
     let waiting = || {
         let mut bank = Bench::new(THE_BANK);
@@ -100,7 +100,7 @@ fn a_deadline_is_kept_to_the_tick_however_late_time_is_told() {
 }
 
 #[test]
-fn deadlines_come_in_their_order_although_they_are_told_of_at_once() {
+fn deadlines_expire_in_order_within_one_step() {
     let wide = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
     let mut bank = Bench::of(&wide, THE_BANK);
     let access = MemoryAccess::Write { mask: ByteMask::range(0, 4), data: LineData::default() };

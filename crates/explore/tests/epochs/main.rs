@@ -37,7 +37,7 @@ fn explore<P: Protocol>() -> Exploration {
 }
 
 #[test]
-fn a_timer_that_runs_for_ever_keeps_no_machine_busy() {
+fn a_periodic_timer_does_not_keep_a_machine_from_rest() {
     let found = explore::<Epochs>();
     assert_eq!(found.violation, None);
     assert_eq!(found.incomplete, None);
@@ -48,11 +48,11 @@ fn a_timer_that_runs_for_ever_keeps_no_machine_busy() {
 #[test]
 fn a_store_that_waits_for_an_epoch_that_never_changes_is_found() {
     let violation = explore::<Forgetful>().violation.expect("the store is never performed");
-    assert!(violation.why.contains("cannot come to an end"), "{}", violation.why);
+    assert!(violation.why.contains("no path to an end"), "{}", violation.why);
 }
 
 #[test]
-fn episodes_end_although_a_timer_runs_for_ever() {
+fn episodes_end_with_a_periodic_timer() {
     let options = Options {
         seed: 1,
         episodes: 20,

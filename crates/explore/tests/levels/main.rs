@@ -83,7 +83,7 @@ fn a_message_arrives_whole_although_the_reader_has_the_word_in_its_read_cache() 
 }
 
 #[test]
-fn of_two_stores_and_two_loads_one_load_sees_the_store_of_the_other_thread() {
+fn store_buffering_shows_at_least_one_store() {
     for bounds in machines() {
         let found = explore(&store_buffers(), bounds, None);
         assert_eq!(outcomes(&found), ["[0, 1]", "[1, 0]", "[1, 1]"], "{bounds}");
@@ -134,7 +134,7 @@ fn between_hosts() -> Test {
 }
 
 #[test]
-fn two_hosts_have_a_cache_each_and_a_message_between_them_arrives_whole() {
+fn a_message_between_two_hosts_with_caches_arrives_whole() {
     let test = between_hosts().spread(Spread { hosts: 2, ..Spread::default() });
     let program = &*test.program();
     let explore = |hosts: u16, mutation| {
@@ -184,7 +184,7 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
 }
 
 #[test]
-fn episodes_hold_on_three_levels_and_a_seeded_fault_is_found() {
+fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
     let stressed = |mutation| {
         let options = Options {
             seed: 1,

@@ -113,7 +113,7 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
 /// The command processor enters at the first compute unit: the requests of that unit repeat
 /// the effects of its requests.
 #[test]
-fn a_boundary_without_a_step_of_its_plan_is_noticed() {
+fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();
     for name in ["vi", "rsp", "denovo-b", "hlrc-repaired"] {
         let (killed, mut left) = zoo::with(name, Faults).expect("a protocol");
@@ -147,7 +147,7 @@ fn two_threads() -> (litmus::program::Program, Explorer) {
 }
 
 #[test]
-fn boundaries_are_moves_of_a_trace_and_come_one_step_after_the_other() {
+fn boundaries_are_moves_of_a_trace_in_order() {
     let (program, mut explorer) = two_threads();
     let placement = Placement { stages: vec![0, 1], ..Placement::spread(&program) };
     let mut replay = |moves: &[Move]| explorer.replay(&program, &placement, moves).expect("a sound program");
@@ -166,7 +166,7 @@ fn boundaries_are_moves_of_a_trace_and_come_one_step_after_the_other() {
 }
 
 #[test]
-fn stages_that_a_machine_cannot_run_are_refused() {
+fn unsupported_stages_are_rejected() {
     let (program, mut explorer) = two_threads();
     for stages in [vec![0], vec![0, 1, 2]] {
         let placement = Placement { stages, ..Placement::spread(&program) };

@@ -51,7 +51,7 @@ fn verified(name: &str, text: &str, kernels: u8) -> Verification {
 }
 
 #[test]
-fn what_races_in_one_kernel_is_ordered_by_the_end_of_a_kernel() {
+fn the_end_of_a_kernel_orders_accesses_that_race_in_one_kernel() {
     for name in ["vi", "rsp", "hlrc", "denovo-b"] {
         let one = verified(name, TOLD, 1);
         assert_eq!((one.race_free, one.synchronized), (0, 0), "{name}");
@@ -145,7 +145,7 @@ fn a_kernel_that_ends_without_a_flush_breaks_the_claim_in_several_kernels_only()
 }
 
 #[test]
-fn a_fault_of_a_boundary_is_noticed_behind_one_of_two_threads_and_behind_two_kernels() {
+fn a_boundary_fault_is_detected_after_two_threads_and_after_two_kernels() {
     for stages in [[0, 0, 1], [0, 1, 2]] {
         for (text, without, outcome) in
             [(TWO_WRITERS, NO_FLUSH, vec![1, 1]), (STALE, NO_INVALIDATION, vec![0, 1])]

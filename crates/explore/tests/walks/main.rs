@@ -71,7 +71,7 @@ fn no_l1_shows_the_expected_outcomes_and_no_other() {
 }
 
 #[test]
-fn a_trace_can_be_made_again_and_drawn() {
+fn a_trace_can_be_replayed_and_drawn() {
     use litmus::program::Program;
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program: Program = litmus::parse::parse(text).expect("a sound test");
@@ -184,7 +184,7 @@ fn later_loads_of_a_word_never_see_older_values() {
 }
 
 #[test]
-fn a_retry_always_does_something_first_or_it_would_spin() {
+fn a_retry_is_never_the_first_operation() {
     for view in <Vi as proto::Protocol>::tables() {
         for row in view.rows {
             if let proto::RowView::Do(actions, next, proto::After::Retry) = row {
@@ -195,7 +195,7 @@ fn a_retry_always_does_something_first_or_it_would_spin() {
 }
 
 #[test]
-fn a_plan_without_its_flush_or_its_invalidation_is_caught() {
+fn a_plan_without_its_flush_or_invalidation_is_detected() {
     use proto::{Change, Mutation, Plans, Symbol};
     let passing = expected("message_passing_at_device_scope");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);

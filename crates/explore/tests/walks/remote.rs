@@ -256,7 +256,7 @@ fn is_as_expected<P: Protocol>(expected: &Expected) {
 
 /// `rsp` is correct wherever `vi` is correct without remote operations.
 #[test]
-fn programs_without_remote_operations_show_what_they_must() {
+fn programs_without_remote_operations_have_their_expected_outcomes() {
     for expected in programs::all() {
         let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
         let found = walk::<Rsp>(&expected.program, bounds, None);
@@ -305,7 +305,7 @@ const LOAD: [&Do; 2] = [&Do::Load(X, (SeqCst, Device)), &Do::Load(X, (SeqCst, Sy
 /// L2 while a store that precedes it in the total order of all such accesses is still in the
 /// L1 of the other work-group.
 #[test]
-fn as_published_a_remote_load_may_miss_a_sequentially_consistent_store() {
+fn a_published_remote_load_may_miss_a_sequentially_consistent_store() {
     for level in [Device, System] {
         let outcomes = store_buffering::<Rsp>(level);
         assert!(outcomes.contains(&vec![vec![0], vec![0]]), "{level:?}: {outcomes:?}");
@@ -313,7 +313,7 @@ fn as_published_a_remote_load_may_miss_a_sequentially_consistent_store() {
 }
 
 #[test]
-fn repaired_a_remote_load_misses_no_sequentially_consistent_store() {
+fn a_repaired_remote_load_misses_no_sequentially_consistent_store() {
     for level in [Device, System] {
         let wanted = [[0, 1], [1, 0], [1, 1]].map(|[a, b]| vec![vec![a], vec![b]]);
         assert_eq!(store_buffering::<RspRepaired>(level), wanted.into(), "{level:?}");

@@ -36,14 +36,14 @@ fn figure_6() -> [Thread; 3] {
 }
 
 #[test]
-fn a_release_says_nothing_of_what_a_peer_has_written() {
+fn a_release_does_not_cover_a_peers_writes() {
     let (old, new) = (vec![vec![], vec![], vec![0, 0]], vec![vec![], vec![], vec![0, 1]]);
     assert_eq!(outcomes::<ViTargeted>(&figure_6()), [old, new.clone()].into());
     assert_eq!(outcomes::<Vi>(&figure_6()), [new].into());
 }
 
 #[test]
-fn a_release_carries_all_that_its_own_wavefront_has_written() {
+fn a_release_covers_all_writes_of_its_own_wavefront() {
     let new: BTreeSet<Outcome> = [vec![vec![], vec![0, 1]]].into();
     let passing = [on(0, &[Do::Store(X, 1, PLAIN), RELEASE]), on(1, &READ)];
     assert_eq!(outcomes::<ViTargeted>(&passing), new);

@@ -145,7 +145,7 @@ only_expected_outcomes! {
 
 /// The first program has one thread, so reordering cannot be the reason.
 #[test]
-fn words_that_are_atomics_and_data_break_hlrc_as_published() {
+fn published_hlrc_fails_for_words_that_are_atomics_and_data() {
     let mixed = kinds::mixed();
     let found = outcomes::<Hlrc>(&mixed[0].program).unwrap();
     assert!(found.contains(&vec![vec![0, 0], vec![1]]), "the load at the L2 does not see the addition");
