@@ -38,7 +38,7 @@ pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
         };
         let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
         // A worker panics only on a broken invariant: the panic is passed on.
-        handles.into_iter().flat_map(|handle| handle.join().expect("a worker ends")).collect()
+        handles.into_iter().flat_map(|handle| handle.join().expect("no worker panics")).collect()
     });
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, result)| result).collect()

@@ -71,7 +71,7 @@ fn a_trace_with_chiplets_reproduces() {
         [("pages 1 2", "two chiplets of 0 to 1"), ("chiplets 3", "a divisor of the 2 banks")]
     {
         let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with(key)).expect("it is there");
+        let line = text.lines().find(|line| line.starts_with(key)).expect("it exists");
         let error = text.replacen(line, wrong, 1).parse::<Trace>().expect_err(wrong).to_string();
         assert!(error.contains(expected), "{error}");
     }

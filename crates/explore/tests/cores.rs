@@ -68,7 +68,7 @@ fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
 /// Whether an outcome is forbidden by the model.
 fn is_weaker(test: &Test, core: IssueRule, model: &str) -> bool {
     let promise = Claim::of(model).expect("a model").promise(&test.program(), &mut || false);
-    let allowed = promise.expect("it is defined").allowed.expect("it speaks of every program");
+    let allowed = promise.expect("it is defined").allowed.expect("the model covers every program");
     !outcomes(test, core).is_subset(&allowed)
 }
 

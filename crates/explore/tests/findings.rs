@@ -28,7 +28,7 @@ fn test(name: &str) -> Test {
 fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Exploration {
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
-    let promise = promise.expect("the model speaks of it");
+    let promise = promise.expect("the model covers it");
     let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
     assert!(asked.allowed.is_some(), "it is free of races");
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
@@ -41,7 +41,7 @@ fn is_kept(name: &str, text: &str) {
     if std::env::var_os("FENCEPOST_BLESS").is_some() {
         std::fs::write(&path, text).expect("it can be written");
     }
-    let kept = std::fs::read_to_string(&path).expect("it is kept");
+    let kept = std::fs::read_to_string(&path).expect("the file exists");
     assert_eq!(kept, text, "{}", path.display());
 }
 
@@ -118,7 +118,7 @@ fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
     fn stale<P: Protocol>() -> bool {
         let program = litmus::parse::parse(MIXED).expect("it is a test");
         let claim = Claim::of("opencl").expect("a known model");
-        let promise = claim.promise(&program, &mut || false).expect("it speaks of it");
+        let promise = claim.promise(&program, &mut || false).expect("the model covers it");
         let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
         let apart = Placement {
             agents: vec![proto::Agent::Cu(0), proto::Agent::Cu(1)],

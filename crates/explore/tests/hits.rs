@@ -122,7 +122,7 @@ fn a_hit_that_differs_from_its_step_is_reported() {
     let violations =
         [why::<bytes::OfBytes>(), why::<row::OfRow>(), why::<length::OfLength>(), why::<timer::OfTimer>()];
     for (violation, at) in violations.into_iter().zip(0..) {
-        let (fault, why) = violation.expect("what is said of a hit is untrue");
+        let (fault, why) = violation.expect("the hits are faulty");
         assert_eq!(fault, Fault::Impossible);
         let expected = if at == 3 {
             "the step of a load hit starts a timer"

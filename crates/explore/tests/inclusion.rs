@@ -197,7 +197,8 @@ const MIXED_WRONG: usize = 8;
 fn hlrc_fails_if_a_word_is_both_atomic_and_data() {
     let program = litmus::parse::parse(MIXED).expect("it is a test");
     let placement = Placement::spread(&program);
-    let asks = asks("mixed", program, vec![placement], Model::HrfIndirect).expect("it asks for inclusion");
+    let asks =
+        asks("mixed", program, vec![placement], Model::HrfIndirect).expect("the program needs inclusion");
     assert!(asks.mixes);
     assert_eq!(wrong::<Hlrc>([&asks], None).len(), 1);
     assert_eq!(wrong::<HlrcNoprio>([&asks], None).len(), 1);

@@ -81,7 +81,7 @@ impl<P: Protocol> Plain<P> {
         let mut data = LineData::default();
         let mut put = |value: &Expr| match value {
             Expr::Const(value) => data.write(offset, Width::W4, *value as u64),
-            _ => panic!("these programs write what is known before"),
+            _ => panic!("these programs write constants only"),
         };
         let op = match instr {
             Instr::Store { value, .. } => {
@@ -203,7 +203,7 @@ impl<P: Protocol> Plain<P> {
 /// Takes the oldest element of a queue, and removes an empty queue.
 fn pop<K: Ord, T>(queues: &mut BTreeMap<K, VecDeque<T>>, key: K) -> T {
     let queue = queues.get_mut(&key).expect("a queue");
-    let thing = queue.pop_front().expect("something in it");
+    let thing = queue.pop_front().expect("it is not empty");
     if queue.is_empty() {
         queues.remove(&key);
     }
@@ -235,7 +235,7 @@ impl<P: Protocol> Model for Plain<P> {
         steps.extend(self.musts(state));
         if steps.is_empty() {
             let registers = state.threads.iter().flat_map(|t| t.2.iter().copied()).collect();
-            self.ends.lock().expect("nobody panicked").insert(registers);
+            self.ends.lock().expect("no thread panicked").insert(registers);
         } else if self.evictions {
             for node in (0..self.nodes.len()).filter(|&node| !needs_way(state, node)) {
                 steps.extend(self.victims(state, node).into_iter().map(|way| Step::Evict(node, way)));
@@ -297,7 +297,7 @@ fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) ->
     };
     let checker = model.checker().spawn_bfs().join();
     checker.assert_no_discovery(OVER);
-    let ends = checker.model().ends.lock().expect("nobody panicked").clone();
+    let ends = checker.model().ends.lock().expect("no thread panicked").clone();
     (checker.unique_state_count() as u64, ends)
 }
 

@@ -84,7 +84,8 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     let test = test(OWN);
     let program = &*test.program();
     let claim = Claim::of("drf").expect("a known model");
-    let allowed = claim.promise(program, &mut || false).expect("it is asked").allowed.expect("no race");
+    let allowed =
+        claim.promise(program, &mut || false).expect("the model evaluates it").allowed.expect("no race");
     let asked = Asked { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
     let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), mutation);
@@ -155,7 +156,7 @@ fn without_release() -> Trace {
             Finding { test: 0, placement: 0, bounds, models: vec![String::from("hrf-indirect")], violation };
         Some(Trace::of("vi", &test, &finding).seeded(mutant))
     });
-    found.next().expect("some fault of a kernel's end is noticed")
+    found.next().expect("a fault of a kernel's end is detected")
 }
 
 #[test]

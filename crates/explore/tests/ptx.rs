@@ -47,7 +47,7 @@ fn opencl_programs_keep_their_meaning_in_ptx() {
     for (scope, forbids) in [(DEVICE, true), ("memory_scope_work_group", false)] {
         let program = message(("release", "acquire"), scope, "");
         let promise = asked(&program).expect("PTX has such operations");
-        let allowed = promise.allowed.expect("it speaks of all programs");
+        let allowed = promise.allowed.expect("the model covers all programs");
         let is_stale = |outcome: &explore::Outcome| outcome.starts_with(&STALE);
         assert_eq!(!allowed.iter().any(is_stale), forbids, "{scope}: {allowed:?}");
         assert!(allowed.iter().any(|outcome| outcome.starts_with(&[1, 1])), "{scope}");
@@ -72,7 +72,7 @@ fn features_outside_ptx_have_no_promise() {
 
 /// The fault on any of the machines, if there is one.
 fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
-    let allowed = asked(program).expect("PTX speaks of it").allowed.expect("of all programs");
+    let allowed = asked(program).expect("PTX covers it").allowed.expect("of all programs");
     let asked = Asked { allowed: Some(&allowed), may_block: true };
     let placement = Placement::spread(program);
     verify::machines().into_iter().find_map(|bounds| {

@@ -80,7 +80,7 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
             for (claim, promise) in
                 promises.iter().filter(|(claim, _)| claim.covers_core(&program, bounds.core))
             {
-                let allowed = promise.allowed.as_ref().expect("chosen so");
+                let allowed = promise.allowed.as_ref().expect("the program is chosen so");
                 assert!(found.outcomes.is_subset(allowed), "{place}: beyond {}", claim.model);
             }
         }
@@ -96,7 +96,7 @@ fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
         let promises = promises::<P>(&test.program());
         assert!(!promises.is_empty(), "{} claims nothing of {name}", P::INFO.name);
         for (claim, promise) in promises {
-            let wrong = wrong(&test.program(), promise.allowed.as_ref().expect("chosen so"));
+            let wrong = wrong(&test.program(), promise.allowed.as_ref().expect("the program is chosen so"));
             assert_eq!(
                 wrong.is_empty(),
                 !not_promised.contains(&&*name),

@@ -168,7 +168,7 @@ fn a_claim_without_a_run_is_not_verified() {
         of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
     assert!(two.runs > 0 && !two.complete);
     assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
-    let why = "ptx-7.5 says nothing of the test, so it proves nothing for ptx-7.5: PTX has no sequentially \
+    let why = "ptx-7.5 promises nothing for the test, so it proves nothing for ptx-7.5: PTX has no sequentially \
                consistent accesses and no remote operations";
     assert_eq!(two.unproved, [why]);
     assert!(two.gaps.is_empty(), "{:?}", two.gaps);
@@ -195,7 +195,8 @@ fn tests_that_race_under_a_claim_are_reported_as_no_proof() {
     assert!(first(&relaxed).starts_with("the test races under hrf-indirect, which does not define relaxed "));
     let two = of(&["racy", "c11/SB.litmus"]);
     assert!(
-        first(&two).starts_with("hrf-indirect says nothing of any of the 2 tests, 1 of which races; of ")
+        first(&two)
+            .starts_with("hrf-indirect promises nothing for any of the 2 tests, 1 of which races; for ")
     );
     // One test without a race is enough.
     let three = of(&["c11/SB.litmus", "hrf/fig6.litmus"]);
@@ -227,7 +228,7 @@ fn a_protocol_that_never_flushes_fails() {
     let asked = Asked { allowed: Some(&good.outcomes), may_block: false };
     let found =
         explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");
-    let violation = found.violation.expect("somebody notices");
+    let violation = found.violation.expect("a test detects it");
     assert_eq!(violation.fault, Fault::Outcome);
     let replay = explorer.replay(&program, &placement, &violation.moves).expect("supported");
     assert!(matches!(replay.end, End::Over(_)), "{:?}", replay.end);

@@ -35,12 +35,11 @@ fn without_flush_of(op: OpClass) -> Mutation {
 
 /// The row of that name, without the action of that name.
 fn without_action(table: &str, event: &str, state: &str, action: &str) -> Mutation {
-    let at =
-        |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it is there");
-    let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it is there");
+    let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
+    let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it exists");
     let row = at(&view.states, state) * view.events.len() + at(&view.events, event);
     let RowView::Do(actions, ..) = &view.rows[row] else { panic!("{event} in {state} does something") };
-    let action = actions.iter().position(|name| *name == action).expect("it does that") as u8;
+    let action = actions.iter().position(|name| *name == action).expect("the protocol has the step") as u8;
     Mutation { table: view.id, change: Change::DropAction { row: row as u16, action } }
 }
 
@@ -50,7 +49,7 @@ struct Unchanged;
 impl Visit for Unchanged {
     type Output = Stressed;
     fn visit<P: Protocol>(self) -> Stressed {
-        stress(&Subject::of::<P>(), &options(None)).expect("it claims a model that episodes are made for")
+        stress(&Subject::of::<P>(), &options(None)).expect("episodes exist for its claim")
     }
 }
 
@@ -84,7 +83,7 @@ impl Visit for OnChiplets {
     type Output = Stressed;
     fn visit<P: Protocol>(self) -> Stressed {
         let options = Options { episodes: 64, chiplets: self.0, ..options(None) };
-        stress(&Subject::of::<P>(), &options).expect("it claims a model that episodes are made for")
+        stress(&Subject::of::<P>(), &options).expect("episodes exist for its claim")
     }
 }
 
@@ -102,19 +101,19 @@ fn every_protocol_passes_on_several_chiplets() {
 #[test]
 fn a_missing_flush_is_found_reproducibly_on_four_chiplets() {
     let options = Options { chiplets: 4, ..options(Some(without_flush_of(OpClass::Store))) };
-    let found = failure::<Vi>(&options).expect("somebody misses what was stored");
+    let found = failure::<Vi>(&options).expect("a thread misses a store");
     let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
     assert_eq!(again.as_ref(), Some(&found));
 }
 
 fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
-    stress(&Subject::of::<P>(), options).expect("episodes are made for it").failure
+    stress(&Subject::of::<P>(), options).expect("episodes exist for it").failure
 }
 
 #[test]
 fn a_missing_flush_is_shown_by_a_small_program() {
     let options = options(Some(without_flush_of(OpClass::Store)));
-    let found = failure::<Vi>(&options).expect("somebody misses what was stored");
+    let found = failure::<Vi>(&options).expect("a thread misses a store");
     let (stores, loads) = (found.count("store"), found.count("load"));
     assert!((stores, loads) == (1, 1) && found.operations() <= 8, "{found}");
     let again = failure::<Vi>(&Options { seed: found.seed, episodes: 1, ..options });
@@ -124,7 +123,7 @@ fn a_missing_flush_is_shown_by_a_small_program() {
 #[test]
 fn a_write_lost_at_the_end_of_a_kernel_is_shown_by_one_store() {
     let found = failure::<Vi>(&options(Some(without_flush_of(OpClass::KernelEnd))));
-    let found = found.expect("memory lacks what was stored");
+    let found = found.expect("memory lacks a stored value");
     assert!(found.small_what.starts_with("memory has 0"), "{found}");
     assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }

@@ -168,7 +168,7 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
         let placement =
             Placement { agents: agents.collect(), lines: generated.lines.clone(), stages: Vec::new() };
-        let promise = claim.promise(&generated.program, &mut || false).expect("the model speaks of it");
+        let promise = claim.promise(&generated.program, &mut || false).expect("the model covers it");
         let asked = Asked { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {
             let mut explore = |asked: &Asked<'_>| {

@@ -18,7 +18,7 @@ fn figure_6() -> Program {
 /// The model's allowed outcomes of Figure 6; `None` if the model finds a race.
 fn allowed(model: &str) -> Option<std::collections::BTreeSet<explore::Outcome>> {
     let claim = Claim::of(model).expect("a known model");
-    claim.promise(&figure_6(), &mut || false).expect("the model speaks of it").allowed
+    claim.promise(&figure_6(), &mut || false).expect("the model covers it").allowed
 }
 
 #[test]

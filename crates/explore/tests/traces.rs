@@ -51,7 +51,7 @@ fn counterexamples_reproduce_on_their_protocol_only() {
 
 #[test]
 fn other_moves_have_another_end() {
-    let trace: Trace = GOOD.parse().expect("it is as it should be");
+    let trace: Trace = GOOD.parse().expect("the file is correct");
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
         change(&mut other.violation.moves);
@@ -159,10 +159,10 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
         let asked = Asked { allowed, may_block: false };
         explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())
     };
-    let nobody_says = explore(None).expect_err("it may read what it likes");
-    assert!(nobody_says.to_string().contains("outside the program's memory"), "{nobody_says}");
+    let without_model = explore(None).expect_err("any read is allowed");
+    assert!(without_model.to_string().contains("outside the program's memory"), "{without_model}");
     let claim = Claim::of("opencl").expect("a known model");
-    let allowed = claim.promise(&program, &mut || false).expect("it says something").allowed;
+    let allowed = claim.promise(&program, &mut || false).expect("the claim promises something").allowed;
     let violation = explore(allowed.as_ref()).expect("supported").violation.expect("nothing is flushed");
     assert_eq!(violation.fault, Fault::Astray);
     let models = vec![String::from("opencl")];

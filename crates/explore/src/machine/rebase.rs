@@ -204,7 +204,7 @@ impl Machine {
     ) -> (u32, u32, u32) {
         let times = self.learn_times(receiver.0);
         let meeting = self.rebase().meet(receiver, sender_offset);
-        let (since, later, told_later) = meeting.expect("the times of the receiver are learnt");
+        let (since, later, told_later) = meeting.expect("the times of the receiver are known");
         let part = self.learn_cast(receiver.0, plus(&times, later));
         (part, self.learn_later(told, told_later), since)
     }
@@ -213,7 +213,7 @@ impl Machine {
     pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
         let nodes = self.known.nodes;
         next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));
-        let rebased = self.rebase().rebased(nodes, next).expect("the times of all parts are learnt");
+        let rebased = self.rebase().rebased(nodes, next).expect("the times of all parts are known");
         for (node, rebased) in rebased.into_iter().enumerate() {
             self.learn_cast(next[node], rebased.times);
         }

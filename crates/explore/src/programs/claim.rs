@@ -424,8 +424,8 @@ mod tests {
             |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);
         let Err(NoPromise::Incomplete(why)) = promise("DV", &[0, 1]) else { panic!("nothing orders them") };
         assert!(why.contains("system scope"), "{why}");
-        assert_eq!(promise("ALL", &[0, 1]).expect("it is asked").allowed, Some([vec![1]].into()));
+        assert_eq!(promise("ALL", &[0, 1]).expect("the model evaluates it").allowed, Some([vec![1]].into()));
         let either = Some([vec![0], vec![1]].into());
-        assert_eq!(promise("DV", &[]).expect("it is asked").allowed, either);
+        assert_eq!(promise("DV", &[]).expect("the model evaluates it").allowed, either);
     }
 }

@@ -330,7 +330,7 @@ mod tests {
     fn every_shipped_test_is_here() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
         let mut there = BTreeSet::new();
-        for folder in std::fs::read_dir(&root).expect("the folder is there") {
+        for folder in std::fs::read_dir(&root).expect("the folder exists") {
             let folder = folder.expect("it can be read").path();
             // No machine implements Vulkan's availability and visibility operations.
             if folder.ends_with("vulkan") {

@@ -165,7 +165,7 @@ impl ThirdThread {
     ];
 }
 
-/// Sets the flag, which a bare access includes as well.
+/// Sets the flag. `bare` is the scope of the relaxed access next to a fence alone.
 fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");

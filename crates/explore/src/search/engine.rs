@@ -341,7 +341,7 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     std::thread::scope(|scope| {
         let handles: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || work(share))).collect();
         // A worker panics only on a broken invariant: the panic is passed on.
-        handles.into_iter().map(|handle| handle.join().expect("a worker ends")).fold(false, |a, b| a | b)
+        handles.into_iter().map(|handle| handle.join().expect("no worker panics")).fold(false, |a, b| a | b)
     })
 }
 

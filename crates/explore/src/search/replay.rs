@@ -106,9 +106,9 @@ impl End {
 }
 
 /// The description of an end that the test's filter excludes.
-pub const LEFT_OUT: &str = "it comes to an end that the test leaves out";
+pub const LEFT_OUT: &str = "the test's filter excludes the outcome";
 /// The description of a deadlock.
-pub const STUCK: &str = "nothing can move any more, and the program is not over";
+pub const STUCK: &str = "no move is left, and the program is not over";
 
 /// Replays the moves of a trace on the machine of its program.
 pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
@@ -230,7 +230,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
                 Some(Ok(crate::machine::thread::Offer::Keep { request, .. })) => {
                     format!("{}, kept in the core", asks(machine, &request))
                 }
-                _ => "goes on".to_owned(),
+                _ => "continues without a request".to_owned(),
             };
             ((at, at), format!("P{thread}: {text}"))
         }
@@ -282,7 +282,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
         }
         Move::Evict { node, way } => {
             let at = usize::from(node);
-            ((at, at), format!("way {way} is given up"))
+            ((at, at), format!("way {way} is evicted"))
         }
         Move::Tick => ((0, memory), "time passes".to_owned()),
         Move::TickAt { node } => ((usize::from(node), usize::from(node)), "time passes".to_owned()),
@@ -374,7 +374,7 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
             notes.push(format!("{} holds {}", lanes[node], held(machine, view)));
         }
         for view in old.iter().filter(|view| new.iter().all(|other| other.line != view.line)) {
-            notes.push(format!("{} holds {} no more", lanes[node], line_name(machine, view.line)));
+            notes.push(format!("{} no longer holds {}", lanes[node], line_name(machine, view.line)));
         }
     }
     for (line, (old, new)) in

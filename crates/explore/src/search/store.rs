@@ -257,7 +257,7 @@ mod tests {
         }
         assert_eq!(store.len(), 5000);
         for i in 0..5000u32 {
-            let id = store.find(&[i, i / 7, 3]).expect("it was put in");
+            let id = store.find(&[i, i / 7, 3]).expect("it was inserted");
             assert_eq!(store.state(id), [i, i / 7, 3]);
             assert_eq!(store.parent(id), StateId(i));
         }

@@ -231,7 +231,7 @@ mod tests {
             }
             let of_flag =
                 |(_, set): &(usize, Step)| sets(set) && set.word == step.word && set.value == step.value;
-            let release = steps[..at].iter().position(of_flag).expect("somebody sets it before");
+            let release = steps[..at].iter().position(of_flag).expect("the flag is set before");
             before[at][release] = true;
             for earlier in 0..release {
                 let passes = transitive || steps[earlier].0 == steps[release].0;

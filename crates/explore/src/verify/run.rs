@@ -84,8 +84,8 @@ pub(crate) const THROTTLED: &str = "a core had to wait because a channel was ful
 /// The most counterexamples of a test.
 const FINDINGS_MAX: usize = 3;
 
-/// Larger programs lose a line only when its way is needed: other machines have one way a
-/// cache for that.
+/// Programs with more threads or instructions lose a line only when its way is needed. For
+/// that, some machines have one way a cache.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 

@@ -11,7 +11,7 @@ pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covere
     let model = &claim.model;
     match tests {
         [] => format!("there is no test, so nothing is proved for {model}"),
-        _ if !is_covered => format!("no test of which {model} says anything came to its end"),
+        _ if !is_covered => format!("no test with a promise of {model} was completed"),
         [one] => of_one(claim, one),
         several => of_several(claim, several, racing),
     }
@@ -21,13 +21,15 @@ fn of_one(claim: &Claim, test: &Test) -> String {
     let model = &claim.model;
     let program = test.program();
     if !claim.covers(&program, &test.placements) {
-        return format!("{model} says nothing of the test where it runs, so it proves nothing for {model}");
+        return format!(
+            "{model} does not cover the test in its placements, so it proves nothing for {model}"
+        );
     }
     match claim.promise(&program, &mut || false) {
         Ok(promise) if promise.allowed.is_none() => {
             format!("the test races under {model}, so it proves nothing for {model}")
         }
-        Ok(_) => format!("{model} is not claimed of the test on these machines"),
+        Ok(_) => format!("{model} is not claimed for the cores of these machines"),
         Err(NoPromise::Undefined(_)) if claim.races_where_relaxed_is_data(&program) => format!(
             "the test races under {model}, which does not define relaxed atomics (here they are read as \
              data), so it proves nothing for {model}"
@@ -35,7 +37,7 @@ fn of_one(claim: &Claim, test: &Test) -> String {
         Err(NoPromise::Undefined(why) | NoPromise::Incomplete(why)) => {
             // The hint about the command line is omitted here.
             let why = why.split("; say how").next().unwrap_or_default();
-            format!("{model} says nothing of the test, so it proves nothing for {model}: {why}")
+            format!("{model} promises nothing for the test, so it proves nothing for {model}: {why}")
         }
     }
 }
@@ -53,5 +55,5 @@ fn of_several(claim: &Claim, tests: &[Arc<Test>], racing: &[bool]) -> String {
         races => format!(", {races} of which race"),
     };
     let one = of_one(claim, other);
-    format!("{model} says nothing of any of the {count} tests{how}; of {}: {one}", other.name)
+    format!("{model} promises nothing for any of the {count} tests{how}; for {}: {one}", other.name)
 }

@@ -203,7 +203,7 @@ fn stressed<P: Protocol>() -> explore::stress::Stressed {
         stop: &|| false,
         progress: &|_| {},
     };
-    stress(&Subject::of::<P>(), &options).expect("episodes are made for its claim")
+    stress(&Subject::of::<P>(), &options).expect("episodes exist for its claim")
 }
 
 #[test]

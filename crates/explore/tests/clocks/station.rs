@@ -96,7 +96,7 @@ fn a_deadline_is_exact_even_if_ticks_come_late() {
     let mut late = waiting();
     late.tick(1000);
     assert_eq!(late.fx.memory, bank.fx.memory);
-    assert!(late.station == bank.station, "the ticks behind it are told as well");
+    assert!(late.station == bank.station, "the later ticks count as well");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_set_refuses_its_victims_until_their_leases_have_run_out() {
     bank.message(CACHE, ToBank::Get { line: X });
     let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
     bank.tell(|station, world, fx| station.memory(&reply, world, fx));
-    assert_eq!(bank.station.unrest(true), None, "what is leased may be refused at the end");
+    assert_eq!(bank.station.unrest(true), None, "a leased line may stay at the end");
     let victims = |bank: &Bench| {
         let mut victims = Vec::new();
         bank.station.node.victims(SetIndex(0), &mut victims);

@@ -63,9 +63,9 @@ fn episodes_end_with_a_periodic_timer() {
         stop: &|| false,
         progress: &|_| {},
     };
-    let stressed = stress(&Subject::of::<Epochs>(), &options).expect("episodes are made for its claim");
+    let stressed = stress(&Subject::of::<Epochs>(), &options).expect("episodes exist for its claim");
     assert!(stressed.failure.is_none(), "{:?}", stressed.failure);
     assert!(stressed.checked > 0);
-    let stressed = stress(&Subject::of::<Forgetful>(), &options).expect("episodes are made for its claim");
+    let stressed = stress(&Subject::of::<Forgetful>(), &options).expect("episodes exist for its claim");
     assert!(stressed.failure.is_some(), "its stores are never performed");
 }

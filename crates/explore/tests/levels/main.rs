@@ -139,7 +139,7 @@ fn a_message_between_two_hosts_with_caches_arrives_whole() {
     let program = &*test.program();
     let explore = |hosts: u16, mutation| {
         let placement = test.placements.iter().find(|placement| placement.hosts() == hosts);
-        let placement = placement.expect("both are there");
+        let placement = placement.expect("both exist");
         let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds(), mutation);
         let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
@@ -196,7 +196,7 @@ fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
             stop: &|| false,
             progress: &|_| {},
         };
-        stress(&Subject::of::<Split>(), &options).expect("episodes are made for its claim")
+        stress(&Subject::of::<Split>(), &options).expect("episodes exist for its claim")
     };
     let sound = stressed(None);
     assert!(sound.failure.is_none(), "{:?}", sound.failure);

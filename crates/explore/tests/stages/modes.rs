@@ -143,6 +143,6 @@ fn a_kernel_begins_before_its_accesses_and_declares_them() {
 
 #[test]
 fn without_stages_no_kernel_begins() {
-    let why = explore(&[]).expect("accesses come outside of kernels");
+    let why = explore(&[]).expect("accesses are outside kernels");
     assert!(why.contains("no kernel has begun here"), "{why}");
 }

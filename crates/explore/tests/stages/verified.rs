@@ -116,13 +116,13 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exp
     }
     let placement = Placement { agents, stages: stages.to_vec(), ..spread };
     let claim = Claim::of("hrf-indirect").expect("a known model");
-    let promise = claim.promise(&placement.asked(program), &mut || false).expect("it is asked");
+    let promise = claim.promise(&placement.asked(program), &mut || false).expect("the model evaluates it");
     let asked = Asked { allowed: promise.allowed.as_ref(), may_block: false };
     let mutation = without.map(|(boundary, step)| {
         let plan = PlanKey::of(&boundary.request(proto::KernelId(0), false));
         let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
         let view = view.expect("boundaries have plans");
-        let (_, steps) = view.plans.iter().find(|(key, _)| *key == plan).expect("it is there");
+        let (_, steps) = view.plans.iter().find(|(key, _)| *key == plan).expect("it exists");
         let at = steps.iter().position(|other| *other == step).expect("the plan has the step") as u8;
         Mutation { table: view.id, change: Change::DropStepOf { plan, at } }
     });
@@ -169,7 +169,8 @@ fn every_model_orders_all_threads_of_a_kernel_before_the_next_one() {
             [([0, 0, 1], true), ([0, 1, 2], true), ([0, 1, 1], false), ([1, 0, 1], false)]
         {
             let placement = Placement { stages: stages.to_vec(), ..Placement::spread(program) };
-            let promise = claim.promise(&placement.asked(program), &mut || false).expect("it is asked");
+            let promise =
+                claim.promise(&placement.asked(program), &mut || false).expect("the model evaluates it");
             let is_one = promise.allowed == Some([vec![1, 1]].into());
             assert_eq!(is_one, is_ordered, "{model} in {stages:?}: {:?}", promise.allowed);
         }

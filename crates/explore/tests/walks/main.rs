@@ -184,7 +184,7 @@ fn later_loads_of_a_word_never_see_older_values() {
 }
 
 #[test]
-fn a_retry_is_never_the_first_operation() {
+fn a_retry_has_actions_and_a_next_state() {
     for view in <Vi as proto::Protocol>::tables() {
         for row in view.rows {
             if let proto::RowView::Do(actions, next, proto::After::Retry) = row {
