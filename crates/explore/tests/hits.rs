@@ -57,8 +57,8 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for FaultyCache {
     proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
 }
 
-macro_rules! lies {
-    ($($module:ident::$toy:ident, $lie:ident;)+) => {
+macro_rules! faulty_hits {
+    ($($module:ident::$toy:ident, $fault:ident;)+) => {
         $(mod $module {
             use super::*;
 
@@ -70,12 +70,12 @@ macro_rules! lies {
 
             impl Protocol for $toy {
                 const INFO: Info = Info {
-                    name: "lies",
-                    summary: "vi, and something untrue is said of its hits",
+                    name: "faulty-hits",
+                    summary: "vi with faulty hits",
                     sharing: Sharing::Scoped,
                     ..toys::INFO
                 };
-                toys::over_banks_of_vi! { |level| FaultyCache(L1::new(level, &()), HitFault::$lie) }
+                toys::over_banks_of_vi! { |level| FaultyCache(L1::new(level, &()), HitFault::$fault) }
 
                 fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
                     agent.enters(0, 2)
@@ -86,7 +86,7 @@ macro_rules! lies {
     };
 }
 
-lies! {
+faulty_hits! {
     bytes::OfBytes, Bytes;
     row::OfRow, Row;
     length::OfLength, Length;

@@ -248,9 +248,9 @@ impl Trace {
         let mut promises = Vec::new();
         for model in &self.models {
             let claim = Claim::of(model).map_err(Obstacle::Unfit)?.with_cores(&[self.bounds.core]);
-            let covers_core = claim.covers_core(&self.program, self.bounds.core)
+            let applies = claim.covers_core(&self.program, self.bounds.core)
                 && claim.covers(&self.program, core::slice::from_ref(&self.placement));
-            if !covers_core && self.violation.fault != Fault::Outcome {
+            if !applies && self.violation.fault != Fault::Outcome {
                 continue;
             }
             match claim.promise_in_stages(&self.program, &self.placement.stages, &mut || stop()) {
