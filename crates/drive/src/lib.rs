@@ -11,12 +11,14 @@
 
 mod interpreter;
 mod machine;
+mod messages;
 mod nodes;
 mod plain;
 mod record;
 
 pub use interpreter::{Driver, Told};
 pub use machine::Machine;
+pub use messages::Messages;
 pub use nodes::{At, Nodes, serve};
 pub use plain::{Ahead, Plain, Stage, Under};
 pub use record::Record;

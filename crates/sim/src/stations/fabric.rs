@@ -5,7 +5,7 @@
 //! choices that a station leaves to its environment without regard to time:
 //! which way is given up (the least recently used of the lowest rank).
 
-use drive::{At, Driver, Nodes, Told};
+use drive::{At, Driver, Messages, Nodes, Told};
 use proto::{
     Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load, MemoryOp,
     MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot,
@@ -181,7 +181,8 @@ pub(crate) struct Stations<P: Protocol> {
     /// By station.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
-    messages: Messages<P::Msg>,
+    /// Each with its sender.
+    messages: Messages<(StationId, P::Msg)>,
     /// By message, if the protocol looks at the clock: the time of its sender when
     /// it was sent.
     sent: Vec<i64>,
@@ -194,47 +195,6 @@ pub(crate) struct Stations<P: Protocol> {
     holds_ways: bool,
     /// Are hits answered without their steps?
     skips_hits: bool,
-}
-
-/// The messages under way, each with its sender. A message is large: it is written
-/// once, and read where it lies.
-#[derive(Debug)]
-struct Messages<M> {
-    places: Vec<Option<Box<(StationId, M)>>>,
-    free: Vec<MessageId>,
-    /// The boxes of messages that have arrived.
-    spare: Vec<Box<(StationId, M)>>,
-}
-
-impl<M> Messages<M> {
-    #[inline]
-    fn insert(&mut self, from: StationId, msg: M) -> MessageId {
-        let boxed = match self.spare.pop() {
-            Some(mut boxed) => {
-                *boxed = (from, msg);
-                boxed
-            }
-            None => Box::new((from, msg)),
-        };
-        match self.free.pop() {
-            Some(id) => {
-                self.places[id as usize] = Some(boxed);
-                id
-            }
-            None => {
-                self.places.push(Some(boxed));
-                (self.places.len() - 1) as MessageId
-            }
-        }
-    }
-
-    /// Takes a message out, until its box comes back as a spare one.
-    #[inline]
-    fn take(&mut self, id: MessageId) -> Option<Box<(StationId, M)>> {
-        let taken = self.places[id as usize].take()?;
-        self.free.push(id);
-        Some(taken)
-    }
 }
 
 /// When each way of a station was last used.
@@ -273,7 +233,7 @@ impl<P: Protocol> Stations<P> {
             nodes,
             recency: (0..count).map(|_| Recency::default()).collect(),
             fx: Effects::default(),
-            messages: Messages { places: Vec::new(), free: Vec::new(), spare: Vec::new() },
+            messages: Messages::default(),
             sent: Vec::new(),
             clocks: vec![0; count as usize],
             victims: Vec::new(),
@@ -306,7 +266,7 @@ impl<P: Protocol> Stations<P> {
         }
         if P::CLOCKED {
             out.deadline = station.next_deadline();
-            self.sent.resize(self.messages.places.len(), 0);
+            self.sent.resize(self.messages.bound() as usize, 0);
             for sent in &out.sends {
                 self.sent[sent.message as usize] = self.clocks[at as usize];
             }
@@ -322,7 +282,7 @@ struct Chooser<'a, M> {
     uses: &'a mut u64,
     /// Is that for somebody else to say?
     holds: bool,
-    messages: &'a mut Messages<M>,
+    messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
     out: &'a mut Out,
 }
@@ -375,7 +335,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     fn sent(&mut self, from: At, to: At, msg: P::Msg) {
         let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
         let (line, is_access) = (msg.line(), msg.is_access());
-        let message = self.messages.insert(from, msg);
+        let message = self.messages.insert((from, msg));
         self.out.sends.push(Sent { to, message, name, payload_bytes, line, is_access });
     }
 
@@ -482,7 +442,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
         }
         self.tell(to, &Told::Message { from: *from, msg }, out);
-        self.messages.spare.push(boxed);
+        self.messages.give_back(boxed);
     }
 
     fn drop_message(&mut self, message: MessageId) {
