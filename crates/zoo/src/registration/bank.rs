@@ -180,7 +180,7 @@ impl<T: Rows> Bank<T> {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let done = self.event(line, event, carried, cx);
-        self.go_on(cx);
+        self.arm_round(cx);
         done
     }
 
@@ -191,7 +191,7 @@ impl<T: Rows> Bank<T> {
                 let bytes = Carried::Bytes(full(cx), &answer.data);
                 return self.line_event(answer.op.line, BankEvent::Fill, bytes, cx);
             }
-            _ if self.store.written(answer) => self.go_on(cx),
+            _ if self.store.written(answer) => self.arm_round(cx),
             _ => return Disposition::Impossible("no write was outstanding"),
         }
         Disposition::Done
@@ -208,13 +208,13 @@ impl<T: Rows> Bank<T> {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         self.round.next.push(RoundRequest { node, slot, flush });
-        self.go_on(cx);
+        self.arm_round(cx);
         Disposition::Done
     }
 
     /// Arms the timer of the round's next step, if it is due. Inputs that this step wakes
     /// come before it.
-    fn go_on<P: Registers>(&self, cx: &mut Cx<'_, P>) {
+    fn arm_round<P: Registers>(&self, cx: &mut Cx<'_, P>) {
         let due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
             Phase::Fetches => self.store.fetches == 0,
@@ -227,7 +227,8 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    fn tick<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    /// Takes the next step of a round, if it is due.
+    fn advance_round<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let mut done = Disposition::Done;
         match self.round.phase {
             Phase::Idle if !self.round.next.is_empty() => {
@@ -248,7 +249,7 @@ impl<T: Rows> Bank<T> {
             }
             Phase::Idle | Phase::Fetches | Phase::Recalls | Phase::Writes => {}
         }
-        self.go_on(cx);
+        self.arm_round(cx);
         done
     }
 
@@ -413,10 +414,10 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.store.array.state(way) == BankState::R);
                 let done = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
-                self.go_on(cx);
+                self.arm_round(cx);
                 done
             }
-            Input::Timer(TimerClass::Drain) => self.tick(cx),
+            Input::Timer(TimerClass::Drain) => self.advance_round(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
             Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
             Input::Tick { .. } => Disposition::Done,
