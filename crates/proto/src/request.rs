@@ -215,7 +215,7 @@ pub struct Issuer {
     pub work_group: u32,
 }
 
-/// Knowledge of the program that the hardware may use.
+/// Hints of the program to the hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hints {
     /// The operation synchronizes with narrower scopes elsewhere (remote-scope

@@ -72,7 +72,7 @@ impl Settings {
     /// # Errors
     /// If the protocol does not declare it.
     pub fn get(&self, name: &str) -> Result<u64, String> {
-        let found = self.values.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))
+        let entry = self.values.iter().find(|(known, _)| *known == name);
+        entry.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))
     }
 }

@@ -25,7 +25,7 @@ macro_rules! protocols {
         /// The descriptions of all protocols.
         pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
-        /// Calls a visitor for the protocol with a name. Returns `None` if there is none.
+        /// Calls a visitor for the protocol called `name`. Returns `None` if there is none.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
             $($(
                 if name == <$module::$protocol as Protocol>::INFO.name {

@@ -142,10 +142,10 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let set = set.0 as usize;
         let first = set * self.ways.number() as usize;
         let per_set = self.prints_per_set as usize;
-        let wanted = u64::from(print_of(tag)) * ONES;
+        let pattern = u64::from(print_of(tag)) * ONES;
         let prints = &self.prints[set * per_set..][..per_set];
         for (chunk, eight) in prints.chunks_exact(PRINTS_AT_ONCE).enumerate() {
-            let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ wanted;
+            let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ pattern;
             // The high bits of all zero bytes. Bytes above a zero byte may match falsely.
             let mut same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
             while same != 0 {

@@ -52,7 +52,7 @@ impl<P: Protocol> Controller<P> for Host {
             }
             Input::Message { msg, .. } => match *msg {},
             Input::Evict(_) => Disposition::Impossible("the host's port holds no lines"),
-            Input::Timer(_) => Disposition::Impossible("the host's port asks for no timer"),
+            Input::Timer(_) => Disposition::Impossible("the host's port arms no timer"),
             Input::Tick { .. } => Disposition::Done,
         }
     }

@@ -126,9 +126,9 @@ pub trait Lines<P: Protocol> {
             if !selects(line, self.array().state(way)) {
                 continue;
             }
-            let done = self.event(line, event, carried, cx);
-            if done != Disposition::Done {
-                return done;
+            let disposition = self.event(line, event, carried, cx);
+            if disposition != Disposition::Done {
+                return disposition;
             }
         }
         Disposition::Done
@@ -148,9 +148,9 @@ pub trait Lines<P: Protocol> {
             count += 1;
             true
         };
-        let done = self.event_of_all(all, event, carried, cx);
+        let disposition = self.event_of_all(all, event, carried, cx);
         cx.fx.uses.lines_invalidated += count;
-        done
+        disposition
     }
 
     /// Looks the row of a classified event up and carries it out. A line that leaves

@@ -133,9 +133,9 @@ impl L1 {
             count += u32::from(state != LineState::R);
             true
         };
-        let done = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
+        let disposition = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
         cx.fx.uses.lines_invalidated += count;
-        done
+        disposition
     }
 }
 
@@ -246,7 +246,7 @@ impl<P: Registers> Controller<P> for L1 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
@@ -259,7 +259,7 @@ impl<P: Registers> Controller<P> for L1 {
             Input::Tick { .. } => Disposition::Done,
         };
         self.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]

@@ -44,8 +44,8 @@ impl Table for BankTable {
             (P, Evict | Call | Inv | InvDirty | Flush) => impossible(ACCESS_ONLY),
 
             (V, Get) => stay(&[A::SendData]),
-            // The results of atomics stay here: lines that may be registered are
-            // written back, not through.
+            // The results of atomics stay here, because lines that may be registered
+            // are not written through.
             (V, Read | Anywhere | Unregistered) => stay(&[A::Perform]),
             (V, Write) => stay(&[A::Merge, A::Ack]),
             (V, WriteThrough) => stay(&[A::Merge, A::WriteOut, A::Ack]),

@@ -148,9 +148,9 @@ impl<T: Rows> L1<T> {
             count += u32::from(Some(line) != except);
             Some(line) != except
         };
-        let done = self.event_of_all(selects, LineEvent::Inv, Carried::Nothing, cx);
+        let disposition = self.event_of_all(selects, LineEvent::Inv, Carried::Nothing, cx);
         cx.fx.uses.lines_invalidated += count;
-        done
+        disposition
     }
 
     /// Performs an atomic on the bytes of a line, and answers it. Returns whether it made
@@ -279,7 +279,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let mut done = match input {
+        let mut disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
@@ -294,11 +294,11 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
         while let Some(Waiter::Return(line)) = self.cache.lower.flushed() {
             let returned = self.event(line, LineEvent::Flushed, Carried::Nothing, cx);
             if returned != Disposition::Done {
-                done = returned;
+                disposition = returned;
             }
         }
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
-        done
+        disposition
     }
 
     #[inline]

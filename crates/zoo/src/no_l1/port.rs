@@ -55,7 +55,7 @@ impl<P: Descends> Controller<P> for Port {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<PortPlans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.lower.message(msg, cx),
             Input::Evict(_) => Disposition::Impossible("a port holds no lines"),
@@ -65,7 +65,7 @@ impl<P: Descends> Controller<P> for Port {
         };
         // No lines are queued, so the marker of a flush leaves the buffer at once.
         self.lower.pop(|_| true, cx);
-        done
+        disposition
     }
 
     fn is_quiet(&self) -> bool {

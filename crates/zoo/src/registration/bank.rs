@@ -179,9 +179,9 @@ impl<T: Rows> Bank<T> {
         carried: Carried<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let done = self.event(line, event, carried, cx);
+        let disposition = self.event(line, event, carried, cx);
         self.arm_round(cx);
-        done
+        disposition
     }
 
     fn memory<P: Registers>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
@@ -229,7 +229,7 @@ impl<T: Rows> Bank<T> {
 
     /// Takes the next step of a round, if it is due.
     fn advance_round<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
-        let mut done = Disposition::Done;
+        let mut disposition = Disposition::Done;
         match self.round.phase {
             Phase::Idle if !self.round.next.is_empty() => {
                 self.round.now = core::mem::take(&mut self.round.next);
@@ -238,10 +238,10 @@ impl<T: Rows> Bank<T> {
             Phase::Fetches if self.store.fetches == 0 => {
                 self.round.phase = Phase::Recalls;
                 let is_registered = |_, state| state == BankState::R;
-                done = self.event_of_all(is_registered, BankEvent::Call, Carried::Nothing, cx);
+                disposition = self.event_of_all(is_registered, BankEvent::Call, Carried::Nothing, cx);
             }
-            Phase::Recalls if self.recalls == 0 => done = self.recalled(cx),
-            Phase::Walk(from) => done = self.walk(from, cx),
+            Phase::Recalls if self.recalls == 0 => disposition = self.recalled(cx),
+            Phase::Walk(from) => disposition = self.walk(from, cx),
             Phase::Writes if !self.store.writes.is_closing() => {
                 let flushed = self.round.take(true);
                 answer(&flushed, cx);
@@ -250,16 +250,16 @@ impl<T: Rows> Bank<T> {
             Phase::Idle | Phase::Fetches | Phase::Recalls | Phase::Writes => {}
         }
         self.arm_round(cx);
-        done
+        disposition
     }
 
     /// Continues a round after its recalls: nothing is registered, and no fetch is
     /// outstanding.
     fn recalled<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let acquired = self.round.take(false);
-        let mut done = Disposition::Done;
+        let mut disposition = Disposition::Done;
         if !acquired.is_empty() {
-            done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+            disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
             answer(&acquired, cx);
         }
         self.round.phase = Phase::Idle;
@@ -268,7 +268,7 @@ impl<T: Rows> Bank<T> {
             self.round.phase = Phase::Walk(Way(0));
         }
         cx.fx.wake(ROUND);
-        done
+        disposition
     }
 
     /// Writes one dirty line out for each timer. Other accesses proceed in between.
@@ -413,9 +413,9 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
             // The eviction of a registered line begins with a recall.
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.store.array.state(way) == BankState::R);
-                let done = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
+                let disposition = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
                 self.arm_round(cx);
-                done
+                disposition
             }
             Input::Timer(TimerClass::Drain) => self.advance_round(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),

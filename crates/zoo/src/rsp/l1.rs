@@ -132,9 +132,9 @@ impl<T: Steps> L1<T> {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
             ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
             ToL1::Invalidate { slot } => {
-                let done = self.cache.invalidate(Cause::Remote, cx);
-                if done != Disposition::Done {
-                    return done;
+                let disposition = self.cache.invalidate(Cause::Remote, cx);
+                if disposition != Disposition::Done {
+                    return disposition;
                 }
                 cx.fx.send(from, ToL1::Done { slot });
             }
@@ -169,7 +169,7 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<T>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
@@ -178,7 +178,7 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
             Input::Tick { elapsed } => self.cache.step(Input::Tick { elapsed }, cx),
         };
         self.cache.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]

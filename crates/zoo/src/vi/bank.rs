@@ -79,11 +79,11 @@ impl<B> Bank<B> {
                 Disposition::Done
             }
             ToBank::Invalidate { slot } => {
-                let done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
-                if done == Disposition::Done {
+                let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+                if disposition == Disposition::Done {
                     cx.fx.send(from, ToL1::BankDone { slot });
                 }
-                done
+                disposition
             }
         }
     }

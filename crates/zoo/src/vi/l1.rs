@@ -14,8 +14,8 @@ use proto::{
     Plans, Protocol, Slot, TimerClass,
 };
 
-/// The record of the writers of dirty lines, from which follows what a release must
-/// flush. A cache without a record flushes everything.
+/// A record of the writers of dirty lines. It decides which lines a release flushes. A
+/// cache without a record flushes all lines.
 pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
     /// Records a write of an issuer to a line.
     fn wrote(&mut self, line: LineAddr, issuer: Issuer) {
@@ -132,9 +132,9 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
         let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
-        let done = self.event(line, event, Carried::Nothing, cx);
+        let disposition = self.event(line, event, Carried::Nothing, cx);
         cx.fx.wake(Key::StoreBuffer);
-        done
+        disposition
     }
 
     /// Invalidates the clean bytes of this cache.
@@ -208,7 +208,7 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg: ToL1::Data { line, data }, .. } => {
                 self.event(*line, LineEvent::Data, Carried::Fill(data), cx)
@@ -221,7 +221,7 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
             Input::Tick { .. } => Disposition::Done,
         };
         self.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]
