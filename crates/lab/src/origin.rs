@@ -1,6 +1,6 @@
-//! Where workloads, scenarios and models come from.
+//! The sources of workloads, scenarios and models.
 
-/// Workloads after a paper or a benchmark. The others are ours.
+/// Workloads from a paper or a benchmark. The others are ours.
 const WORKLOADS: [(&str, &str); 9] = [
     ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
     ("color", "hLRC paper (MICRO 2016), section IV.A"),
@@ -13,7 +13,7 @@ const WORKLOADS: [(&str, &str); 9] = [
     ("pagerank-push", "ours, the usual push formulation"),
 ];
 
-/// Models of memory, each after the work that states it.
+/// Memory models, each with the work that defines it.
 const MODELS: [(&str, &str); 14] = [
     ("sc", "Lamport (1979)"),
     ("tso", "Hechtman thesis (Duke 2014), section 2.2.2"),

@@ -1,5 +1,5 @@
-//! From experiment files to a [`Paper`]: every name is looked up, and what is
-//! wrong is said with its place.
+//! Resolves experiment files to a [`Paper`]: looks up every name and reports
+//! each fault with its place.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ use crate::scenario::Scenario;
 use crate::systems::Systems;
 
 impl Paper {
-    /// The experiments of a paper: those built in, or those of a folder.
+    /// The experiments of a paper, from the built-in files or from a folder.
     ///
     /// # Errors
-    /// An unknown paper, or the first thing that is wrong in a file.
+    /// An unknown paper, or the first fault in a file.
     pub fn load(name: &str, folder: Option<&Path>, systems: &Systems) -> Result<Paper, Error> {
         let files = Files::load(name, folder)?;
         let claims_path = format!("<built-in>/claims/{name}.toml");
@@ -62,7 +62,7 @@ impl Paper {
         if let Some(name) = named.into_iter().flatten().next() {
             return Err(source.error(name.span(), format!("the name `{}` is given twice", name.get_ref())));
         }
-        // Settings are checked where they meet the workloads.
+        // Settings are checked later, against the workloads.
         for (name, value) in &file.settings {
             let known = |input: &Input| input.workload.settings.iter().any(|s| s.name == name);
             if !self.inputs.iter().any(known) {
@@ -91,7 +91,8 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
     Ok(all)
 }
 
-/// The place of a byte of a string is that of the string, behind its quote.
+/// An error in an expression. Its offset counts from behind the opening quote
+/// of the string.
 fn misfit(source: &Source, text: &Spanned<String>, wrong: &Wrong) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
@@ -189,7 +190,7 @@ fn variant(
     })
 }
 
-/// What a figure's file is looked up against.
+/// The names that a figure's file may use.
 struct Resolver<'a> {
     paper: &'a Paper,
     source: &'a Source,
@@ -365,7 +366,7 @@ impl Resolver<'_> {
         Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
-    /// Is each run that a value asks for one of the figure's?
+    /// Checks that every run that a value needs is a run of the figure.
     fn check(&self, plan: &FigurePlan, text: &Spanned<String>, value: &Expr) -> Result<(), Error> {
         let mut wrong = None;
         value.quantities(&mut |_, At { scenario, variant }| {

@@ -1,5 +1,4 @@
-//! What figures show beside what was measured: the names of machines, and what
-//! the paper publishes for a bar.
+//! Labels of figures: the names of machines, and the published values of bars.
 
 use super::claims::{Claim, Kind};
 use super::evaluate::Evaluation;
@@ -8,7 +7,7 @@ use super::files::{Fold, Groups};
 use super::{BASE, FigurePlan, Measure, What};
 use crate::results::{Bar, Shape};
 
-/// Where the value of a bar is from.
+/// The place of a bar's value.
 pub(super) struct Place<'a> {
     pub(super) variant: &'a str,
     pub(super) scenario: &'a str,
@@ -16,7 +15,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Evaluation<'_> {
-    /// What a group of a variant is called: by its machine, where the figure
+    /// The label of a variant's group: the name of its machine if the figure
     /// compares machines.
     pub(super) fn variant_label(&self, plan: &FigurePlan, name: &str) -> String {
         let variants = &self.plan.paper.variants;
@@ -39,7 +38,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Notes what a claim of the paper gives for a plain bar.
+    /// Adds the value of a matching claim to a plain bar.
     pub(super) fn publish(&self, plan: &FigurePlan, place: &Place<'_>, bar: &mut Bar) {
         let Some((_, part)) = plan.parts.first().filter(|_| plan.shape == Shape::Bars) else { return };
         let shown = part.placed(&at(place.scenario, place.variant));
@@ -60,7 +59,7 @@ fn at(scenario: &str, variant: &str) -> At {
     At { scenario: Some(scenario.to_owned()), variant: Some(variant.to_owned()) }
 }
 
-/// Is what a claim is measured by what the bar shows?
+/// Returns true if a claim measures the value that the bar shows.
 fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[String]) -> bool {
     let What::Value(expr) = &measure.what else { return false };
     let (variant, scenario) = super::evaluate::place(figure);

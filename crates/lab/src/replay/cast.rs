@@ -1,4 +1,4 @@
-//! Who plays the threads of a program: wavefronts, and the host.
+//! The roles of the threads of a program: wavefronts or the host.
 
 use explore::Trace;
 use kernel::prelude::{Grid, Level};
@@ -8,7 +8,7 @@ use sim::follow::Issues;
 
 use crate::litmus::check;
 
-/// Who plays the threads.
+/// The roles of all threads.
 #[derive(Clone, Debug)]
 pub(super) struct Cast {
     pub(super) compute_units: u32,
@@ -19,7 +19,7 @@ pub(super) struct Cast {
     pub(super) roles: Vec<Issues>,
     /// The stage of each thread.
     pub(super) stages: Vec<u8>,
-    /// May a compute unit have to take all work-groups?
+    /// Whether a compute unit may have to hold all work-groups.
     preempts: bool,
 }
 
@@ -29,8 +29,8 @@ impl Cast {
         check(test).map_err(|error| error.to_string())?;
         let compute_units = u32::from(trace.bounds.compute_units(placement.compute_units()));
         let scope = |thread: usize| test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
-        // The scope, the compute unit, and how many threads it has, of each
-        // work-group; and the number of those before it on its compute unit.
+        // For each work-group: its scope, its compute unit, its number of
+        // threads, and the number of work-groups before it on the compute unit.
         let mut groups: Vec<(_, u16, u32, u32)> = Vec::new();
         let mut roles = Vec::new();
         let stages = match placement.stages.len() == placement.agents.len() {
@@ -84,20 +84,20 @@ impl Cast {
         Ok(Cast { compute_units, work_groups, waves, roles, stages, preempts })
     }
 
-    /// How many wavefronts a compute unit must have room for.
+    /// The number of wavefronts that a compute unit must hold.
     pub(super) fn waves_per_cu(&self) -> u32 {
         let work_groups =
             if self.preempts { self.work_groups } else { self.work_groups.div_ceil(self.compute_units) };
         self.waves * work_groups
     }
 
-    /// The grid of every kernel: a wavefront whose thread is of another stage has
-    /// nothing to do.
+    /// The grid of every kernel. A wavefront whose thread is of another stage has
+    /// no work.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }
 
-    /// One wavefront on each compute unit.
+    /// A grid with one wavefront on each compute unit.
     pub(super) fn everywhere(&self) -> Grid {
         Grid::new(self.compute_units, 1)
     }
@@ -110,7 +110,7 @@ impl Cast {
         order
     }
 
-    /// The thread that plays in this role at that stage.
+    /// The thread with this role at that stage.
     pub(super) fn thread(&self, role: Issues, stage: u8) -> Option<usize> {
         (0..self.roles.len()).find(|&thread| self.roles[thread] == role && self.stages[thread] == stage)
     }
@@ -124,7 +124,7 @@ impl Cast {
     }
 }
 
-/// Who plays a thread.
+/// The issuer of a thread's operations.
 fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
     match agent {
         Agent::Host(_) => Issues::Host,

@@ -1,24 +1,24 @@
-//! A counterexample of the explorer, made again with the timing: the machine is
-//! told in which order things happen, and says when.
+//! Replays a counterexample of the explorer with timing. The trace gives the machine the
+//! order of events, and the machine gives their cycles.
 //!
-//! The machine has the caches, banks and cores of the trace, and the latencies of
-//! a description. Each move of the trace is one event of the timed machine:
+//! The machine has the caches, banks and cores of the trace, and the latencies of a
+//! machine description. Each move of the trace is one event of the timed machine:
 //!
 //! | move | event |
 //! |---|---|
 //! | `issue` | a wavefront, or the host, issues its next operation |
 //! | `deliver` | the oldest message between two stations arrives |
-//! | `serve`, `answer` | memory performs an operation, and its answer comes; where the trace has both in one, both |
-//! | `timer` | a timer runs out |
-//! | `evict` | a way is given up; no other ever is |
-//! | `tick` | a tick of the clock passes, for every station or for one; cycles bring none |
-//! | `cross` | what a core has kept back reaches a station that is not that of its plain loads, or an answer comes back from there |
+//! | `serve`, `answer` | memory performs an operation, and its answer arrives; a trace may have one move for both |
+//! | `timer` | a timer expires |
+//! | `evict` | a way is evicted; the machine makes no other eviction |
+//! | `tick` | the clock ticks, for all stations or for one; cycles cause no tick |
+//! | `cross` | an operation that a core has kept back reaches a station other than that of its plain loads, or an answer returns from there |
 //! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
-//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it comes to another one, which acquires |
+//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it moves to another one, which acquires |
 //!
-//! Beyond the trace are the beginning of a single kernel, which finds empty caches, and
-//! the end of the last one, which releases to the host; in between nothing happens that
-//! no move names.
+//! Two parts of a run are not in the trace: the start of a single kernel, which finds empty
+//! caches, and the end of the last kernel, which releases to the host. In between, every
+//! event is a move of the trace.
 
 mod cast;
 mod machine;
@@ -39,28 +39,27 @@ use cast::Cast;
 use machine::Ground;
 use thread::Seen;
 
-/// A trace that was made again with the timing.
+/// A trace that was replayed with timing.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The same in the explorer.
+    /// The same trace, replayed in the explorer.
     pub explored: Replay,
-    /// The cycle of each move; none for those that are no event.
+    /// The cycle of each move. `None` for moves without an event.
     pub cycles: Vec<Option<u64>>,
-    /// What became of the fault that the trace tells of.
+    /// The verdict about the fault of the trace.
     pub verdict: Verdict,
-    /// How it ends, in words.
+    /// The end of the run, in words.
     pub end: String,
-    /// Why that must not be, a line each.
+    /// The reasons why this end is forbidden, one a line.
     pub reasons: Vec<String>,
 }
 
 /// Makes the moves of a trace on a machine with the latencies of `latencies`.
-/// `stop` ends what the explorer and the models are asked.
+/// `stop` ends the search of the explorer and the models.
 ///
 /// # Errors
-/// A sentence: what the machine has no means for; which move it cannot make, and
-/// what it could do in its place; or where it does something else than the explored
-/// one.
+/// A sentence that names a feature that the machine lacks, a move that it cannot
+/// make with the possible moves, or a difference from the explored run.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -71,7 +70,7 @@ pub fn replay(
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 
-/// The same for a protocol that may not be registered.
+/// The same for a protocol that need not be registered.
 ///
 /// # Errors
 /// As [`replay`].
@@ -162,8 +161,8 @@ fn led(kernel: &StagedKernel) -> LedKernel {
     LedKernel { host_has_written, is_released, is_followed }
 }
 
-/// A sentence of a station without the numbers by which it knows requests: each
-/// machine gives its own.
+/// The message of a station without request numbers, which differ between
+/// machines.
 fn nameless(why: &str) -> String {
     let mut parts = why.split("Slot(");
     let first = parts.next().unwrap_or_default();
@@ -176,7 +175,7 @@ fn named(trace: &Trace, at: usize) -> String {
     format!("move {}, `{}`,", at + 1, trace.violation.moves[at])
 }
 
-/// The events that the moves are, each with the number of its move.
+/// The events of the moves, each with the index of its move.
 fn moves(
     trace: &Trace,
     cast: &Cast,
@@ -222,7 +221,7 @@ fn moves(
             explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
             explore::Move::Boundary { agent } => Move::Boundary { agent: agent.into() },
             explore::Move::Next => match nexts.next() {
-                // Nothing is between two stages of the host.
+                // There is nothing between two stages of the host.
                 Some(false) => continue,
                 _ => Move::Next,
             },
@@ -240,8 +239,8 @@ fn moves(
     Ok(moves)
 }
 
-/// Is there something between each step of a program and the next one? So it is,
-/// unless the host runs in both.
+/// For each two consecutive steps of a program: whether there is a move between
+/// them. There is one unless the host runs in both.
 fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in cast.order() {
@@ -256,7 +255,7 @@ fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
     is_host.windows(2).map(|pair| pair != [true, true]).collect()
 }
 
-/// What is open, as a trace would name it.
+/// The possible moves, in the notation of traces.
 fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
     if open.is_empty() {
         return String::from("nothing");
@@ -265,7 +264,7 @@ fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
     open.collect::<Vec<_>>().join(" or ")
 }
 
-/// An event as a trace would name it.
+/// An event in the notation of traces.
 fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
     let line = |line: LineAddr| ground.line_in_trace(line);
     let thread =
@@ -291,7 +290,7 @@ fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
     }
 }
 
-/// Was what happened the same here and in the explorer?
+/// Checks that the timed run and the explored run are the same.
 fn compare(
     trace: &Trace,
     explored: &Replay,
@@ -315,7 +314,7 @@ fn compare(
     Ok(())
 }
 
-/// How the program ended, and the values of its terms, unless the test leaves
+/// The end of the program, and the values of its terms, unless the test leaves
 /// such an end out.
 fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
     let mut value = |term: Term| match term {

@@ -1,4 +1,4 @@
-//! A litmus program as kernels and what the host does between them.
+//! A litmus program as kernels, and the actions of the host between them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,10 +15,11 @@ use super::cast::Cast;
 use super::machine::Ground;
 use super::thread::{Core, Play, Seen, Spot, value_of};
 
-/// What the host writes into every word behind the program: no program has it.
+/// The value that the host writes into every word after the program. No program
+/// uses it.
 const HOST_WORD: u32 = 0xb7b7_b7b7;
 
-/// The program, and where it leaves what it has seen.
+/// The program, and the record of what its threads read.
 pub(super) fn of(
     test: &Program,
     cast: &Cast,
@@ -59,7 +60,7 @@ pub(super) fn of(
             }
         }
         if !is_behind_kernel {
-            // What comes behind all moves.
+            // Ends the run after all moves.
             host.launch(Kernel::new("end", idle), play.cast.everywhere()).await;
         }
         let mut locations = Vec::new();
@@ -75,7 +76,7 @@ pub(super) fn of(
     Ok((program, seen))
 }
 
-/// Does an end of the program show what memory holds?
+/// Returns true if the test shows the contents of memory at its end.
 fn shows_locations(test: &Program) -> bool {
     let mut terms = test.state_terms();
     if let Some(filter) = &test.filter {
@@ -86,15 +87,15 @@ fn shows_locations(test: &Program) -> bool {
 
 /// The arrays of a program.
 struct Memory {
-    /// One, or one a line.
+    /// One array, or one for each line.
     arrays: Vec<Array<u32>>,
-    /// Where each location is.
+    /// The position of each location.
     words: Vec<Spot>,
 }
 
 impl Memory {
-    /// Allocates them, and writes what is there at the start. Where kernels say what
-    /// they use, a line is an array of its own, as in the explorer.
+    /// Allocates the arrays and writes the initial values. If kernels declare their
+    /// accesses, each line is an array of its own, as in the explorer.
     async fn of(host: &Host, test: &Program, ground: &Ground, is_by_line: bool) -> Memory {
         let locations = 0..test.locations.len();
         let (arrays, words): (Vec<_>, Vec<_>) = if is_by_line {
@@ -120,7 +121,7 @@ impl Memory {
         Memory { arrays, words }
     }
 
-    /// What a kernel says that it uses.
+    /// The accesses that a kernel declares.
     fn uses(&self, kernel: &StagedKernel) -> Vec<Use> {
         let used = kernel.uses.iter().filter_map(|used| {
             let array = self.arrays.get(used.first.0 as usize)?;
@@ -139,14 +140,14 @@ async fn wavefront(w: Wave, play: Rc<Play>, stage: u8) {
     if let Some(thread) = play.cast.thread(own, stage) {
         play.thread(Core::Wave(w), thread).await;
     }
-    // What comes behind all moves: see `sim::follow`.
+    // Ends the run after all moves: see `sim::follow`.
     let _idle = Lanes::splat(0u32) + 1;
 }
 
 async fn idle(_: Wave) {}
 
-/// The host writes every word, and another kernel begins: each compute unit must
-/// read what the host has written.
+/// The host writes every word, and another kernel begins. Each compute unit must
+/// read the values of the host.
 async fn overwrite(host: &Host, memory: &Memory, play: &Rc<Play>) {
     for &(array, at) in &memory.words {
         host.store(array, at, HOST_WORD).await;

@@ -1,7 +1,7 @@
-//! The threads of a litmus program, which do what the explorer's threads do: an
-//! operation is posted as soon as it can be, and a value is awaited when it is
-//! needed. What a thread has read stays beside the machine, so that no access is
-//! made but those of the test.
+//! The threads of a litmus program, as in the explorer: a thread posts an
+//! operation as early as possible and waits for a value when it needs it. The
+//! values that a thread has read are kept outside the machine, so the machine
+//! makes only the accesses of the test.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,28 +15,29 @@ use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, valu
 use super::cast::Cast;
 use crate::litmus::semantics;
 
-/// The most operations of one thread that are posted and not complete: more than
-/// the explorer lets a thread have.
+/// The most operations of one thread that are posted and incomplete. The
+/// explorer's limit is lower.
 const UNDER_WAY_MAX: usize = 64;
 
-/// What threads have read, and what the host finds at the end.
+/// The values that threads have read, and the values that the host finds at the
+/// end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The first compute unit on which the kernel behind the program reads what the
-    /// host has overwritten.
+    /// The first compute unit that reads a stale value in the kernel after the
+    /// program, where the host has overwritten every word.
     pub(super) stale: Option<u32>,
 }
 
 /// A word in an array.
 pub(super) type Spot = (Array<u32>, u64);
 
-/// The threads of a program, and what they have seen.
+/// The threads of a program, and the values they have read.
 pub(super) struct Play {
     pub(super) test: Program,
     pub(super) cast: Cast,
-    /// Where each location is.
+    /// The position of each location.
     pub(super) words: Vec<Spot>,
     pub(super) seen: Rc<RefCell<Seen>>,
 }
@@ -46,7 +47,7 @@ pub(super) fn value_of(bits: u32) -> Value {
     bits.cast_signed().into()
 }
 
-/// Who issues the operations of a thread.
+/// The issuer of a thread's operations.
 pub(super) enum Core {
     Wave(Wave),
     Host(Host),
@@ -74,7 +75,7 @@ impl Core {
         }
     }
 
-    /// The same of a wavefront that does not look at the old value.
+    /// The same for a wavefront that ignores the old value.
     fn update(&self, (word, at): Spot, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
         match self {
             Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
@@ -112,10 +113,11 @@ impl Core {
     }
 }
 
-/// A value that is under way.
+/// A value that has not arrived.
 struct Coming {
     dst: Option<Reg>,
-    /// Takes whether it is the expected one.
+    /// For an operation that reports its success: the register for it, and the
+    /// expected value.
     success: Option<(Reg, u32)>,
     loading: Loading<u64, u32>,
 }
@@ -124,7 +126,7 @@ struct Coming {
 struct Registers {
     values: Vec<Value>,
     coming: Vec<Coming>,
-    /// Operations without a value, oldest first.
+    /// Operations without a result, oldest first.
     unseen: VecDeque<Accepted>,
 }
 
@@ -133,7 +135,7 @@ impl Registers {
         self.coming.push(Coming { dst, success, loading });
     }
 
-    /// Waits for the first value that is wanted.
+    /// Waits for the first value that `is_wanted` selects.
     async fn arrive(&mut self, is_wanted: impl Fn(&Coming) -> bool) -> bool {
         let Some(at) = self.coming.iter().position(is_wanted) else { return false };
         let Coming { dst, success, loading } = self.coming.remove(at);
@@ -147,7 +149,7 @@ impl Registers {
         true
     }
 
-    /// Waits until so many operations or fewer are under way.
+    /// Waits until at most `most` operations are incomplete.
     async fn keep_at_most(&mut self, most: usize) {
         while self.coming.len() + self.unseen.len() > most {
             match self.unseen.pop_front() {

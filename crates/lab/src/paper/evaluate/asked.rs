@@ -1,4 +1,4 @@
-//! What was asked for, as results tell it: scenarios, inputs and variants.
+//! The scenarios, inputs and variants of a plan, as results describe them.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ impl Plan {
     }
 }
 
-/// The leaves of a value, each under its path.
+/// The leaves of a value, each with its path.
 fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
     match value {
         Value::Object(inner) => {

@@ -1,4 +1,4 @@
-//! Figures: groups of bars, each a value and what the paper publishes for it.
+//! Figures: groups of bars. Each bar has a value and the published value.
 
 use super::{Evaluation, interval_of};
 use crate::paper::files::Groups;
