@@ -1,4 +1,4 @@
-//! Progress of long runs: a line on a terminal, silence in a pipe.
+//! The progress of long runs: a line on a terminal, nothing in a pipe.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::clock::Stopwatch;
 use crate::live::{Live, Words};
 use crate::table::{counted, grouped};
 
-/// A line on the terminal behind standard error, gone at the end.
+/// A progress line on the terminal of standard error. It is removed at the end.
 #[derive(Debug)]
 pub(crate) struct Progress {
     line: Live,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
 }
 
-/// What is counted: so many of these.
+/// The counted items.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -26,18 +26,18 @@ struct Counts {
 }
 
 impl Progress {
-    /// Of one thing that takes long.
+    /// The progress of one long operation.
     pub(crate) fn of_one(title: &str) -> Progress {
         let title = title.to_owned();
         Progress::start(move |_, _| Words { share: None, text: title.clone() })
     }
 
-    /// Of one run.
+    /// The progress of one run.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
         Progress::start(move |_, _| Words { share: None, text: format!("{title}{}", at_cycle(&pulse)) })
     }
 
-    /// Of several runs.
+    /// The progress of several runs.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
         Progress::start(move |done, _| Words {
@@ -46,12 +46,12 @@ impl Progress {
         })
     }
 
-    /// Of several tests.
+    /// The progress of several tests.
     pub(crate) fn of_tests(tests: usize, model: &str) -> Progress {
         Progress::counting(tests, &format!("tests under {model}"))
     }
 
-    /// Of so many things of one kind: a bar.
+    /// A bar that counts items of one kind.
     pub(crate) fn counting(count: usize, what: &str) -> Progress {
         let progress = Progress::start(|done, Counts { all, what }| Words {
             share: (*all > 0).then(|| done as f64 / *all as f64),
@@ -61,30 +61,30 @@ impl Progress {
         progress
     }
 
-    /// The same bar for something else.
+    /// Restarts the bar for other items.
     pub(crate) fn begin_again(&self, count: usize, what: &str) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         self.done.store(0, Ordering::Relaxed);
         *counts = Counts { all: count, what: what.to_owned() };
     }
 
-    /// One run or test is over.
+    /// Counts one run or test.
     pub(crate) fn one_more(&self) {
         self.more(1);
     }
 
-    /// So many are over.
+    /// Counts several items.
     pub(crate) fn more(&self, count: usize) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// One is over, and so many are known by now.
+    /// Counts one item, and sets the number of all items.
     pub(crate) fn one_more_of(&self, known: usize) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).all = known;
         self.one_more();
     }
 
-    /// Takes the line away while `write` writes to the terminal.
+    /// Hides the line while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.line.aside(write)
     }
@@ -101,7 +101,7 @@ impl Progress {
     }
 }
 
-/// Where a run is, once that is known.
+/// The cycle of a run, once it is known.
 fn at_cycle(pulse: &Pulse) -> String {
     match pulse.cycle() {
         0 => String::new(),
@@ -109,7 +109,7 @@ fn at_cycle(pulse: &Pulse) -> String {
     }
 }
 
-/// Minutes and seconds, and hours where there are any.
+/// A time in minutes and seconds, with hours if there are any.
 fn elapsed(seconds: f64) -> String {
     let seconds = seconds as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -119,8 +119,8 @@ fn elapsed(seconds: f64) -> String {
     }
 }
 
-/// A line for many runs of different size: how many are over, and how long the
-/// rest will take if it goes on like this.
+/// A line for many runs of different sizes: the number of completed runs and
+/// the estimated time left.
 #[derive(Debug)]
 pub(crate) struct Estimate {
     state: Arc<Mutex<runner::Progress>>,
@@ -144,18 +144,18 @@ impl Estimate {
         Estimate { state, _line: line }
     }
 
-    /// A run is over.
+    /// Updates the line after a run.
     pub(crate) fn tell(&self, progress: runner::Progress) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
-    /// How far it is, to be asked when the line is gone.
+    /// The progress, for use after the line is gone.
     pub(crate) fn state(&self) -> Arc<Mutex<runner::Progress>> {
         Arc::clone(&self.state)
     }
 }
 
-/// How long the rest takes; unknown until something was run.
+/// The estimated time left. `None` before the first run is complete.
 fn left_seconds(progress: runner::Progress, elapsed_seconds: f64) -> Option<f64> {
     let runner::Progress { weight_run, weight_left, .. } = progress;
     (weight_run > 0).then(|| elapsed_seconds * weight_left as f64 / weight_run as f64)
