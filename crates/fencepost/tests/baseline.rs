@@ -1,4 +1,5 @@
-//! Growth of a benchmark beyond its limit fails with its name; everything else is said.
+//! Growth of a benchmark beyond its limit fails with its name. Other changes are
+//! reported.
 
 #[path = "../benches/speed/baseline.rs"]
 mod baseline;
@@ -16,7 +17,7 @@ fn counts(counts: &[(&str, u64)]) -> Counts {
     }
 }
 
-/// Compares two benchmarks with one that had a million in both.
+/// Compares two benchmarks with a baseline of a million instructions each.
 fn compared(now: &[(&str, u64)]) -> Comparison {
     counts(now).compare(&counts(&[("race", 1_000_000), ("stress", 1_000_000)]), |_| true)
 }

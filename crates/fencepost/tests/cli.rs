@@ -1,4 +1,4 @@
-//! What a person sees: every command, every mistake, every exit code.
+//! The command line: every command, every mistake, every exit code.
 
 mod common;
 
@@ -228,7 +228,7 @@ fn why_prints_the_promised_keys_and_its_parts_add_up_to_the_difference() {
     for cause in ["acquire", "release", "atomic", "load", "store", "queue-noc", "imbalance", "launch"] {
         assert!(causes.contains(&cause), "{causes:?}");
     }
-    // The runs are those of `run`.
+    // The runs are the same as those of `run`.
     let single = run("hlrc-8cu", "vi", "lock-counter", &["--seed", "3", "--set", "increments=8", "--json"]);
     assert_eq!(json(&single)["cycles"].as_i64().unwrap(), b);
 
@@ -388,7 +388,7 @@ fn values_that_make_no_sense_are_refused_with_what_was_expected() {
     );
 }
 
-/// A machine of the user's own: a small one with one replacement.
+/// A machine file of the user: a small machine with one replacement.
 fn own_system(folder: &Path, from: &str, to: &str) -> String {
     let text = include_str!("../../../systems/hlrc-8cu.toml");
     assert!(text.contains(from), "{from}");
@@ -505,7 +505,7 @@ fn an_output_that_cannot_be_written_is_refused_and_leaves_no_file() {
     #[cfg(target_os = "linux")]
     refused_at(Path::new("/proc/trace"));
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-    // Bad input is found before anything is written.
+    // Bad input is refused before anything is written.
     let path = folder.join("trace");
     let file = path.to_str().unwrap();
     refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, "--drop", "Nope", SMALL[0], SMALL[1]]));
@@ -523,7 +523,7 @@ fn an_interrupted_run_leaves_nothing_half_written() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // The unfinished file shows that the run has begun.
+    // The unfinished file shows that the run has started.
     while fs::read_dir(&folder).unwrap().count() == 0 {
         assert!(child.try_wait().unwrap().is_none(), "the run is long");
         std::thread::yield_now();
@@ -609,8 +609,8 @@ fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
     assert_eq!(run(&["run", "-s", "x", "-p", "vi", "-w", "vec-add"]).0, Some(2));
 }
 
-/// Words that lead deep into the argument parser, and junk. No workload that
-/// exists is among them, so nothing is run.
+/// Words that reach deep into the argument parser, and junk. None is the name
+/// of a workload, so nothing runs.
 fn words() -> impl Strategy<Value = Vec<String>> {
     let known = prop::sample::select(vec![
         "run",

@@ -1,4 +1,4 @@
-//! Graphs as input: what a person sees of them, and of what is wrong with them.
+//! Graphs as input: statistics and error messages.
 
 mod common;
 

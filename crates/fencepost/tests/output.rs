@@ -1,4 +1,4 @@
-//! Files of results are whole or absent.
+//! Result files are complete or absent.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `fencepost race` as a person types it.
+//! `fencepost race` on the command line.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `fencepost reproduce`, as a person and a script see it.
+//! `fencepost reproduce`, for readers and for scripts.
 
 mod common;
 
@@ -89,7 +89,7 @@ fn settings_that_do_not_fit_are_bad_input_each_time() {
         let (code, text, err) = fencepost(&args);
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
-        // Such a run is made anew.
+        // A run that does not fit is repeated.
         assert!(text.contains(" runs, 0 found; "), "{text}");
     }
 }

@@ -1,5 +1,5 @@
-//! Numbers that leave the program: comparisons over machines and seeds, tables
-//! and time series.
+//! Numbers in the output: comparisons over machines and seeds, tables and time
+//! series.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn seeds_give_the_means_of_single_runs_and_their_intervals() {
     }
     let text = succeed(&with(&COMPARE, &["--seeds", "3"]));
     assert!(text.contains("means over seeds 1 to 3") && text.contains("95% interval"), "{text}");
-    // Each row and each mean has its interval.
+    // Each row and each mean has an interval.
     assert_eq!(
         text.lines().filter(|line| line.contains("x  ") && line.contains(" to ")).count(),
         6,
@@ -176,7 +176,7 @@ fn a_counter_has_a_course_that_adds_up() {
         let ends: Vec<u64> = of.iter().map(|row| row[5].parse().unwrap()).collect();
         assert!(ends.len() > 3 && ends[..3] == [500, 1000, 1500], "{ends:?}");
     }
-    // Without a file it is shown, and is part of what --json prints.
+    // Without a file the series is shown, and --json contains it.
     let shown = succeed(&with(&RUN, &["--every", "500", "--counter", "l1.hits"]));
     assert!(shown.contains("until cycle") && shown.contains("l1_hits"), "{shown}");
     let series = &json(&[&RUN[..], &asked, &["--json"]].concat())["series"];
@@ -251,7 +251,7 @@ fn a_table_or_counter_that_cannot_be_is_refused_before_anything_runs() {
     let counter = |name: &str| refused(&with(&RUN, &["--counter", name, "--out", &csv]));
     assert!(counter("l1.hit").contains("unknown counter `l1.hit`, did you mean `l1_hits`?"));
     assert!(counter("cycles.load").contains("when the run is over"));
-    // No message is known by name before one is sent.
+    // A message has a counter only after one was sent.
     assert!(counter("messages.Dat").contains("did you mean `messages.Data`?"));
     let twice = ["--counter", "l1.hits", "--counter", "l1_hits"];
     assert!(refused(&with(&RUN, &twice)).contains("asked for twice"));

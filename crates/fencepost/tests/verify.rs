@@ -1,5 +1,5 @@
-//! What a person sees of `fencepost verify`: what it writes, and how it ends
-//! when something is in the way.
+//! `fencepost verify` on the command line: its output, its files, and
+//! interruptions.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn shipped(path: &str) -> String {
     format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// One shipped test, and no made ones.
+/// The arguments for one shipped test without generated programs.
 fn with_one_test<'a>(test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     ["--litmus", test, "--operations", "0"].iter().chain(more).copied().collect()
 }
@@ -35,7 +35,7 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
     }
     let full = text();
     assert!(full.contains("protocol = \"vi\"") && full.contains("protocol = \"no-l1\""), "{full}");
-    // No time at all: whatever was known stays.
+    // A run without time keeps all records.
     let cut_off = ["--all", "--timeout", "0.001", "--record", file];
     let (code, out, err) = verify(&with_one_test(&test, &cut_off));
     assert_eq!(code, 1, "{err}");
@@ -45,7 +45,8 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
         "{err}"
     );
     assert_eq!(text(), full);
-    // Notes stay. A file with other keys is refused before anything is explored.
+    // Notes are kept. A file with other keys is refused before anything is
+    // explored.
     fs::write(file, format!("notes = [\"my note\"]\n{full}")).unwrap();
     let (code, ..) = verify(&with_one_test(&test, &["vi", "--record", file]));
     assert!(code == 0 && text().contains("my note"), "{}", text());
@@ -54,7 +55,7 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
     assert_eq!((code, &*out), (2, ""));
     assert!(err.contains("record.toml: ") && err.contains("unknown field `nothing`"), "{err}");
     assert_eq!(text(), "nothing = 1\n");
-    // A device or a folder is refused: its text may have no end.
+    // A device or a folder is refused, because its text may have no end.
     for no_file in ["/dev/zero", folder.to_str().unwrap()] {
         let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", no_file]));
         assert_eq!((code, &*out, &*err), (2, "", &*format!("fencepost: {no_file}: it is not a file\n")));
@@ -119,7 +120,7 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
     assert_eq!(written(), expected);
 }
 
-/// The verdict, what refutes it, and only then what was covered.
+/// The verdict comes first, then the findings against it, then the coverage.
 #[test]
 fn what_a_reader_wants_comes_first() {
     let found = shipped("docs/findings/hlrc.litmus");
@@ -136,7 +137,7 @@ fn what_a_reader_wants_comes_first() {
     let (_, json, _) = verify(&with_one_test(&found, &["hlrc", "--json"]));
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["violations"].as_array().unwrap().len(), 3);
-    // A state takes at least a word.
+    // A state has at least one word.
     assert!(report["state_bytes"].as_u64() >= report["states"].as_u64().map(|states| 4 * states), "{report}");
 }
 
@@ -196,7 +197,7 @@ fn a_limit_is_no_success() {
     }
 }
 
-/// Ctrl-C: what was covered is said, as incomplete.
+/// Ctrl-C prints the coverage so far as incomplete.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_what_was_covered() {

@@ -1,4 +1,5 @@
-//! The page of a comparison: each number in its column, each bar with its interval.
+//! The page of a comparison has each number in its column and an interval at each
+//! bar.
 
 use lab::report::of_comparison;
 use lab::results::Interval;

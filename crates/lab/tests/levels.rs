@@ -1,4 +1,4 @@
-//! Machine files with further levels, and what they say of protocols.
+//! Machine files with further levels, and with settings of protocols.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ store_fifo_entries = 16
 latency_cycles = 100
 ";
 
-/// A machine of this repository, with more behind it.
+/// A machine of this repository with text appended.
 fn with(more: &str) -> String {
     format!("{}\n{more}", Systems::default().text("hrf-8cu").unwrap())
 }
@@ -36,7 +36,7 @@ fn refused(more: &str) -> String {
     parse_for(Path::new("m.toml"), &with(more), &known).unwrap_err().to_string()
 }
 
-/// Where the last line of a machine file with this behind it is.
+/// The line of `text` in a machine file with `more` appended.
 fn line_of(more: &str, text: &str) -> String {
     let at = with(more).lines().position(|line| line.contains(text)).unwrap() + 1;
     format!("m.toml:{at}:")
@@ -53,7 +53,7 @@ fn a_level_and_the_settings_of_a_protocol_are_read() {
     assert_eq!((array.miss_registers, array.store_buffer_entries), (32, 16));
     assert_eq!(array.policy, proto::WritePolicy::Combining);
     assert_eq!(system.protocol["timed"]["lease_ticks"], 20);
-    // Written and read again, it is the same.
+    // The description is unchanged after writing and reading.
     let again = parse_for(Path::new("m.toml"), &toml::to_string(&system).unwrap(), &known).unwrap();
     assert_eq!(again, system);
 }

@@ -1,5 +1,5 @@
 //! The scenarios of the hLRC paper run end to end, and remote operations reach
-//! whom they must.
+//! the right caches.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
