@@ -37,7 +37,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
 }
 
 fn systems() -> Vec<Value> {
-    let entry = |listed: lab::systems::Listed| {
+    let entry = |listed: lab::systems::SystemEntry| {
         let path = listed.path.map_or("built in".to_owned(), |path| path.display().to_string());
         json!({ "name": listed.name, "summary": listed.summary, "source": listed.source, "path": path })
     };

@@ -42,7 +42,7 @@ enum Line {
 
 /// The contents of the line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Words {
+pub(crate) struct LineContents {
     /// The share of the work that is done, if known.
     pub(crate) share: Option<f64>,
     /// Numbers and names. A text that is too long is cut at the end.
@@ -57,7 +57,7 @@ impl Live {
     /// Shows the contents that `words` returns, and updates them every tenth of a
     /// second. Shows nothing in a pipe, under continuous integration, and on a
     /// terminal that cannot overwrite a line.
-    pub(crate) fn start(words: impl Fn() -> Words + Send + 'static) -> Live {
+    pub(crate) fn start(words: impl Fn() -> LineContents + Send + 'static) -> Live {
         if !is_wanted() {
             return Live(None);
         }
@@ -139,7 +139,7 @@ fn lock() -> MutexGuard<'static, Line> {
 
 /// Draws the line and returns the cursor to its start, so that the next output
 /// overwrites it.
-fn draw(words: &Words) {
+fn draw(words: &LineContents) {
     let mut shown = lock();
     if *shown == Line::Closed {
         return;
@@ -172,7 +172,7 @@ fn is_wanted() -> bool {
 
 /// The line for a terminal of this width. The last column stays empty, because some
 /// terminals begin a new line after it.
-fn fit(words: &Words, columns: usize) -> String {
+fn fit(words: &LineContents, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let text: String = words.text.chars().filter(|letter| !letter.is_control()).collect();
     let width: usize = text.chars().map(columns_of).sum();
@@ -211,8 +211,8 @@ fn columns_of(letter: char) -> usize {
 mod tests {
     use super::*;
 
-    fn words(share: Option<f64>, text: &str) -> Words {
-        Words { share, text: text.to_owned() }
+    fn words(share: Option<f64>, text: &str) -> LineContents {
+        LineContents { share, text: text.to_owned() }
     }
 
     #[test]

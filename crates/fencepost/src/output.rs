@@ -113,8 +113,8 @@ pub(crate) fn columns() -> usize {
 }
 
 /// The message when a signal ends the process.
-type Words = Box<dyn Fn() -> String + Send>;
-static AT_INTERRUPT: Mutex<Option<Words>> = Mutex::new(None);
+type Message = Box<dyn Fn() -> String + Send>;
+static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
 
 /// Registers a message for the end of the command by a signal, for as long as
 /// it lives.

@@ -7,7 +7,7 @@ use lab::run::Pulse;
 use lab::runner;
 
 use crate::clock::Stopwatch;
-use crate::live::{Live, Words};
+use crate::live::{LineContents, Live};
 use crate::table::{counted, grouped};
 
 /// A progress line on the terminal of standard error. It is removed at the end.
@@ -29,18 +29,21 @@ impl Progress {
     /// The progress of one long operation.
     pub(crate) fn of_one(title: &str) -> Progress {
         let title = title.to_owned();
-        Progress::start(move |_, _| Words { share: None, text: title.clone() })
+        Progress::start(move |_, _| LineContents { share: None, text: title.clone() })
     }
 
     /// The progress of one run.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
-        Progress::start(move |_, _| Words { share: None, text: format!("{title}{}", at_cycle(&pulse)) })
+        Progress::start(move |_, _| LineContents {
+            share: None,
+            text: format!("{title}{}", at_cycle(&pulse)),
+        })
     }
 
     /// The progress of several runs.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
-        Progress::start(move |done, _| Words {
+        Progress::start(move |done, _| LineContents {
             share: None,
             text: format!("{done} of {all}{}", at_cycle(&pulse)),
         })
@@ -53,7 +56,7 @@ impl Progress {
 
     /// A bar that counts items of one kind.
     pub(crate) fn counting(count: usize, what: &str) -> Progress {
-        let progress = Progress::start(|done, Counts { all, what }| Words {
+        let progress = Progress::start(|done, Counts { all, what }| LineContents {
             share: (*all > 0).then(|| done as f64 / *all as f64),
             text: format!("{} of {} {what}", grouped(done as u64), grouped(*all as u64)),
         });
@@ -89,13 +92,13 @@ impl Progress {
         self.line.aside(write)
     }
 
-    fn start(words: impl Fn(usize, &Counts) -> Words + Send + 'static) -> Progress {
+    fn start(words: impl Fn(usize, &Counts) -> LineContents + Send + 'static) -> Progress {
         let (done, counts) = (Arc::<AtomicUsize>::default(), Arc::<Mutex<Counts>>::default());
         let (seen, counted, watch) = (Arc::clone(&done), Arc::clone(&counts), Stopwatch::start());
         let line = Live::start(move || {
             let counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
-            let Words { share, text } = words(seen.load(Ordering::Relaxed), &counts);
-            Words { share, text: format!("[{}] {text}", elapsed(watch.seconds())) }
+            let LineContents { share, text } = words(seen.load(Ordering::Relaxed), &counts);
+            LineContents { share, text: format!("[{}] {text}", elapsed(watch.seconds())) }
         });
         Progress { line, counts, done }
     }
@@ -139,7 +142,7 @@ impl Estimate {
                 Some(seconds) => format!(", about {} left", duration(seconds)),
             };
             let text = format!("{done} of {}{left}{}", counted(tasks, "run"), at_cycle(&pulse));
-            Words { share: None, text }
+            LineContents { share: None, text }
         });
         Estimate { state, _line: line }
     }

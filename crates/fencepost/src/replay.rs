@@ -8,7 +8,7 @@ use explore::trace::{Obstacle, Verdict};
 use explore::{Replay, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::Systems;
-use lab::verify::{Replayed, Shown, protocols};
+use lab::verify::{Replayed, ReplayedRun, protocols};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -52,8 +52,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
             "why": trace.violation.why,
         });
         match shown {
-            Shown::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
-            Shown::Timed(timed) => {
+            ReplayedRun::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
+            ReplayedRun::Timed(timed) => {
                 report["system"] = json!(system);
                 report["moves"] = moves(timed);
             }
@@ -65,8 +65,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
         write_json(out, &report)?;
     } else {
         match shown {
-            Shown::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
-            Shown::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
+            ReplayedRun::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
+            ReplayedRun::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
         }
         writeln!(out, "{sentence}: {end}")?;
     }

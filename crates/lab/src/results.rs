@@ -24,11 +24,11 @@ pub struct Results {
     /// The parameters of the workloads, such as `sweeps`.
     pub settings: BTreeMap<String, String>,
     /// The scenarios, in the order of the experiment files.
-    pub scenarios: Vec<ScenarioShown>,
+    pub scenarios: Vec<ScenarioDescription>,
     /// The inputs.
-    pub inputs: Vec<InputShown>,
+    pub inputs: Vec<InputDescription>,
     /// The variants: machines with their changes.
-    pub variants: Vec<VariantShown>,
+    pub variants: Vec<VariantDescription>,
     /// The rows, one for each run.
     pub rows: Vec<Row>,
     /// The figures, in the order of the paper.
@@ -39,7 +39,7 @@ pub struct Results {
 
 /// A scenario for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScenarioShown {
+pub struct ScenarioDescription {
     /// Its name.
     pub name: String,
     /// The protocol.
@@ -52,7 +52,7 @@ pub struct ScenarioShown {
 
 /// An input for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InputShown {
+pub struct InputDescription {
     /// Its name, such as `SSSP-1`.
     pub name: String,
     /// The workload.
@@ -67,7 +67,7 @@ pub struct InputShown {
 
 /// A machine with its changes, for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VariantShown {
+pub struct VariantDescription {
     /// Its name. `base` is the variant without changes.
     pub name: String,
     /// The machine's name.

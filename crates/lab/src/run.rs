@@ -90,14 +90,14 @@ pub fn program_on<Pr: Probe>(
 /// The timing subject for the protocol of this name. Only this code is compiled once
 /// for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
-    struct Of;
-    impl zoo::Visit for Of {
+    struct SubjectOf;
+    impl zoo::Visit for SubjectOf {
         type Output = sim::Subject;
         fn visit<P: Protocol>(self) -> sim::Subject {
             sim::Subject::of::<P>()
         }
     }
-    zoo::with(protocol, Of)
+    zoo::with(protocol, SubjectOf)
 }
 
 /// Returns true if the question is at fault, not the program.

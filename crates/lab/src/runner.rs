@@ -82,7 +82,7 @@ pub fn perform(
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         graphs: Mutex::default(),
-        done: Mutex::new(Done {
+        done: Mutex::new(Completed {
             results: Vec::new(),
             error: None,
             has_misfit: false,
@@ -130,10 +130,10 @@ struct State<'a> {
     next: AtomicUsize,
     stop: AtomicBool,
     graphs: Mutex<BTreeMap<GraphKey, GraphInput>>,
-    done: Mutex<Done<'a>>,
+    done: Mutex<Completed<'a>>,
 }
 
-struct Done<'a> {
+struct Completed<'a> {
     results: Vec<(&'a TaskId, Measured)>,
     error: Option<Error>,
     has_misfit: bool,

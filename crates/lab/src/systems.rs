@@ -36,7 +36,7 @@ pub struct Systems {
 
 /// One line of `list systems`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct SystemEntry {
     /// The name.
     pub name: String,
     /// The summary, or the reason why the file cannot be read.
@@ -121,7 +121,7 @@ impl Systems {
     /// All machines, sorted by name. An unreadable file is listed with the
     /// reason.
     #[must_use]
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<SystemEntry> {
         let own = self.own_files();
         self.names()
             .into_iter()
@@ -131,7 +131,7 @@ impl Systems {
                     Ok(system) => (system.summary, system.source),
                     Err(error) => (error.to_string(), String::new()),
                 };
-                Listed { name, summary, source, path }
+                SystemEntry { name, summary, source, path }
             })
             .collect()
     }

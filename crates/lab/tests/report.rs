@@ -70,21 +70,21 @@ fn results(name: &str) -> Results {
         code: owned(),
         settings: [(owned(), owned())].into(),
         scenarios: ["first", name]
-            .map(|name| ScenarioShown {
+            .map(|name| ScenarioDescription {
                 name: name.to_owned(),
                 protocol: owned(),
                 policy: owned(),
                 summary: owned(),
             })
             .into(),
-        inputs: vec![InputShown {
+        inputs: vec![InputDescription {
             name: "SSSP-1".to_owned(),
             workload: owned(),
             graph: owned(),
             stand_in: true,
             source: owned(),
         }],
-        variants: vec![VariantShown {
+        variants: vec![VariantDescription {
             name: owned(),
             system: owned(),
             changes: Vec::new(),

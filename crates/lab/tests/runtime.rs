@@ -14,13 +14,13 @@ use workloads::stealing::{Policy, Queues, Stealing, Theft};
 /// An operation of a thread.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
-    what: What,
+    what: Effect,
     word: String,
     semantics: Semantics,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum Effect {
     Load,
     Store(i64),
     CompareExchange { expected: i64, desired: i64 },
@@ -130,10 +130,10 @@ impl Thread<'_> {
                 Place::Word(word) => word,
             };
             let what = match (op.action, op.rmw(lane).map(|rmw| rmw.kind)) {
-                (Action::Load, _) => What::Load,
-                (Action::Store, _) => What::Store(operand),
+                (Action::Load, _) => Effect::Load,
+                (Action::Store, _) => Effect::Store(operand),
                 (_, Some(RmwKind::CompareExchange { expected })) => {
-                    What::CompareExchange { expected: value(expected, op.width), desired: operand }
+                    Effect::CompareExchange { expected: value(expected, op.width), desired: operand }
                 }
                 other => panic!("{other:?} of {word}"),
             };
@@ -227,7 +227,7 @@ fn threads(
 }
 
 #[derive(Clone, Copy)]
-enum Does {
+enum QueueUse {
     Pop,
     Push,
     PushPop,
@@ -236,12 +236,12 @@ enum Does {
     StealUntil,
 }
 
-const DEQUE: [(&str, Does, Does); 5] = [
-    ("pop-steal", Does::Pop, Does::Steal),
-    ("pop-steal-twice", Does::Pop, Does::StealTwice),
-    ("push-steal", Does::Push, Does::StealUntil),
-    ("push-pop-steal", Does::PushPop, Does::Steal),
-    ("steal-steal", Does::Steal, Does::Steal),
+const DEQUE: [(&str, QueueUse, QueueUse); 5] = [
+    ("pop-steal", QueueUse::Pop, QueueUse::Steal),
+    ("pop-steal-twice", QueueUse::Pop, QueueUse::StealTwice),
+    ("push-steal", QueueUse::Push, QueueUse::StealUntil),
+    ("push-pop-steal", QueueUse::PushPop, QueueUse::Steal),
+    ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
 /// The task that is pushed.
@@ -251,24 +251,24 @@ const SLOTS: u32 = 2;
 
 /// Performs the operation of the work-group on the first queue. Returns the
 /// task, or 0.
-async fn work(w: &Wave, queues: Queues, does: Does) -> [u32; 2] {
+async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
     let task = |theft| if let Theft::Task(task) = theft { task } else { 0 };
-    if matches!(does, Does::Push | Does::PushPop) {
+    if matches!(does, QueueUse::Push | QueueUse::PushPop) {
         queues.push(w, 0, NEW).await;
     }
     match does {
-        Does::Push => [0; 2],
-        Does::Pop | Does::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
-        Does::Steal => [task(queues.steal(w, 0).await), 0],
-        Does::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
-        Does::StealUntil => match task(queues.steal(w, 0).await) {
+        QueueUse::Push => [0; 2],
+        QueueUse::Pop | QueueUse::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
+        QueueUse::Steal => [task(queues.steal(w, 0).await), 0],
+        QueueUse::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
+        QueueUse::StealUntil => match task(queues.steal(w, 0).await) {
             0 => [task(queues.steal(w, 0).await), 0],
             got => [got, 0],
         },
     }
 }
 
-fn deque(policy: Policy, does: [Does; 2]) -> Program {
+fn deque(policy: Policy, does: [QueueUse; 2]) -> Program {
     Program::new("deque", move |host| async move {
         let queues = Queues::alloc(&host, 1, SLOTS, policy);
         let results = host.alloc::<u32>("results", 4);
@@ -290,8 +290,8 @@ const fn policy(own: Level, stealing: Stealing, published: bool) -> Policy {
 }
 
 /// Compares a program of the deque with its kernel.
-fn same(text: &str, policy: Policy, does: [Does; 2]) -> Result<(), String> {
-    let twice = matches!(does[1], Does::StealTwice);
+fn same(text: &str, policy: Policy, does: [QueueUse; 2]) -> Result<(), String> {
+    let twice = matches!(does[1], QueueUse::StealTwice);
     let place = |array: &str, index: u64| match (array, index) {
         // In packed form, a head and a tail have two elements each.
         ("queue-variables", 0) => Place::Word("head".to_owned()),
@@ -309,7 +309,7 @@ fn same(text: &str, policy: Policy, does: [Does; 2]) -> Result<(), String> {
         _ => place(array, index),
     };
     let place: &dyn Fn(&str, u64) -> Place = match does[0] {
-        Does::Push => &place_of_pusher,
+        QueueUse::Push => &place_of_pusher,
         _ => &place,
     };
     threads(text, &[(0, 0), (1, 0)], &|| deque(policy, does), place, &["got", "first", "second"])
@@ -324,7 +324,7 @@ const POLICIES: [(&str, Policy); 5] = [
 ];
 
 /// All programs of the deque.
-fn deques() -> impl Iterator<Item = (String, Policy, [Does; 2])> {
+fn deques() -> impl Iterator<Item = (String, Policy, [QueueUse; 2])> {
     let all = DEQUE.iter().flat_map(|&(shape, owner, thief)| {
         POLICIES.map(|(name, policy)| (format!("{shape}+{name}"), policy, [owner, thief]))
     });

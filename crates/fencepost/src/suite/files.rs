@@ -195,16 +195,16 @@ pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
         return Ok(vec![path.to_owned()]);
     }
-    let of = |(path, trouble): Found| trouble.map_or(Ok(path), |why| Err(Failure::BadInput(why)));
+    let of = |(path, trouble): FolderEntry| trouble.map_or(Ok(path), |why| Err(Failure::BadInput(why)));
     in_folder(path)?.into_iter().map(of).collect()
 }
 
 /// A test of a folder, with the reason if it cannot be read.
-type Found = (PathBuf, Option<String>);
+type FolderEntry = (PathBuf, Option<String>);
 
 /// The tests in and below a folder. Links to folders are not followed.
-fn in_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
-    let mut found: Vec<Found> = Vec::new();
+fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
+    let mut found: Vec<FolderEntry> = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         let entries = fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);

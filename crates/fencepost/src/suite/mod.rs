@@ -31,14 +31,14 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     let tests = files::tests(arguments)?;
     let dot = arguments.dot.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
     let mut printer =
-        Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Sum::default() };
+        Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Summary::default() };
     perform(&tests, &judge, &macros, arguments, &mut printer)?;
     printer.finish(&tests, &judge)
 }
 
 /// The numbers of the summary.
 #[derive(Debug, Default)]
-struct Sum {
+struct Summary {
     met: usize,
     not_met: usize,
     races: usize,
@@ -57,7 +57,7 @@ struct Printer<'a> {
     /// The number of tests.
     tests: usize,
     printed: usize,
-    sum: Sum,
+    sum: Summary,
 }
 
 /// Checks all tests. A verdict depends only on the test and the model, so the
@@ -194,7 +194,7 @@ impl Printer<'_> {
     }
 }
 
-impl Sum {
+impl Summary {
     fn write(&self, tests: &Tests, judge: &Judge, out: &mut dyn Write) -> io::Result<()> {
         let count = |number: usize, one: &str, many: &str| {
             format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })

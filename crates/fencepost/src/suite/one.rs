@@ -74,7 +74,7 @@ pub(super) fn check(
 }
 
 /// The findings, before the reason for the end of the check is known.
-struct Found {
+struct Findings {
     outcome: Outcome,
     block: String,
     explanation: String,
@@ -90,7 +90,7 @@ fn examine(
     arguments: &LitmusArguments,
     stop: &mut dyn FnMut() -> bool,
     single: bool,
-) -> Result<Found, String> {
+) -> Result<Findings, String> {
     if let Some(trouble) = &test.trouble {
         return Err(trouble.clone());
     }
@@ -158,7 +158,13 @@ fn examine(
     }
     let hash = hash(&text, &program);
     add("hash", Value::from(hash.as_str()));
-    Ok(Found { block: format!("{}Hash={hash}\n", answer.herd_block()), outcome, explanation, json, stopped })
+    Ok(Findings {
+        block: format!("{}Hash={hash}\n", answer.herd_block()),
+        outcome,
+        explanation,
+        json,
+        stopped,
+    })
 }
 
 /// Compares an answer with the tables.

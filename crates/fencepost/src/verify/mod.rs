@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::corpus;
 use explore::verify::{Progress as Done, Spread, Test};
-use lab::verify::{Begun, Question, Verified, Verifier, protocols};
+use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
 use crate::args::VerifyArguments;
@@ -124,7 +124,10 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
 }
 
 /// Verifies one protocol, with a progress bar.
-fn verify_one<'v>(begun: Begun<'v>, stop: &(dyn Fn() -> bool + Sync)) -> Result<Verified<'v>, String> {
+fn verify_one<'v>(
+    begun: ReadyProtocol<'v>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Verified<'v>, String> {
     let name = begun.protocol();
     let bar = Progress::of_tests(begun.tests(), name);
     let in_mutants = AtomicBool::new(false);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::scratch;
-use pty::{Left, Session, Setup, USUAL};
+use pty::{EndState, Session, Setup, USUAL};
 
 const CTRL_C: u8 = 3;
 const WIDTHS: [u16; 3] = [40, 80, 200];
@@ -63,7 +63,7 @@ fn words(command: &str) -> Vec<&str> {
     command.split_whitespace().collect()
 }
 
-fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&Left)) {
+fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&EndState)) {
     let folder = home(name);
     for (command, code) in COMMANDS {
         let left = Session::start(&words(command), &folder, setup).end();
@@ -129,7 +129,7 @@ fn no_row_of_a_table_is_wider_than_a_usual_terminal() {
 
 #[test]
 fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
-    let plain = |left: &Left| {
+    let plain = |left: &EndState| {
         assert!(!left.bytes.contains(&0x1b), "{}: {:?}", left.words, String::from_utf8_lossy(&left.bytes));
     };
     std::thread::scope(|scope| {
@@ -144,7 +144,7 @@ fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
 
 #[test]
 fn no_color_is_heeded() {
-    let no_color = |left: &Left| {
+    let no_color = |left: &EndState| {
         let text = String::from_utf8_lossy(&left.bytes);
         let codes = text.split('\u{1b}').skip(1);
         assert!(codes.clone().all(|code| code.starts_with("[J")), "{}: {text:?}", left.words);
@@ -301,9 +301,9 @@ fn an_interrupted_reproduction_says_how_to_go_on() {
 }
 
 /// A writer that accepts no text and fails once a progress line is shown.
-struct Breaks;
+struct FailingWriter;
 
-impl io::Write for Breaks {
+impl io::Write for FailingWriter {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         std::thread::sleep(Duration::from_millis(500));
         panic!("a fault of the program")
@@ -319,7 +319,7 @@ impl io::Write for Breaks {
 fn panics_below_its_progress_line() {
     fencepost::output::handle_panics();
     let command = ["fencepost", "litmus", "long.litmus", "long.litmus", "--model", "rmo", "--timeout", "0.3"];
-    fencepost::run(command.map(OsString::from), &mut Breaks, &mut io::stderr());
+    fencepost::run(command.map(OsString::from), &mut FailingWriter, &mut io::stderr());
 }
 
 #[test]

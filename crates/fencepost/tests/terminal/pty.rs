@@ -41,7 +41,7 @@ pub(crate) struct Session {
 }
 
 /// The state after the end of a command.
-pub(crate) struct Left {
+pub(crate) struct EndState {
     pub(crate) words: String,
     pub(crate) code: Option<i32>,
     pub(crate) screen: vt100::Screen,
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Waits for the end of the command.
-    pub(crate) fn end(mut self) -> Left {
+    pub(crate) fn end(mut self) -> EndState {
         let mut looks = 0;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -126,7 +126,7 @@ impl Session {
         let bytes = std::mem::take(&mut *self.bytes.lock().unwrap());
         let after = tcgetattr(&*self.pty).unwrap();
         let modes = |modes: &Termios| (modes.input_modes, modes.output_modes, modes.local_modes);
-        Left {
+        EndState {
             words: self.words,
             code: status.code(),
             screen: screen(&bytes, self.columns),
@@ -148,11 +148,11 @@ fn screen(bytes: &[u8], columns: u16) -> vt100::Screen {
     parser.screen().clone()
 }
 
-impl Left {
+impl EndState {
     /// Asserts that the terminal is in order: the modes are unchanged, the cursor is
     /// visible and at the start of a line, and no part of a progress line remains.
     pub(crate) fn assert_clean(&self) {
-        let Left { words, screen, .. } = self;
+        let EndState { words, screen, .. } = self;
         let text = screen.contents();
         assert!(self.same_modes, "{words}: the modes of the terminal changed");
         assert!(!screen.hide_cursor() && !screen.alternate_screen(), "{words}: {text}");

@@ -71,7 +71,7 @@ pub struct Comparison {
 
 /// An error in an expression, with its byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ExprError {
     /// The offset, from the first byte of the expression.
     pub offset: usize,
     /// The value found and the value expected.
@@ -116,7 +116,7 @@ impl Expr {
     ///
     /// # Errors
     /// The first syntax error.
-    pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, Wrong> {
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, definitions };
         let expr = parser.sum()?;
         parser.end()?;
@@ -187,7 +187,7 @@ impl Comparison {
     ///
     /// # Errors
     /// The first syntax error.
-    pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, Wrong> {
+    pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, definitions };
         let mut all = Vec::new();
         loop {
@@ -233,24 +233,24 @@ impl Parser<'_> {
         found
     }
 
-    fn wrong<T>(&self, expected: &str) -> Result<T, Wrong> {
+    fn wrong<T>(&self, expected: &str) -> Result<T, ExprError> {
         let found = match self.rest().chars().next() {
             Some(letter) => format!("`{}`", letter.escape_default()),
             None => "the end".to_owned(),
         };
-        Err(Wrong { offset: self.at, message: format!("found {found}, expected {expected}") })
+        Err(ExprError { offset: self.at, message: format!("found {found}, expected {expected}") })
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), Wrong> {
+    fn expect(&mut self, token: &str) -> Result<(), ExprError> {
         if self.take(token) { Ok(()) } else { self.wrong(&format!("`{token}`")) }
     }
 
-    fn end(&mut self) -> Result<(), Wrong> {
+    fn end(&mut self) -> Result<(), ExprError> {
         self.blanks();
         if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end") }
     }
 
-    fn relation(&mut self) -> Result<Relation, Wrong> {
+    fn relation(&mut self) -> Result<Relation, ExprError> {
         const ALL: [(&str, Relation); 5] = [
             ("<=", Relation::AtMost),
             (">=", Relation::AtLeast),
@@ -264,19 +264,19 @@ impl Parser<'_> {
         }
     }
 
-    fn sum(&mut self) -> Result<Expr, Wrong> {
+    fn sum(&mut self) -> Result<Expr, ExprError> {
         self.joined(&["+", "-"], Self::product)
     }
 
-    fn product(&mut self) -> Result<Expr, Wrong> {
+    fn product(&mut self) -> Result<Expr, ExprError> {
         self.joined(&["*", "/"], Self::atom)
     }
 
     fn joined(
         &mut self,
         operators: &[&str],
-        part: fn(&mut Self) -> Result<Expr, Wrong>,
-    ) -> Result<Expr, Wrong> {
+        part: fn(&mut Self) -> Result<Expr, ExprError>,
+    ) -> Result<Expr, ExprError> {
         let mut left = part(self)?;
         while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
             let operator = operator.chars().next().unwrap_or('+');
@@ -285,7 +285,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn atom(&mut self) -> Result<Expr, Wrong> {
+    fn atom(&mut self) -> Result<Expr, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return self.wrong("fewer brackets within brackets");
@@ -306,7 +306,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn number(&mut self) -> Result<Expr, Wrong> {
+    fn number(&mut self) -> Result<Expr, ExprError> {
         let end = self.rest().find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest().len());
         match self.rest()[..end].parse() {
             Ok(number) => {
@@ -317,7 +317,7 @@ impl Parser<'_> {
         }
     }
 
-    fn named(&mut self) -> Result<Expr, Wrong> {
+    fn named(&mut self) -> Result<Expr, ExprError> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-';
         // A minus is part of a name only between letters, as in `messages.Fwd-GetM`.
         let end = self.rest().find(|c| !is_name(c) || c == '-').unwrap_or(self.rest().len());
@@ -344,7 +344,7 @@ impl Parser<'_> {
         })
     }
 
-    fn place(&mut self) -> Result<At, Wrong> {
+    fn place(&mut self) -> Result<At, ExprError> {
         let Some(length) = self.rest().find(']') else {
             self.at = self.text.len();
             return self.wrong("`]`");

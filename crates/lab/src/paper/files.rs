@@ -247,7 +247,7 @@ impl Files {
         };
         let (_, source) = sources.remove(at);
         let paper = source.parse()?;
-        sources.sort_by_key(|(file, _)| in_numbers(file));
+        sources.sort_by_key(|(file, _)| numeric_key(file));
         let figure = |(file, source): (String, Source)| {
             let figure = source.parse()?;
             Ok((file.trim_end_matches(".toml").to_owned(), source, figure))
@@ -274,7 +274,7 @@ fn own_files(folder: &Path) -> Result<Vec<(String, Source)>, Error> {
 }
 
 /// A sort key that puts `fig9` before `fig10`.
-fn in_numbers(file: &str) -> (String, u64, String) {
+fn numeric_key(file: &str) -> (String, u64, String) {
     let stem = file.trim_end_matches(".toml");
     let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (name, number) = stem.split_at(stem.len() - digits);
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn figures_stand_in_the_order_of_their_numbers() {
         let mut files = ["table6.toml", "fig10.toml", "padding.toml", "fig9.toml"];
-        files.sort_by_key(|file| in_numbers(file));
+        files.sort_by_key(|file| numeric_key(file));
         assert_eq!(files, ["fig9.toml", "fig10.toml", "padding.toml", "table6.toml"]);
     }
 }

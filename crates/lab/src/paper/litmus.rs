@@ -30,7 +30,7 @@ pub(super) struct Litmus {
 }
 
 /// The result under one model.
-pub(super) struct Found {
+pub(super) struct ModelResult {
     /// The result in words.
     pub(super) words: String,
     /// Whether the result is the claimed one.
@@ -55,7 +55,7 @@ impl Litmus {
     ///
     /// # Errors
     /// A test that cannot be read, or whose executions were not all covered.
-    pub(super) fn check(&self) -> Result<Vec<Found>, String> {
+    pub(super) fn check(&self) -> Result<Vec<ModelResult>, String> {
         let (name, text) = self.test;
         let program = ::litmus::parse::parse(text).map_err(|error| error.in_file(name).to_string())?;
         let found = |model: &Model| {
@@ -74,7 +74,7 @@ impl Litmus {
                 Some(_) => format!("{name}, {}{inclusion}: {race}, condition {condition}", model.name()),
             };
             let holds = races == self.races && self.verdict.is_none_or(|claimed| claimed == verdict);
-            Ok(Found { words, holds })
+            Ok(ModelResult { words, holds })
         };
         self.models.iter().map(found).collect()
     }

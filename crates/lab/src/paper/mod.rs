@@ -10,15 +10,15 @@ pub mod expr;
 pub(crate) mod built_in;
 mod evaluate;
 mod files;
+mod labels;
 mod litmus;
 mod plan;
 mod resolve;
 mod score;
-mod shown;
 pub(crate) mod statistics;
 
 pub use built_in::names;
-pub use plan::{GraphAsked, Plan, Request, Task};
+pub use plan::{GraphRequest, Plan, Request, Task};
 
 use std::collections::BTreeMap;
 
@@ -106,13 +106,13 @@ struct FigurePlan {
 struct Measure {
     claim: String,
     text: String,
-    what: What,
+    what: Metric,
     fold: Fold,
     inputs: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum Metric {
     Value(Expr),
     Order(Vec<Comparison>),
     /// A rank correlation of two values over the inputs.

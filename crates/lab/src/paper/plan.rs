@@ -38,7 +38,7 @@ pub struct Plan {
     pub(super) scale: Scale,
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
-    pub(super) graphs: BTreeMap<String, GraphAsked>,
+    pub(super) graphs: BTreeMap<String, GraphRequest>,
     /// Whether every figure is requested.
     pub(super) all_figures: bool,
     /// Each run by its key. Runs with different keys may share a task.
@@ -48,7 +48,7 @@ pub struct Plan {
 /// The input of a task: a file, a stand-in with a scale, or one of the
 /// workload's own inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphAsked {
+pub struct GraphRequest {
     /// The name of the stand-in or of the workload's input, or the path of the file.
     pub name: String,
     /// The workload's own input, if it is one.
@@ -71,7 +71,7 @@ pub struct Task {
     /// The experiment, without its graph.
     pub experiment: Experiment,
     /// The graph.
-    pub graph: GraphAsked,
+    pub graph: GraphRequest,
 }
 
 impl Paper {
@@ -222,7 +222,11 @@ const NAMED_WEIGHT: u64 = 1 << 17;
 
 /// The graph of each input: the file with its name in the folder, or else the
 /// stand-in.
-fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap<String, GraphAsked>, Error> {
+fn graphs(
+    paper: &Paper,
+    scale: Scale,
+    folder: Option<&Path>,
+) -> Result<BTreeMap<String, GraphRequest>, Error> {
     let mut graphs = BTreeMap::new();
     if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
         let name = &paper.name;
@@ -237,7 +241,7 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
                 let (name, scale, digest) = (named.name.to_owned(), None, None);
                 graphs.insert(
                     input.name.clone(),
-                    GraphAsked { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
+                    GraphRequest { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
                 );
                 continue;
             }
@@ -255,7 +259,7 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
             Some(path) => of_file(&path)?,
             None => {
                 let known = stand_in::find(graph).map_err(Error::Impossible)?;
-                GraphAsked {
+                GraphRequest {
                     name: graph.clone(),
                     named: None,
                     scale: Some(scale),
@@ -279,11 +283,11 @@ fn graph_file(folder: &Path, graph: &str) -> Result<Option<PathBuf>, Error> {
     Ok(names.map(|name| folder.join(name)).find(|path| path.is_file()))
 }
 
-fn of_file(path: &Path) -> Result<GraphAsked, Error> {
+fn of_file(path: &Path) -> Result<GraphRequest, Error> {
     let unreadable =
         |error: std::io::Error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    Ok(GraphAsked {
+    Ok(GraphRequest {
         name: path.to_string_lossy().into_owned(),
         named: None,
         scale: None,

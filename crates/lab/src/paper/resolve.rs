@@ -8,10 +8,10 @@ use workloads::Workload;
 use workloads::stealing::App;
 
 use super::claims::{Claims, Kind};
-use super::expr::{At, Comparison, Definitions, Expr, Wrong};
+use super::expr::{At, Comparison, Definitions, Expr, ExprError};
 use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
 use super::litmus::{Litmus, TESTS};
-use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
+use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
 use crate::error::Error;
 use crate::paper::built_in::claims_text;
 use crate::scenario::Scenario;
@@ -93,7 +93,7 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
 
 /// An error in an expression. Its offset counts from behind the opening quote
 /// of the string.
-fn misfit(source: &Source, text: &Spanned<String>, wrong: &Wrong) -> Error {
+fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
 }
@@ -294,7 +294,7 @@ impl Resolver<'_> {
                 let value = Expr::parse(text.get_ref(), self.definitions)
                     .map_err(|wrong| misfit(self.source, text, &wrong))?;
                 self.check(plan, text, &value)?;
-                (text, What::Value(value))
+                (text, Metric::Value(value))
             }
             (None, Some(text), true) => {
                 let order = Comparison::parse_all(text.get_ref(), self.definitions)
@@ -302,7 +302,7 @@ impl Resolver<'_> {
                 for side in order.iter().flat_map(|c| [&c.left, &c.right]) {
                     self.check(plan, text, side)?;
                 }
-                (text, What::Order(order))
+                (text, Metric::Order(order))
             }
             (.., is_order) => {
                 let key = if is_order { "holds" } else { "value" };
@@ -359,7 +359,7 @@ impl Resolver<'_> {
             self.check(plan, text, &value)?;
             Ok::<_, Error>(value)
         };
-        let what = What::Rises(value(rising)?, value(with)?);
+        let what = Metric::Rises(value(rising)?, value(with)?);
         let text = format!("{} rises with {}", rising.get_ref(), with.get_ref());
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;

@@ -9,11 +9,11 @@ use proto::{LineAddr, WritePolicy};
 use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, Per, System};
 use sim::noc::Topology;
 
-use super::cast::Cast;
+use super::roles::ThreadRoles;
 
 /// The addresses of the words of a program.
 #[derive(Clone, Debug)]
-pub(super) struct Ground {
+pub(super) struct AddressMap {
     words: Vec<Word>,
     line_bytes: u64,
     /// The first line. It belongs to the first bank.
@@ -23,14 +23,14 @@ pub(super) struct Ground {
 /// The bytes of a word.
 pub(super) const WORD: u64 = 4;
 
-impl Ground {
-    pub(super) fn of(trace: &Trace) -> Result<Ground, String> {
+impl AddressMap {
+    pub(super) fn of(trace: &Trace) -> Result<AddressMap, String> {
         let (words, bytes) = trace.placement.layout(trace.program()).map_err(|error| error.to_string())?;
         // The timed machine computes lines from bits of an address.
         let line_bytes = u64::from(bytes).next_power_of_two();
         let banks = u64::from(trace.bounds.banks);
         let first = (kernel::FIRST_ADDR / line_bytes).next_multiple_of(banks);
-        Ok(Ground { words, line_bytes, first })
+        Ok(AddressMap { words, line_bytes, first })
     }
 
     /// The line with this number in the trace.
@@ -81,10 +81,10 @@ impl Ground {
     }
 
     /// The machine.
-    pub(super) fn system(&self, trace: &Trace, cast: &Cast, latencies: &System) -> System {
+    pub(super) fn system(&self, trace: &Trace, roles: &ThreadRoles, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
-        let (cus, banks) = (cast.compute_units, u32::from(bounds.banks));
+        let (cus, banks) = (roles.compute_units, u32::from(bounds.banks));
         let cache = |ways: u32| self.line_bytes * u64::from(ways);
         system.chiplets = u32::from(bounds.chiplets);
         if system.chiplets > 1 {
@@ -94,9 +94,9 @@ impl Ground {
         system.issue_rule = rule(bounds.core);
         system.cu.count = cus;
         // A wavefront that waits for its turn occupies its SIMD unit.
-        system.cu.wavefront_slots = cast.waves_per_cu();
-        system.cu.simd_units = cast.waves_per_cu();
-        system.cu.work_group_slots = cast.waves_per_cu();
+        system.cu.wavefront_slots = roles.waves_per_cu();
+        system.cu.simd_units = roles.waves_per_cu();
+        system.cu.work_group_slots = roles.waves_per_cu();
         system.cu.lanes = 1;
         system.l1.bytes = cache(bounds.ways.0);
         system.l1.ways = bounds.ways.0;

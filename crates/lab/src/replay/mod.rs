@@ -20,9 +20,9 @@
 //! caches, and the end of the last kernel, which releases to the host. In between, every
 //! event is a move of the trace.
 
-mod cast;
 mod machine;
 mod program;
+mod roles;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -35,9 +35,9 @@ use sim::config::System;
 use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
 
 use crate::run::timed;
-use cast::Cast;
-use machine::Ground;
-use thread::Seen;
+use machine::AddressMap;
+use roles::ThreadRoles;
+use thread::Observations;
 
 /// A trace that was replayed with timing.
 #[derive(Clone, Debug)]
@@ -105,25 +105,25 @@ fn replay_with(
         return Err(format!("the messages of {name} have no order, but the timed network keeps one").into());
     }
     let explored = trace.replay(subject, u64::MAX, stop)?;
-    let cast = Cast::of(trace)?;
-    let ground = Ground::of(trace)?;
+    let roles = ThreadRoles::of(trace)?;
+    let addresses = AddressMap::of(trace)?;
     let kernels = match trace.placement.stages.is_empty() {
         true => None,
         false => Some(trace.kernels().map_err(|error| error.to_string())?),
     };
-    let (program, seen) = program::of(trace.program(), &cast, &ground, kernels.as_deref())?;
-    let moves = moves(trace, &cast, &ground, (&explored.replay, kernels.as_deref()))?;
+    let (program, seen) = program::of(trace.program(), &roles, &addresses, kernels.as_deref())?;
+    let moves = moves(trace, &roles, &addresses, (&explored.replay, kernels.as_deref()))?;
     let kernels: Option<Vec<LedKernel>> = kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
     let script = Script {
-        pages: &ground.pages(trace),
+        pages: &addresses.pages(trace),
         kernels: kernels.as_deref(),
         moves: &moves.iter().map(|(_, mv)| *mv).collect::<Vec<_>>(),
     };
-    let system = ground.system(trace, &cast, latencies);
+    let system = addresses.system(trace, &roles, latencies);
     let led = follow(timed, &system, program, trace.mutation(), &script);
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
-            let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
+            let (at, open) = (moves[at].0, in_words(&open, &roles, &addresses));
             format!("{} is not possible on the timed machine; possible: {open}", named(trace, at))
         }
         other => other.to_string(),
@@ -141,13 +141,15 @@ fn replay_with(
         End::Unquiet(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
-        End::Goes(open) => (None, (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None)),
+        End::Goes(open) => {
+            (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
+        }
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
         None => Vec::new(),
     };
-    let is = |why: &str| nameless(&end) == nameless(why);
+    let is = |why: &str| without_request_numbers(&end) == without_request_numbers(why);
     if fault != explored.replay.end.fault() || fault.is_some() && !is(&explored.end) {
         let there = explored.end;
         return Err(format!("the explorer ends with: {there}; the timed machine ends with: {end}").into());
@@ -163,7 +165,7 @@ fn led(kernel: &StagedKernel) -> LedKernel {
 
 /// The message of a station without request numbers, which differ between
 /// machines.
-fn nameless(why: &str) -> String {
+fn without_request_numbers(why: &str) -> String {
     let mut parts = why.split("Slot(");
     let first = parts.next().unwrap_or_default();
     let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
@@ -178,13 +180,13 @@ fn named(trace: &Trace, at: usize) -> String {
 /// The events of the moves, each with the index of its move.
 fn moves(
     trace: &Trace,
-    cast: &Cast,
-    ground: &Ground,
+    roles: &ThreadRoles,
+    addresses: &AddressMap,
     (explored, kernels): (&Replay, Option<&[StagedKernel]>),
 ) -> Result<Vec<(usize, Move)>, String> {
     let mut moves = Vec::new();
-    let mut nexts = nexts(cast, kernels.unwrap_or_default()).into_iter();
-    let of = |thread: u8| cast.roles.get(usize::from(thread)).copied();
+    let mut moves_between = moves_between(roles, kernels.unwrap_or_default()).into_iter();
+    let of = |thread: u8| roles.issuers.get(usize::from(thread)).copied();
     for (at, &mv) in trace.violation.moves.iter().enumerate() {
         let refuse = |what: &str| Err(format!("{} {what}", named(trace, at)));
         let event = match mv {
@@ -207,10 +209,10 @@ fn moves(
             }
             explore::Move::Serve { node, line } => {
                 let answers = explored.steps.get(at).is_some_and(|step| step.merged);
-                Move::Serve { station: node.into(), line: ground.line(line), answers }
+                Move::Serve { station: node.into(), line: addresses.line(line), answers }
             }
             explore::Move::Answer { node, line } => {
-                Move::Answer { station: node.into(), line: ground.line(line) }
+                Move::Answer { station: node.into(), line: addresses.line(line) }
             }
             explore::Move::Timer { node, class } => match TimerClass::ALL.get(usize::from(class)) {
                 Some(&class) => Move::Timer { station: node.into(), class },
@@ -220,16 +222,16 @@ fn moves(
             explore::Move::Tick => Move::Tick { station: None },
             explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
             explore::Move::Boundary { agent } => Move::Boundary { agent: agent.into() },
-            explore::Move::Next => match nexts.next() {
+            explore::Move::Next => match moves_between.next() {
                 // There is nothing between two stages of the host.
                 Some(false) => continue,
                 _ => Move::Next,
             },
-            explore::Move::Preempt { thread } => match cast.work_group(thread) {
+            explore::Move::Preempt { thread } => match roles.work_group(thread) {
                 Some(work_group) => Move::Preempt { work_group },
                 None => return refuse("names a thread of no work-group"),
             },
-            explore::Move::Resume { thread, cu } => match cast.work_group(thread) {
+            explore::Move::Resume { thread, cu } => match roles.work_group(thread) {
                 Some(work_group) => Move::Resume { work_group, cu: cu.into() },
                 None => return refuse("names a thread of no work-group"),
             },
@@ -241,9 +243,9 @@ fn moves(
 
 /// For each two consecutive steps of a program: whether there is a move between
 /// them. There is one unless the host runs in both.
-fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
+fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
-    for stage in cast.order() {
+    for stage in roles.order() {
         match kernels.iter().find(|kernel| kernel.stage == stage) {
             None => is_host.push(true),
             Some(kernel) => {
@@ -256,19 +258,20 @@ fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
 }
 
 /// The possible moves, in the notation of traces.
-fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
+fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> String {
     if open.is_empty() {
         return String::from("nothing");
     }
-    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, cast, ground)));
+    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, roles, addresses)));
     open.collect::<Vec<_>>().join(" or ")
 }
 
 /// An event in the notation of traces.
-fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
-    let line = |line: LineAddr| ground.line_in_trace(line);
-    let thread =
-        |role: &dyn Fn(Issues) -> bool| cast.roles.iter().position(|&other| role(other)).unwrap_or(0) as u8;
+fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::Move {
+    let line = |line: LineAddr| addresses.line_in_trace(line);
+    let thread = |role: &dyn Fn(Issues) -> bool| {
+        roles.issuers.iter().position(|&other| role(other)).unwrap_or(0) as u8
+    };
     let first =
         |group: u32| thread(&|role| matches!(role, Issues::Wave { work_group, .. } if work_group == group));
     match mv {
@@ -316,7 +319,7 @@ fn compare(
 
 /// The end of the program, and the values of its terms, unless the test leaves
 /// such an end out.
-fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
+fn ending(program: &Program, seen: &Observations) -> (String, Option<Vec<Value>>) {
     let mut value = |term: Term| match term {
         Term::Const(value) => value,
         Term::Loc(loc) => seen.locations[usize::from(program.loc(loc).physical.0)],

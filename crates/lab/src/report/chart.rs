@@ -215,8 +215,11 @@ fn draw_groups(
         }
         let first = x + (width - row.bar * group.bars.len() as f64) / 2.0;
         for (at, bar) in group.bars.iter().enumerate() {
-            let place =
-                Place { x: first + row.bar * at as f64 + 0.5, width: row.bar - 1.0, group: &group.label };
+            let place = BarPosition {
+                x: first + row.bar * at as f64 + 0.5,
+                width: row.bar - 1.0,
+                group: &group.label,
+            };
             if figure.shape == Shape::Stacks {
                 stack(picture, row, place, bar, &figure.parts);
                 let middle = place.x + place.width / 2.0 + 3.5;
@@ -253,14 +256,14 @@ pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
 
 /// The position of a bar.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct BarPosition<'a> {
     x: f64,
     width: f64,
     group: &'a str,
 }
 
-fn plain(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, fill: Fill) {
-    let Place { x, width, group } = place;
+fn plain(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar, fill: Fill) {
+    let BarPosition { x, width, group } = place;
     let middle = x + width / 2.0;
     let Some(value) = bar.values.first().copied().flatten() else {
         missing(picture, row, place, bar);
@@ -283,8 +286,8 @@ fn plain(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, fill
 
 /// Draws the published value of a bar: one diamond, or two joined ones for a
 /// range.
-fn published(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
-    let Place { x, width, group } = place;
+fn published(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar) {
+    let BarPosition { x, width, group } = place;
     let (middle, size) = (x + width / 2.0, (width / 3.0).min(5.0));
     let says = |text: &str| format!("{group}, {}: {text} published", bar.scenario);
     if let Some(value) = bar.published.first().copied().flatten() {
@@ -297,8 +300,8 @@ fn published(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) 
     }
 }
 
-fn stack(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, parts: &[String]) {
-    let Place { x, width, group } = place;
+fn stack(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar, parts: &[String]) {
+    let BarPosition { x, width, group } = place;
     let Some(all) = total(bar) else { return missing(picture, row, place, bar) };
     let mut below = 0.0;
     for (number, (value, part)) in bar.values.iter().flatten().zip(parts).enumerate() {
@@ -326,7 +329,7 @@ fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
     );
 }
 
-fn missing(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
+fn missing(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar) {
     let why = bar.missing.as_deref().unwrap_or("not measured");
     let y = row.zero() - 4.0;
     picture.text(place.x + place.width / 2.0, y, TICK, Anchor::Middle, "\u{d7}");

@@ -8,7 +8,7 @@ mod replay;
 mod verified;
 
 pub use records::{Record, Records};
-pub use replay::{Replayed, Shown, TEST_BYTES, replay};
+pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;
 
 use explore::claim::Claim;
@@ -65,7 +65,7 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
 /// The programs of the last protocol and their key: the claimed models, and whether
 /// scopes matter. Protocols with the same claims share them.
 #[derive(Debug)]
-struct Made {
+struct ProgramSet {
     key: (Vec<&'static str>, bool),
     programs: Programs,
 }
@@ -76,7 +76,7 @@ pub struct Verifier {
     question: Question,
     /// The number of protocols that have begun.
     begun: usize,
-    made: Option<Made>,
+    made: Option<ProgramSet>,
     complaints: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ impl Verifier {
     ///
     /// # Errors
     /// A sentence, if the protocol claims an unknown model.
-    pub fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Begun<'_>>, String> {
+    pub fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<ReadyProtocol<'_>>, String> {
         let left = &self.question.protocols[self.begun..];
         let Some(name) = left.first() else { return Ok(None) };
         if self.begun > 0 && stop() {
@@ -103,7 +103,12 @@ impl Verifier {
         self.begun += 1;
         let made = programs(&self.question, self.made.take(), &subject)?;
         let programs = &mut self.made.insert(made).programs;
-        Ok(Some(Begun { question: &self.question, subject, programs, complaints: &mut self.complaints }))
+        Ok(Some(ReadyProtocol {
+            question: &self.question,
+            subject,
+            programs,
+            complaints: &mut self.complaints,
+        }))
     }
 
     /// Complaints about all verified protocols. Empty if each protocol keeps its
@@ -115,7 +120,7 @@ impl Verifier {
 }
 
 /// The tests, and the programs generated for the claims of a protocol.
-fn programs(question: &Question, last: Option<Made>, subject: &Subject) -> Result<Made, String> {
+fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
@@ -131,19 +136,19 @@ fn programs(question: &Question, last: Option<Made>, subject: &Subject) -> Resul
         programs = programs.and_made(&claims, scopes_matter, operations, question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    Ok(Made { key, programs: programs.spread(question.spread) })
+    Ok(ProgramSet { key, programs: programs.spread(question.spread) })
 }
 
 /// A protocol that is ready for verification.
 #[derive(Debug)]
-pub struct Begun<'v> {
+pub struct ReadyProtocol<'v> {
     question: &'v Question,
     subject: Subject,
     programs: &'v mut Programs,
     complaints: &'v mut Vec<String>,
 }
 
-impl<'v> Begun<'v> {
+impl<'v> ReadyProtocol<'v> {
     /// Its name.
     #[must_use]
     pub fn protocol(&self) -> &'static str {
@@ -165,7 +170,7 @@ impl<'v> Begun<'v> {
         stop: &(dyn Fn() -> bool + Sync),
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Verified<'v>, String> {
-        let Begun { question, subject, programs, complaints } = self;
+        let ReadyProtocol { question, subject, programs, complaints } = self;
         let machines = verify::on_chiplets(verify::machines_of(&subject.info), question.chiplets);
         let options = Options {
             bounds: machines.into_iter().map(|bounds| bounds.preempting(question.preemptions)).collect(),

@@ -13,7 +13,7 @@ pub const TEST_BYTES: u64 = 2 << 30;
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// The run.
-    pub shown: Shown,
+    pub shown: ReplayedRun,
     /// The verdict about the fault.
     pub verdict: Verdict,
     /// The end of the run, in words.
@@ -24,7 +24,7 @@ pub struct Replayed {
 
 /// The run of a replayed counterexample.
 #[derive(Clone, Debug)]
-pub enum Shown {
+pub enum ReplayedRun {
     /// By the explorer.
     Explored(Replay),
     /// With timing.
@@ -73,12 +73,12 @@ pub fn replay(
             let replayed = trace.replay(&subject, memory_bytes.unwrap_or(TEST_BYTES), stop)?;
             let trace::Replayed { replay, verdict, end } = replayed;
             let reasons = replay.reasons.clone();
-            Replayed { shown: Shown::Explored(replay), verdict, end, reasons }
+            Replayed { shown: ReplayedRun::Explored(replay), verdict, end, reasons }
         }
         Some(latencies) => {
             let timed = timing::replay(trace, &subject, latencies, stop)?;
             let (verdict, end, reasons) = (timed.verdict, timed.end.clone(), timed.reasons.clone());
-            Replayed { shown: Shown::Timed(timed), verdict, end, reasons }
+            Replayed { shown: ReplayedRun::Timed(timed), verdict, end, reasons }
         }
     })
 }

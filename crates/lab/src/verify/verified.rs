@@ -75,7 +75,7 @@ impl Verified<'_> {
         let mutants = self.verification.mutants.as_ref();
         of_claims
             .into_iter()
-            .chain(mutants.and_then(|mutants| unnoticed(self.verification.protocol, mutants)))
+            .chain(mutants.and_then(|mutants| unaccounted(self.verification.protocol, mutants)))
     }
 }
 
@@ -125,7 +125,7 @@ fn complaint(verification: &Verification) -> Option<String> {
 }
 
 /// The complaint about seeded faults that are not accounted for.
-fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
+fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),
         (&mutants.undecided, "are undecided"),

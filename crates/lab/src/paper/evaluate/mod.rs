@@ -1,6 +1,6 @@
 //! Computes figures and scores from rows.
 
-mod asked;
+mod descriptions;
 mod figures;
 mod scores;
 
@@ -33,9 +33,9 @@ impl Plan {
             seeds: self.seeds.clone(),
             code: crate::CODE.to_owned(),
             settings,
-            scenarios: self.scenarios_shown(),
-            inputs: self.inputs_shown(),
-            variants: self.variants_shown(),
+            scenarios: self.scenario_descriptions(),
+            inputs: self.input_descriptions(),
+            variants: self.variant_descriptions(),
             figures,
             claims,
             rows,

@@ -10,7 +10,7 @@ use crate::paper::expr::{Comparison, Expr, NoValue};
 use crate::paper::files::Fold;
 use crate::paper::litmus::Litmus;
 use crate::paper::statistics::{geometric_mean, mean, rank_correlation_of_means};
-use crate::paper::{FigurePlan, Measure, What, score};
+use crate::paper::{FigurePlan, Measure, Metric, score};
 use crate::results::{Interval, Scored, Status};
 
 impl Evaluation<'_> {
@@ -48,9 +48,9 @@ impl Evaluation<'_> {
         };
         scored.measure.clone_from(&measure.text);
         let outcome = match &measure.what {
-            What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
-            What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
-            What::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
+            Metric::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
+            Metric::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+            Metric::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
         };
         match outcome {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -106,7 +106,7 @@ impl Evaluation<'_> {
         measure: &Measure,
         expr: &Expr,
     ) -> Result<Status, NoValue> {
-        let mut found: Vec<OfInput> = Vec::new();
+        let mut found: Vec<InputScore> = Vec::new();
         for input in &measure.inputs {
             let values = match self.folded(expr, here, core::slice::from_ref(input), mean) {
                 Err(NoValue::Undefined) => continue,
@@ -131,7 +131,7 @@ impl Evaluation<'_> {
 
     /// The score of a figure on one input: of its mean over the seeds, or, for an
     /// exact figure, of the first wrong value.
-    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<OfInput> {
+    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
             let (low, high) =
@@ -151,7 +151,7 @@ impl Evaluation<'_> {
             };
             let text = format!("{input} {}{wrong}", rounded(shown));
             let shown = Interval { mean: shown, low: shown, high: shown };
-            return Some(OfInput {
+            return Some(InputScore {
                 status: score::figure(claim, shown.mean),
                 input,
                 is_mean: false,
@@ -168,7 +168,7 @@ impl Evaluation<'_> {
             None => format!("{input} {}", rounded(shown.mean)),
         };
         let status = score::mean_figure(claim, shown);
-        Some(OfInput { status, input, is_mean: values.len() > 1, shown, text })
+        Some(InputScore { status, input, is_mean: values.len() > 1, shown, text })
     }
 
     /// Scores the claim that two values rise together over the inputs, by the
@@ -266,7 +266,7 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
 }
 
 /// The score of a figure on one input.
-struct OfInput {
+struct InputScore {
     input: String,
     status: Status,
     /// A mean with its interval, or a single value.

@@ -4,11 +4,11 @@ use super::claims::{Claim, Kind};
 use super::evaluate::Evaluation;
 use super::expr::{At, Expr};
 use super::files::{Fold, Groups};
-use super::{BASE, FigurePlan, Measure, What};
+use super::{BASE, FigurePlan, Measure, Metric};
 use crate::results::{Bar, Shape};
 
 /// The place of a bar's value.
-pub(super) struct Place<'a> {
+pub(super) struct BarPlace<'a> {
     pub(super) variant: &'a str,
     pub(super) scenario: &'a str,
     pub(super) inputs: &'a [String],
@@ -39,7 +39,7 @@ impl Evaluation<'_> {
     }
 
     /// Adds the value of a matching claim to a plain bar.
-    pub(super) fn publish(&self, plan: &FigurePlan, place: &Place<'_>, bar: &mut Bar) {
+    pub(super) fn publish(&self, plan: &FigurePlan, place: &BarPlace<'_>, bar: &mut Bar) {
         let Some((_, part)) = plan.parts.first().filter(|_| plan.shape == Shape::Bars) else { return };
         let shown = part.placed(&at(place.scenario, place.variant));
         let paper = &self.plan.paper;
@@ -61,7 +61,7 @@ fn at(scenario: &str, variant: &str) -> At {
 
 /// Returns true if a claim measures the value that the bar shows.
 fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[String]) -> bool {
-    let What::Value(expr) = &measure.what else { return false };
+    let Metric::Value(expr) = &measure.what else { return false };
     let (variant, scenario) = super::evaluate::place(figure);
     let is_over_them = match measure.fold {
         Fold::Mean => measure.inputs == inputs,
