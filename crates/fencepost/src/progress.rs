@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_takes_as_long_as_what_was_done() {
+    fn the_time_left_is_estimated_from_the_work_done() {
         let progress = runner::Progress { done: 3, tasks: 9, weight_run: 10, weight_left: 30 };
         assert_eq!(left_seconds(progress, 20.0), Some(60.0));
         assert_eq!(left_seconds(runner::Progress::default(), 20.0), None);

@@ -105,7 +105,7 @@ fn refused(args: &[&str]) -> String {
 }
 
 #[test]
-fn the_block_is_the_one_that_herd_prints() {
+fn the_block_equals_that_of_herd() {
     let folder = scratch("litmus/block");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let tso = "Test SB Allowed
@@ -144,7 +144,7 @@ Observation SB Never 0 3
 }
 
 #[test]
-fn the_hash_is_that_of_the_header_or_of_what_the_test_does() {
+fn the_hash_is_that_of_the_header_or_of_the_code() {
     let folder = scratch("litmus/hash");
     let hash = |name: &str, text: &str| {
         let test = put(&folder, name, text);
@@ -219,7 +219,7 @@ fn macros_of_a_file_replace_the_kernels_functions() {
 }
 
 #[test]
-fn a_run_that_goes_on_for_ever_is_drawn() {
+fn an_infinite_run_is_drawn() {
     let folder = scratch("litmus/run");
     let test = "VULKAN spin\n{ flag=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\nagain: | ;\n\
                 ld.atom.dv.sc0 r0, flag | st.atom.dv.sc0 flag, 1 ;\nbne r0, 1, again | ;\nforall (P0:r0 == 1)\n";
@@ -306,7 +306,7 @@ fn json_has_the_promised_keys_for_every_model() {
 }
 
 #[test]
-fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
+fn the_race_of_a_single_test_is_reported_and_advice_repairs_it() {
     let folder = scratch("litmus/race");
     let test = put(&folder, "message.litmus", MESSAGE);
     let out = succeed(&[&test, "--model", "hrf-indirect"]);
@@ -328,7 +328,7 @@ fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
 }
 
 #[test]
-fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome() {
+fn an_explanation_names_the_failed_check_or_shows_the_outcome() {
     let folder = scratch("litmus/explain");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let out = succeed(&[&test, "--model", "sc", "--explain"]);
@@ -343,7 +343,7 @@ fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome(
 }
 
 #[test]
-fn a_drawing_is_a_graph_a_test_whatever_the_model() {
+fn a_drawing_has_one_graph_for_each_test_under_every_model() {
     let folder = scratch("litmus/dot");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     let message = put(&folder, "message.litmus", MESSAGE);
@@ -507,7 +507,7 @@ fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
 }
 
 #[test]
-fn tables_that_make_no_sense_are_refused_with_their_line() {
+fn invalid_tables_are_refused_with_their_line() {
     let folder = scratch("litmus/tables");
     put(&folder, "SB.litmus", STORE_BUFFERING);
     for (text, words) in [
@@ -529,7 +529,7 @@ fn tables_that_make_no_sense_are_refused_with_their_line() {
 }
 
 #[test]
-fn what_is_not_covered_is_said_and_exits_with_1() {
+fn incomplete_coverage_is_reported_and_exits_with_1() {
     let folder = scratch("litmus/bounds");
     let test = put(&folder, "counts.litmus", COUNTS);
     for model in ["sc", "hrf-indirect"] {
@@ -547,7 +547,7 @@ fn what_is_not_covered_is_said_and_exits_with_1() {
 }
 
 #[test]
-fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
+fn a_time_limit_keeps_results_and_later_tests_are_checked() {
     let folder = scratch("litmus/timeout");
     put(&folder, "a.litmus", endless());
     put(&folder, "b.litmus", STORE_BUFFERING);
@@ -566,7 +566,7 @@ fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
 }
 
 #[test]
-fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
+fn a_time_limit_holds_even_if_no_path_of_the_threads_ends() {
     let folder = scratch("litmus/ways");
     let ops = (0..13).map(|n| {
         format!(
@@ -584,7 +584,7 @@ fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
 
 /// Each round takes one of two branches, and neither ends.
 #[test]
-fn ways_that_double_without_an_end_are_cut() {
+fn paths_that_double_forever_are_cut() {
     let folder = scratch("litmus/doubling");
     let body = "while (1) { int r = atomic_load_explicit(x, memory_order_seq_cst);
       if (r) { atomic_store_explicit(x, 0, memory_order_seq_cst); }
@@ -600,7 +600,7 @@ fn ways_that_double_without_an_end_are_cut() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
+fn an_interrupt_prints_results_and_tests_that_did_not_begin() {
     use std::io::Read as _;
 
     let folder = scratch("litmus/interrupt");
@@ -668,7 +668,7 @@ fn hostile_files_are_refused_or_checked_but_end() {
 }
 
 #[test]
-fn the_public_sample_is_as_its_tables_say() {
+fn the_public_sample_agrees_with_its_tables() {
     let Some(sample) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {
         let note = "skipped: FENCEPOST_LITMUS_SAMPLE does not name the sample's folder";
         std::io::Write::write_all(&mut std::io::stderr(), note.as_bytes()).ok();

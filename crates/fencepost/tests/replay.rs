@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_kept_counterexample_fails_again() {
+fn the_recorded_counterexample_fails_again() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
     let (code, out, err) = fencepost(&["verify", "--replay", file]);
@@ -31,7 +31,7 @@ fn the_kept_counterexample_fails_again() {
 }
 
 #[test]
-fn the_kept_counterexample_fails_again_with_the_timing() {
+fn the_recorded_counterexample_fails_again_with_timing() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
     let (code, out, err) = fencepost(&["verify", "--replay", file, "--system", "hrf-8cu"]);
@@ -69,7 +69,7 @@ fn a_changed_file_is_refused_with_the_move() {
 }
 
 #[test]
-fn what_verify_writes_can_be_replayed() {
+fn traces_of_verify_can_be_replayed() {
     let charts = folder("charts");
     let litmus = finding("litmus");
     let litmus = litmus.to_str().expect("a plain name");
@@ -142,7 +142,7 @@ fn a_fault_of_another_kind_is_a_fault() {
 }
 
 #[test]
-fn all_runs_are_explored_within_the_memory_that_there_is() {
+fn all_runs_are_explored_within_the_memory_limit() {
     let (code, out, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--memory", "1K"]);
     assert_eq!((code, &*out), (1, ""), "{err}");
     assert!(err.contains("not everything was covered") && err.contains("1024 bytes"), "{err}");
@@ -155,7 +155,7 @@ fn all_runs_are_explored_within_the_memory_that_there_is() {
 }
 
 #[test]
-fn a_file_that_is_none_is_bad_input_with_its_line() {
+fn a_file_that_is_no_trace_is_bad_input_with_its_line() {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let file = folder("bad").join("bad.trace");
     let path = file.to_str().expect("a plain name");

@@ -28,7 +28,7 @@ fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn several_machines_stand_below_each_other_each_with_its_own_baseline() {
+fn several_machines_have_a_table_each_with_its_own_baseline() {
     let mut args = COMPARE;
     args[8] = "hlrc-8cu, titan-v";
     let both = json(&with(&args, &["--json"]));
@@ -148,7 +148,7 @@ fn a_run_is_a_row_of_a_table_with_every_counter() {
 }
 
 #[test]
-fn a_counter_has_a_course_that_adds_up() {
+fn a_counter_over_time_adds_up() {
     let folder = scratch("series");
     let path = folder.join("series.csv");
     let asked = [
@@ -185,7 +185,7 @@ fn a_counter_has_a_course_that_adds_up() {
 }
 
 #[test]
-fn a_level_is_shown_as_it_stands_and_what_is_left_out_is_counted() {
+fn a_level_shows_its_value_and_omitted_rows_are_counted() {
     let asked = with(&RUN, &["--every", "60", "--counter", "requests_in_flight"]);
     let series = &json(&with(&asked, &["--json"]))["series"];
     let (ends, values) = (series["cycles"].as_array().unwrap(), series["values"].as_array().unwrap());
@@ -241,7 +241,7 @@ fn a_run_that_is_given_up_has_neither_traffic_nor_energy() {
 }
 
 #[test]
-fn a_table_or_counter_that_cannot_be_is_refused_before_anything_runs() {
+fn an_impossible_table_or_counter_is_refused_before_anything_runs() {
     let folder = scratch("refused-tables");
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     for name in ["run.json", "run", "run.csv.gz"] {

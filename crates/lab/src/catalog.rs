@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scenario_says_in_full_what_its_name_means() {
+    fn the_full_form_of_a_scenario_means_the_same() {
         let scenarios = scenarios();
         let machines = zoo::ALL.iter().filter(|info| info.sharing != proto::Sharing::Scoped);
         assert_eq!(scenarios.len(), stealing::SCENARIOS.len() + machines.count());

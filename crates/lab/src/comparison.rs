@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_has_no_speedup_and_spoils_the_mean() {
+    fn a_wrong_answer_has_no_speedup_and_removes_the_mean() {
         let records =
             [record("a", 100, true), record("a", 50, false), record("b", 10, true), record("b", 80, true)];
         let comparison = compare(&[0], &records);

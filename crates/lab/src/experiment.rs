@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_gives_each_workload_the_settings_that_it_has() {
+    fn a_grid_gives_each_workload_its_settings() {
         let [scenarios, workloads] =
             [["vi", "no-l1"], ["reduce", "histogram"]].map(|names| names.map(str::to_owned));
         let grid = |settings: &[(&str, &str)]| {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_named_or_set_twice() {
+    fn duplicate_names_and_settings_are_refused() {
         let twice = vec![("n".to_owned(), "5".to_owned()), ("n".to_owned(), "6".to_owned())];
         let error = ask(&Question { settings: twice, ..question() }).unwrap_err();
         assert_eq!(error, "`n` is set twice, to `5` and to `6`");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_takes_a_stand_in_or_a_file_and_refuses_what_does_not_fit() {
+    fn an_application_takes_a_fitting_stand_in_or_file() {
         let on = |input: &str, scale: Option<&str>, setting: Option<(&str, &str)>| {
             let settings = setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
             ask(&Question {

@@ -51,7 +51,7 @@ mod tests {
     use crate::catalog::{model_names, workload_names};
 
     #[test]
-    fn every_name_here_is_one_that_there_is_and_every_model_has_an_origin() {
+    fn every_name_exists_and_every_model_has_an_origin() {
         assert!(WORKLOADS.iter().all(|(name, _)| workload_names().contains(name)));
         assert!(MODELS.iter().all(|(name, _)| model_names().contains(name)));
         assert!(model_names().iter().all(|name| of_model(name) != OURS));

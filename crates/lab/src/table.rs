@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csv_file_quotes_what_it_must() {
+    fn a_csv_file_quotes_special_characters() {
         let mut out = Vec::new();
         write(Format::Csv, &columns(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_name_decides_and_others_are_refused() {
+    fn the_extension_selects_the_format_and_others_are_refused() {
         assert_eq!(Format::of(Path::new("a/b.CSV")).unwrap(), Format::Csv);
         assert_eq!(Format::of(Path::new("b.parquet")).unwrap(), Format::Parquet);
         for name in ["b", "b.json", "csv", "b.csv.gz"] {

@@ -117,12 +117,12 @@ macro_rules! protocols {
         $(
             mod $name {
                 #[test]
-                fn what_is_timed_was_explored() {
+                fn timed_outcomes_are_among_the_explored_ones() {
                     super::bridge::<$protocol>();
                 }
 
                 #[test]
-                fn weak_outcomes_are_there() {
+                fn weak_outcomes_are_found() {
                     super::weak::<$protocol>();
                 }
             }

@@ -70,7 +70,7 @@ const ORDINARY: &str = "*x";
 const SYNCHRONIZING: &str = "atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device)";
 
 #[test]
-fn leases_that_do_not_age_come_out_with_the_timing() {
+fn leases_that_do_not_age_fail_with_timing() {
     for bounds in [BOUNDS, BOUNDS.in_full()] {
         let trace = comes_out::<lease::keeping::AnswerKeeps>(SYNCHRONIZING, bounds);
         assert!(trace.violation.moves.contains(&Move::Tick));
@@ -79,13 +79,13 @@ fn leases_that_do_not_age_come_out_with_the_timing() {
 }
 
 #[test]
-fn clocks_that_are_apart_come_out_with_the_timing() {
+fn clocks_that_differ_fail_with_timing() {
     let trace = comes_out::<lease::right::Lease>(SYNCHRONIZING, BOUNDS.skewed(1));
     assert!(trace.violation.moves.iter().any(|mv| matches!(mv, Move::TickAt { .. })));
 }
 
 #[test]
-fn stamps_come_out_with_the_timing() {
+fn stamp_faults_fail_with_timing() {
     comes_out::<stamp::stuck::NoAdvance>(ORDINARY, BOUNDS);
     comes_out::<stamp::forgetful::KeepsLines>(ORDINARY, BOUNDS);
 }

@@ -60,7 +60,7 @@ fn line(record: &Record) -> String {
 }
 
 #[test]
-fn every_run_gives_the_result_that_is_written_down() {
+fn every_run_gives_the_recorded_result() {
     let mut table = String::from(
         "# system, protocol, workload, seed, cycles, traffic bytes, L1 hits, energy pJ, answer\n",
     );

@@ -74,7 +74,7 @@ fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
 }
 
 #[test]
-fn a_correlation_that_the_seeds_do_not_settle_is_inconclusive_within_its_range() {
+fn an_uncertain_correlation_is_inconclusive_within_its_range() {
     let falling = |input: &str| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0');
     let noisy = with_seeds(|input, seed| falling(input) + 0.1 * ((seed * 7 % 5) as f64 - 2.0));
     let found = claim(&noisy, "hrf.fig10.donations");
@@ -110,7 +110,7 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
 }
 
 #[test]
-fn where_nothing_matters_no_claim_about_runs_is_reproduced() {
+fn equal_runs_reproduce_no_claim_about_runs() {
     let results = with(|_| 1.0, |_| 1000);
     let of_runs = ["hrf.fig10.uts", "hrf.fig10.donations"].map(|id| claim(&results, id).status);
     assert_eq!(of_runs, [Status::Contradicted, Status::NotRun]);
@@ -139,7 +139,7 @@ fn own(name: &str, litmus: &str) -> PathBuf {
 }
 
 #[test]
-fn an_example_that_is_not_as_claimed_contradicts_and_a_wrong_name_is_said_with_its_place() {
+fn a_litmus_test_with_another_result_contradicts_and_an_unknown_name_has_its_place() {
     let text = |claim: &str, test: &str, model: &str, races: bool| {
         format!(
             "title = \"t\"\n[[litmus]]\nclaim = \"{claim}\"\ntest = \"{test}\"\nmodels = [\"{model}\"]\nraces = {races}\n"

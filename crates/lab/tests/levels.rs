@@ -59,7 +59,7 @@ fn a_level_and_the_settings_of_a_protocol_are_read() {
 }
 
 #[test]
-fn a_file_without_them_is_the_machine_it_was() {
+fn a_file_without_levels_and_settings_is_unchanged() {
     let system = parse(Path::new("m.toml"), &with("")).unwrap();
     let names: Vec<String> = system.topology().levels.into_iter().map(|level| level.name).collect();
     assert_eq!(names, ["l1", "l2", "host"]);
@@ -67,7 +67,7 @@ fn a_file_without_them_is_the_machine_it_was() {
 }
 
 #[test]
-fn what_is_wrong_with_a_level_is_said_with_its_place() {
+fn a_fault_of_a_level_has_its_place() {
     let cases = [
         ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of a set of 8 ways"),
         ("latency_cycles", "latency_cycle", "latency_cycle = 100", "did you mean `latency_cycles`?"),
@@ -91,7 +91,7 @@ fn what_is_wrong_with_a_level_is_said_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_with_a_setting_is_said_with_its_place_and_the_nearest_name() {
+fn a_fault_of_a_setting_has_its_place_and_the_nearest_name() {
     let cases = [
         ("[protocol.timed]\nlease_ticks = 2000\n", "lease_ticks", "2000 ticks, expected 1 to 1000"),
         ("[protocol.timed]\nlease_tick = 20\n", "lease_tick", "did you mean `lease_ticks`?"),

@@ -150,7 +150,7 @@ fn shipped_tests() {
 }
 
 #[test]
-fn made_programs() {
+fn generated_programs() {
     let system = machine();
     let mut tally = Tally::default();
     let mut bound = Bound::new(2, 4, 2);

@@ -171,7 +171,7 @@ fn pictures(page: &str) -> Vec<([f64; 2], &str)> {
 }
 
 #[test]
-fn no_letters_leave_their_picture_or_lie_over_others() {
+fn no_text_leaves_its_picture_or_overlaps() {
     let page = page();
     let pictures = pictures(&page);
     assert_eq!(pictures.len(), 2 * (6 + 3));
@@ -196,7 +196,7 @@ fn no_letters_leave_their_picture_or_lie_over_others() {
 }
 
 #[test]
-fn a_screen_of_400_pixels_gets_pictures_of_its_own_whose_letters_are_not_shrunk() {
+fn a_screen_of_400_pixels_has_its_own_pictures_with_text_of_full_size() {
     let page = page();
     // The page leaves 0.9rem beside the text on both sides of such a screen.
     let room = 400.0 - 2.0 * 0.9 * 16.0;
@@ -216,7 +216,7 @@ fn a_screen_of_400_pixels_gets_pictures_of_its_own_whose_letters_are_not_shrunk(
 }
 
 #[test]
-fn marks_are_explained_beside_the_figure_that_has_them_and_only_there() {
+fn marks_are_explained_only_beside_figures_that_have_them() {
     let page = page();
     let section = |id: &str| {
         let from = page.find(&format!("<h2 id=\"figure-{id}\"")).unwrap();

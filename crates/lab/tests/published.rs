@@ -46,7 +46,7 @@ fn claimed(paper: &str, id: &str, key: &str) -> Option<f64> {
 }
 
 #[test]
-fn a_bar_has_the_value_of_the_claim_that_is_measured_by_it() {
+fn a_bar_shows_the_published_value_of_its_claim() {
     let figures = figures("hlrc");
     let fig4 = figure(&figures, "fig4");
     for scenario in ["scope-only", "steal-only", "rsp", "denovo-b", "hlrc"] {
@@ -64,7 +64,7 @@ fn a_bar_has_the_value_of_the_claim_that_is_measured_by_it() {
 }
 
 #[test]
-fn a_range_stands_at_each_input_that_it_is_claimed_of() {
+fn a_range_is_shown_at_each_claimed_input() {
     let figures = figures("hrf");
     let fig10 = figure(&figures, "fig10");
     let ends = ["low", "high"].map(|end| claimed("hrf", "hrf.fig10.uts", end).unwrap());
@@ -76,7 +76,7 @@ fn a_range_stands_at_each_input_that_it_is_claimed_of() {
 }
 
 #[test]
-fn machines_that_are_compared_are_called_by_their_names() {
+fn compared_machines_are_labelled_by_name() {
     let labels = |figure: &Figure| figure.groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>();
     let figures = figures("hlrc");
     assert_eq!(labels(figure(&figures, "fig1")), ["hlrc-8cu, 8 CUs", "hlrc-128cu, 128 CUs"]);
@@ -86,7 +86,7 @@ fn machines_that_are_compared_are_called_by_their_names() {
 }
 
 #[test]
-fn both_reports_print_what_is_published() {
+fn both_reports_print_published_values() {
     for (paper, published) in [("hlrc", "1.29"), ("hrf", "1.03 to 1.10")] {
         let results = results(paper);
         let page = lab::report::of_results(&results);

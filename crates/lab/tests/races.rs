@@ -58,7 +58,7 @@ fn gallery() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn the_gallery_is_found_out() {
+fn every_race_of_the_gallery_is_found() {
     let mut reports = String::new();
     for name in gallery() {
         let found = look(RaceModel::HrfIndirect, "vi", name, &[]);
@@ -74,7 +74,7 @@ fn the_gallery_is_found_out() {
 }
 
 #[test]
-fn what_is_repaired_does_not_race() {
+fn repaired_programs_do_not_race() {
     for name in gallery() {
         for (model, _) in [(RaceModel::HrfIndirect, 0), (RaceModel::HrfDirect, 1)] {
             let found = look(model, "vi", name, &[("repaired", "yes")]);
@@ -116,7 +116,7 @@ fn every_workload_is_free_of_races() {
 }
 
 #[test]
-fn every_workload_is_watched_here_or_with_the_task_programs() {
+fn every_workload_is_tested_for_races() {
     let tasks = ["uts", "queens", "fib", "stencil"];
     for workload in workloads::all() {
         let is_elsewhere = matches!(workload.purpose, Purpose::Race | Purpose::Diagnosis);
@@ -127,7 +127,7 @@ fn every_workload_is_watched_here_or_with_the_task_programs() {
 
 /// Every choice of a workload, one at a time.
 #[test]
-fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
+fn every_policy_is_free_of_races_under_its_model() {
     for (workload, settings) in SMALL {
         let entry = workloads::find(workload).expect("a workload");
         for setting in entry.settings {

@@ -78,7 +78,7 @@ const COUNTERS: [&str; 25] = [
 ];
 
 #[test]
-fn where_nothing_matters_only_claims_that_nothing_changes_are_reproduced() {
+fn equal_runs_reproduce_only_claims_of_no_change() {
     let published = Claims::parse(Path::new("hlrc"), include_str!("../../../claims/hlrc.toml")).unwrap();
     let results = nothing_matters(&plan(&Request::default()));
     let ids = |of: &dyn Fn(Status) -> bool| -> Vec<&str> {
@@ -150,7 +150,7 @@ fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64)
 }
 
 #[test]
-fn a_mean_that_the_seeds_do_not_settle_is_inconclusive_and_never_below_zero() {
+fn an_uncertain_mean_is_inconclusive_and_never_below_zero() {
     let figure = Request { figures: vec!["fig4".to_owned()], seeds: Some(2), ..Request::default() };
     // The paper claims a gain of 29% for hLRC. Here the mean has that gain, with one
     // seed of two.
@@ -195,7 +195,7 @@ fn an_order_that_fails_once_is_contradicted_and_means_have_a_geometric_one() {
 }
 
 #[test]
-fn a_wrong_answer_or_a_missing_run_leaves_claims_not_run_and_says_which() {
+fn a_wrong_answer_or_a_missing_run_leaves_claims_not_run_with_a_note() {
     let plan = plan(&Request { figures: vec!["fig4".to_owned()], seeds: Some(1), ..Request::default() });
     let row = |(key, _): (&lab::results::RowKey, _)| {
         let answer_ok = key.scenario != "scope-only" || key.input != "color-3";
@@ -310,7 +310,7 @@ fn a_second_run_does_nothing_and_reports_the_same_whatever_the_number_of_threads
 }
 
 #[test]
-fn what_is_missing_damaged_or_half_written_is_run_again_and_nothing_else() {
+fn only_missing_damaged_and_incomplete_results_run_again() {
     let (folder, out) = (small("resume", str::to_owned), scratch("resume-out"));
     let (_, results) = reproduce(&folder, &out, 2);
     let files = || {
@@ -347,7 +347,7 @@ fn a_folder_belongs_to_one_process_at_a_time() {
 }
 
 #[test]
-fn results_of_other_seeds_settings_or_machines_are_not_taken_for_these() {
+fn results_of_other_seeds_settings_or_machines_are_not_reused() {
     let ids = |request: &Request| {
         let plan = plan(&Request { figures: vec!["fig1".to_owned()], seeds: Some(1), ..request.clone() });
         plan.tasks().into_iter().map(|task| task.id.clone()).collect::<std::collections::BTreeSet<_>>()
@@ -436,7 +436,7 @@ fn a_request_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_file_of_a_graph_takes_the_place_of_its_stand_in() {
+fn a_graph_file_replaces_its_stand_in() {
     let folder = scratch("graphs");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("c-68.gr"), "p sp 3 2\na 1 2 5\na 2 3 5\n").unwrap();

@@ -27,7 +27,7 @@ acyclic po | rf | co | fr as sc
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
 #[test]
-fn every_command_of_the_pages_prints_what_they_show() {
+fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
     let pages: Vec<Page> =
         pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
@@ -156,7 +156,7 @@ pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String
 
 /// Every command line in the tables of exceptions is in a page.
 #[test]
-fn every_command_that_something_is_known_of_stands_in_a_page() {
+fn every_listed_exception_is_in_a_page() {
     let mut all = BTreeSet::new();
     for page in Page::all() {
         all.extend(page.steps().into_iter().flat_map(|step| step.commands).map(|command| command.text));

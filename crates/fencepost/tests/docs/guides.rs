@@ -26,7 +26,7 @@ const CHANGED: [&str; 5] = ["zoo", "workloads", "explore", "lab", "fencepost"];
 const UNOPTIMIZED: [&str; 3] = ["explore", "lab", "fencepost"];
 
 #[test]
-fn every_guide_works_to_the_letter() {
+fn every_guide_works_as_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guides");
     fs::remove_dir_all(&folder).ok();
     let (copy, target) = (folder.join("clone"), folder.join("target"));

@@ -11,7 +11,7 @@ const PAGE: &str = "docs/parts.md";
 type Names = BTreeSet<String>;
 
 #[test]
-fn the_page_of_the_parts_names_every_part_and_no_other() {
+fn the_page_of_the_parts_lists_exactly_the_parts() {
     let page = sections(&read(PAGE));
     let macros = tree::files(&tree::root().join("crates/proto/src"));
     let macros = macros.iter().flat_map(|file| {
@@ -40,7 +40,7 @@ fn the_page_of_the_parts_names_every_part_and_no_other() {
 }
 
 #[test]
-fn the_page_of_the_parts_names_who_uses_each_part() {
+fn the_page_of_the_parts_lists_the_users_of_each_part() {
     let mut users: BTreeMap<String, Names> = BTreeMap::new();
     for file in tree::files(&tree::root().join("crates/zoo/src")) {
         let path = file.display().to_string();

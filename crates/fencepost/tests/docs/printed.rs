@@ -76,7 +76,7 @@ fn shape(line: &str) -> String {
 }
 
 #[test]
-fn lines_may_be_left_out_and_times_differ() {
+fn lines_may_be_omitted_and_times_may_differ() {
     assert!(fits("a\n...\nz in 0.3 s\n", "a\nb\nc\nz in 12.5 s\n"));
     assert!(fits("...\nseeds, 0.1 s\n", "x\nseeds, 0.2 s\n"));
     assert!(fits("a ...\n", "a b c\n"));
@@ -86,7 +86,7 @@ fn lines_may_be_left_out_and_times_differ() {
 }
 
 #[test]
-fn a_page_is_blessed_with_what_it_left_out() {
+fn a_blessed_page_omits_the_same_lines() {
     let output = "head 2\nb 2\nc\nend 7\n";
     assert_eq!(blessed("head 1\n...\nend 1\n", output).as_deref(), Some("head 2\n...\nend 7\n"));
     assert_eq!(blessed("old\n", output).as_deref(), Some(output));

@@ -74,7 +74,7 @@ fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&EndState)) {
 }
 
 #[test]
-fn no_command_is_left_out_here() {
+fn every_command_is_tested_here() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     fencepost::run(["fencepost", "--help"].map(OsString::from), &mut out, &mut err);
     let help = String::from_utf8(out).unwrap();
@@ -143,7 +143,7 @@ fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
 }
 
 #[test]
-fn no_color_is_heeded() {
+fn no_color_is_respected() {
     let no_color = |left: &EndState| {
         let text = String::from_utf8_lossy(&left.bytes);
         let codes = text.split('\u{1b}').skip(1);
@@ -210,7 +210,7 @@ fn long_test() -> String {
 }
 
 #[test]
-fn a_long_command_shows_its_progress_on_one_line_and_ctrl_c_takes_it_away() {
+fn a_long_command_shows_one_progress_line_and_ctrl_c_removes_it() {
     std::thread::scope(|scope| {
         for columns in WIDTHS {
             scope.spawn(move || {
@@ -285,7 +285,7 @@ fn ctrl_c_at_any_moment_ends_every_command_and_leaves_the_terminal_clean() {
 }
 
 #[test]
-fn an_interrupted_reproduction_says_how_to_go_on() {
+fn an_interrupted_reproduction_prints_how_to_continue() {
     let folder = home("resume");
     let command = words("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1");
     let mut session = Session::start(&command, &folder, &USUAL);

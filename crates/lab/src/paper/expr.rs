@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_the_usual_rules_and_definitions_take_the_place_that_is_asked_for() {
+    fn values_follow_the_usual_precedence_and_definitions_take_a_place() {
         assert_eq!(value("1 + 2 * 3 - 8 / 4 - 1"), Ok(4.0));
         assert_eq!(value("(1 + 2) * 3"), Ok(9.0));
         assert_eq!(value("cycles[a-b]/cycles"), Ok(2.5));
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_place() {
+    fn a_syntax_error_has_its_place() {
         let wrong = |text: &str| {
             let wrong = Expr::parse(text, &Definitions::new()).unwrap_err();
             (wrong.offset, wrong.message)

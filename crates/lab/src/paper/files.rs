@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_stand_in_the_order_of_their_numbers() {
+    fn figures_are_sorted_by_number() {
         let mut files = ["table6.toml", "fig10.toml", "padding.toml", "fig9.toml"];
         files.sort_by_key(|file| numeric_key(file));
         assert_eq!(files, ["fig9.toml", "fig10.toml", "padding.toml", "table6.toml"]);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_that_are_close_enough_are_those_that_are_reproduced() {
+    fn the_close_counts_are_the_reproduced_ones() {
         let bytes = claim(Kind::Number, Unit::Count, 24_576.0);
         let [low, high] = close_counts(&bytes).unwrap();
         // The fourth root of 24,576 is 12.5206.

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_correlation_is_one_that_it_can_have() {
+    fn the_interval_of_a_correlation_lies_between_minus_one_and_one() {
         let rows = |spread: f64, seeds: usize| -> Vec<Vec<f64>> {
             let of = |input: usize| {
                 (0..seeds)

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_broken_where_it_may_and_cut_where_it_must() {
+    fn text_is_broken_at_blanks_or_cut() {
         assert_eq!(wrap("geometric mean", 12.0, 70.0), ["geometric", "mean"]);
         assert_eq!(wrap("geometric mean", 12.0, 200.0), ["geometric mean"]);
         assert_eq!(wrap("invalidate-16", 12.0, 75.0), ["invalidate-", "16"]);

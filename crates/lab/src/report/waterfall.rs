@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_difference_of_long_runs_gets_an_axis_of_its_own_and_says_so() {
+    fn a_small_difference_of_long_runs_has_a_zoomed_axis_and_a_note() {
         let difference = of(1_000_000, &[("load", 4000), ("release", -9000)]);
         let svg = draw(&difference, View::Broad);
         let release = boxes(&svg)[1];

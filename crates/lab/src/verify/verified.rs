@@ -143,7 +143,7 @@ mod tests {
     use explore::verify::{self, Options};
 
     #[test]
-    fn what_was_found_makes_files_when_there_is_no_time_left() {
+    fn findings_make_files_even_without_time_left() {
         let text = include_str!("../../../../docs/findings/hlrc.litmus");
         let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
         let subject = Subject::named("hlrc").expect("a protocol");

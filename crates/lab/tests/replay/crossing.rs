@@ -55,7 +55,7 @@ exists (0:r0=0 /\\ 0:r1=0 /\\ 1:r0=0 /\\ 1:r1=0 /\\ f=7 /\\ x=1)
 ";
 
 #[test]
-fn a_machine_with_split_caches_can_be_led() {
+fn a_machine_with_split_caches_can_follow_a_trace() {
     let system = levelled();
     let test = Test::read("busy", BUSY).expect("a test");
     let through = Bounds { banks: 1, ..Bounds::new(WritePolicy::Through, WritePolicy::Through) };

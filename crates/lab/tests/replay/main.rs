@@ -81,7 +81,7 @@ fn refuted(
 }
 
 #[test]
-fn the_kept_counterexample_comes_out_on_every_machine() {
+fn the_recorded_counterexample_is_reproduced_on_every_machine() {
     let trace: Trace = KEPT.parse().expect("it is kept");
     let subject = Subject::of::<zoo::hlrc::Hlrc>();
     for name in Systems::with_folder("none").names() {
@@ -102,7 +102,7 @@ fn the_kept_counterexample_comes_out_on_every_machine() {
 
 /// Generated programs, with exchanges of every order, and hosts.
 #[test]
-fn counterexamples_of_hlrc_come_out() {
+fn counterexamples_of_hlrc_are_reproduced() {
     let claims = [Claim::of("drf").expect("a known model")];
     let scopes = corpus::scopes_matter(&Subject::of::<zoo::hlrc::Hlrc>());
     let tests = corpus::made(&claims, scopes, 2, true, 1, &|| false);
@@ -117,7 +117,7 @@ fn counterexamples_of_hlrc_come_out() {
 }
 
 #[test]
-fn figure_6_comes_out_of_targeted_flushes() {
+fn figure_6_is_reproduced_with_targeted_flushes() {
     let test = shipped("hrf/fig6.litmus");
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
@@ -162,7 +162,7 @@ fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
 }
 
 #[test]
-fn a_protocol_that_never_flushes_fails_with_the_timing() {
+fn a_protocol_without_flushes_fails_with_timing() {
     let protocols = [
         ("vi", "no Flush"),
         ("rsp", "no FlushOthers"),
@@ -202,7 +202,7 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
 /// protocol, in every placement, with every policy and core, evictions and the
 /// host.
 #[test]
-fn the_machine_can_be_led_where_the_explorer_went() {
+fn the_machine_follows_every_walk_of_the_explorer() {
     let through = Bounds::new(WritePolicy::Through, WritePolicy::Through);
     let drop = Bounds::new(WritePolicy::ThroughInvalidate, WritePolicy::ThroughInvalidate);
     let machines = [
@@ -262,7 +262,7 @@ fn the_machine_can_be_led_where_the_explorer_went() {
 
 /// Deadlocks, impossible rows, and unfinished work at the end.
 #[test]
-fn other_faults_than_outcomes_come_out() {
+fn faults_other_than_outcomes_are_reproduced() {
     let mut seen = BTreeMap::<Fault, usize>::new();
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
@@ -287,7 +287,7 @@ fn other_faults_than_outcomes_come_out() {
 }
 
 #[test]
-fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
+fn an_impossible_move_is_named_with_the_possible_ones() {
     let cases = [
         (
             "deliver 0 1 0\nserve",
@@ -318,7 +318,7 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
 }
 
 #[test]
-fn what_is_said_of_all_runs_is_not_asked_of_one() {
+fn findings_about_all_runs_are_not_replayed_with_timing() {
     for (fault, what) in
         [("Livelock", "that a program never ends"), ("ThinAir", "that a byte was never written")]
     {
@@ -330,7 +330,7 @@ fn what_is_said_of_all_runs_is_not_asked_of_one() {
 }
 
 #[test]
-fn a_thread_that_never_waits_posts_no_more_than_it_may() {
+fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let text = KEPT.replacen("|   int r0 = *x;", "|   while (1) { *x = 1; }\n|   int r0 = *x;", 1);
     let mut trace: Trace = text.parse().expect("it is a test still");
     trace.violation.moves.truncate(1);
@@ -339,7 +339,7 @@ fn a_thread_that_never_waits_posts_no_more_than_it_may() {
 }
 
 #[test]
-fn what_no_timed_machine_has_is_told() {
+fn features_that_no_timed_machine_has_are_named() {
     let with = |from: &str, to: &str| {
         let text = KEPT.replacen(from, to, 1);
         assert_ne!(text, KEPT);
@@ -364,7 +364,7 @@ impl Dice {
 }
 
 #[test]
-fn no_file_does_worse_than_to_be_refused() {
+fn any_damaged_file_is_read_or_refused() {
     const WORDS: [&str; 14] = [
         "0", "1", "255", "64", "3", "yes", "host", "cu1", "Gpu", "Livelock", "issue", "Through", "acq_rel",
         "|",

@@ -87,7 +87,7 @@ fn machines() -> [Bounds; 5] {
 }
 
 #[test]
-fn programs_of_several_kernels_come_to_their_ends() {
+fn programs_of_several_kernels_reach_their_ends() {
     let spread = Spread { kernels: 3, hosts: 1 };
     let is_staged = |placement: &Placement| !placement.stages.is_empty();
     let seen = walks(&machines(), spread, is_staged, |_| false);
@@ -97,7 +97,7 @@ fn programs_of_several_kernels_come_to_their_ends() {
 }
 
 #[test]
-fn preempted_programs_come_to_their_ends() {
+fn preempted_programs_reach_their_ends() {
     let machines = machines().map(|bounds| bounds.preempting(2));
     let is_preempt = |mv: Move| matches!(mv, Move::Preempt { .. } | Move::Resume { .. });
     for spread in [Spread::default(), Spread { kernels: 2, hosts: 1 }] {
@@ -184,7 +184,7 @@ fn is_of(mutant: &Mutant, fault: &[&str]) -> bool {
 
 /// A kernel that ends without a flush, and one that begins without an invalidation.
 #[test]
-fn faults_of_the_boundaries_of_kernels_come_out() {
+fn faults_of_kernel_boundaries_are_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
         for fault in FAULTS {
             let is_it = |mutant: &Mutant| is_of(mutant, fault);
@@ -201,7 +201,7 @@ fn faults_of_the_boundaries_of_kernels_come_out() {
 
 /// The next kernel of a program reads values that the host has overwritten.
 #[test]
-fn a_stale_copy_behind_the_program_comes_out() {
+fn a_stale_copy_after_the_program_is_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
         let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[1]);
         let traces = seeded(protocol, (READ, &|placement| placement), is_it, COMBINING);
@@ -236,7 +236,7 @@ fn paired(placement: Placement) -> Placement {
 /// A work-group that is preempted without a flush, or resumed without an
 /// invalidation.
 #[test]
-fn faults_of_preemptions_come_out() {
+fn faults_of_preemptions_are_reproduced() {
     for protocol in ["vi", "rsp", "hlrc", "denovo-b"] {
         for fault in FAULTS {
             let is_it = |mutant: &Mutant| is_of(mutant, fault);
@@ -250,7 +250,7 @@ fn faults_of_preemptions_come_out() {
 
 /// The timed machine, too, refuses moves out of order.
 #[test]
-fn boundaries_and_preemptions_wait_for_their_turn() {
+fn boundaries_and_preemptions_out_of_order_are_refused() {
     let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[0]);
     let staged = seeded("vi", (HANDED_ON, &handed_on), is_it, COMBINING).remove(0).to_string();
     let preempted = seeded("vi", (OWN, &paired), is_it, COMBINING.preempting(1));
