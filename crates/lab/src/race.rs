@@ -30,7 +30,7 @@ pub struct Races {
 pub struct Failed {
     /// Its seed.
     pub seed: u64,
-    /// What went wrong.
+    /// The error, as a sentence.
     pub error: String,
     /// Whether the settings do not fit the input or the machine.
     #[serde(skip)]
