@@ -17,7 +17,7 @@ use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Printed<'a> {
     system: &'a str,
