@@ -1,12 +1,12 @@
-//! Numbers of a machine description: whole, in range, and refused with a
-//! sentence that says what was expected.
+//! Numbers of a machine description. Reading refuses a number that is not whole or
+//! out of range, with the expected range.
 
 use core::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
-/// Reads a whole number of a range.
+/// Reads a whole number within a range.
 struct Whole {
     min: u64,
     max: u64,
@@ -52,7 +52,7 @@ pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Er
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
-/// A `u64` above zero. The end of the range is TOML's largest integer.
+/// A `u64` above zero. The upper end of the range is TOML's largest integer.
 pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_u64(Whole { min: 1, max: i64::MAX as u64 })
 }
