@@ -13,29 +13,30 @@ use crate::reports::counters::Counts;
 use crate::reports::probe::WaveAt;
 use crate::reports::spent::Beside;
 
-/// Who an instruction belongs to.
+/// The owner of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Wave(u32),
     Host(OpId),
     /// The beginning or end of a kernel on a compute unit or for the machine.
     Kernel(KernelId),
-    /// The release of all kernels so far to the host.
+    /// The release of all completed kernels to the host.
     Release,
-    /// A work-group that changes its compute unit.
+    /// A work-group that moves to another compute unit.
     Group(u32),
 }
 
-/// What an instruction is, beyond the access of its lines.
+/// The phase of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// An access, a fence or a kernel boundary: complete when it is answered.
+    /// An access, a fence or a kernel boundary. It is complete when all requests
+    /// are answered.
     Simple,
-    /// The release in front of a barrier.
+    /// The release before a barrier.
     BarrierRelease,
-    /// At the barrier.
+    /// The wait at a barrier.
     BarrierWait,
-    /// The acquire behind a barrier.
+    /// The acquire after a barrier.
     BarrierAcquire,
     /// An access to local memory.
     Lds,
@@ -45,27 +46,28 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The posted operation, unless the issue rule let its issuer go on.
+    /// The posted operation. `None` if the issue rule let the issuer continue.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
     /// Line requests not yet answered.
     pub(crate) left: u32,
-    /// When the latest answer is there.
+    /// The time of the latest answer.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) ask: AskHead,
-    /// What it spent beside its access in earlier phases, and in this one.
+    /// Waits other than the access itself: in earlier phases, and in this phase.
     pub(crate) spent: Beside,
     pub(crate) spent_now: Beside,
-    /// Does it take its bytes from a store of its wavefront, and ask no station?
+    /// True if the bytes come from a store of the same wavefront. No station gets a
+    /// request.
     pub(crate) is_forwarded: bool,
-    /// The operands of a store whose issuer has gone on.
+    /// The operands of a store whose issuer has continued.
     pub(crate) kept: Option<Box<Kept>>,
 }
 
 impl Instr {
-    /// An operation that begins now, with so many requests to be answered.
+    /// An operation that begins now and needs `left` answers.
     pub(crate) fn new(now: Cycle, owner: Owner, ask: AskHead, left: u32) -> Instr {
         Instr {
             owner,
@@ -83,8 +85,8 @@ impl Instr {
         }
     }
 
-    /// The request for one line is answered at that time. What the operation spends is
-    /// what its slowest line spends.
+    /// Records the answer of one line request. The waits of the slowest line count
+    /// for the operation.
     #[inline]
     pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Beside) {
         self.left -= 1;
@@ -94,13 +96,13 @@ impl Instr {
         }
     }
 
-    /// The requests of this phase are answered; others may follow.
+    /// Ends a phase. All of its requests are answered; another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
         self.spent_now = Beside::default();
     }
 
-    /// Counts the time of the operation, which is complete.
+    /// Counts the wait cycles of a complete operation.
     pub(crate) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
         if self.phase == Phase::Lds {
             return;
@@ -118,7 +120,7 @@ impl Instr {
             (Phase::Simple, Op::Store) if ask.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
-            // The way of an order to its station belongs to the order.
+            // The path of an order to its station belongs to the order.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::Fence) if ask.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
@@ -126,7 +128,8 @@ impl Instr {
         } += access;
     }
 
-    /// What its wavefront waits for beside queues and synchronization.
+    /// The cause of a wait for this instruction, apart from queues and
+    /// synchronization.
     pub(crate) fn access_cause(&self) -> Cause {
         match (self.phase, self.ask.op) {
             (Phase::Lds, _) => Cause::LocalMemory,
@@ -134,7 +137,7 @@ impl Instr {
             (Phase::Simple, Op::Load | Op::Store) if self.ask.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
-            // The way of an order to its station belongs to the order.
+            // The path of an order to its station belongs to the order.
             (Phase::Simple, _) if self.ask.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
@@ -142,7 +145,7 @@ impl Instr {
     }
 }
 
-/// What all line requests of an instruction have in common.
+/// The part that all line requests of an instruction have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AskHead {
     pub(crate) op: Op,
@@ -194,7 +197,7 @@ impl AskHead {
         }
     }
 
-    /// A request as at the boundary of a kernel.
+    /// A request at a kernel boundary.
     pub(crate) fn of_boundary(op: Op, scope: Scope) -> AskHead {
         AskHead {
             op,
@@ -208,7 +211,7 @@ impl AskHead {
         }
     }
 
-    /// What decides where it enters.
+    /// The key that decides the entry station.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }
