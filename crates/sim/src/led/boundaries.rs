@@ -1,4 +1,4 @@
-//! The boundaries of kernels in a machine that is led, and the steps of its program.
+//! Kernel boundaries and program steps in a machine that follows a script.
 
 use proto::{Agent, Boundary};
 
@@ -16,8 +16,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.leader.as_ref().and_then(|leader| leader.kernels.as_deref())
     }
 
-    /// A step of the program has ended: nothing of the next one happens before it is
-    /// let begin.
+    /// Marks the end of a program step. The next step begins only when a move lets
+    /// it.
     pub(crate) fn turn(&mut self, turns: bool) {
         if let Some(leader) = self.leader.as_mut().filter(|leader| leader.is_staged()) {
             leader.turns = turns;
@@ -28,8 +28,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.leader.as_ref().is_some_and(|leader| leader.turns)
     }
 
-    /// Has the host written since the last kernel began? A leader says whether it
-    /// may have.
+    /// Whether the host has written since the last kernel began. A script overrides
+    /// the answer.
     pub(crate) fn host_has_written(&mut self) -> bool {
         let written = self.host.take_written();
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
@@ -37,21 +37,21 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Is the last kernel not released to the host although the host is next to
-    /// look?
+    /// Whether the last kernel stays unreleased although the host accesses memory
+    /// next.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
         led.is_some_and(|kernel| !kernel.is_released)
     }
 
-    /// Is this the kernel behind the program?
+    /// Whether the current kernel comes after those of the script.
     pub(crate) fn is_behind_all(&self) -> bool {
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
     }
 
-    /// Queues a request at a boundary, or keeps it until its move.
+    /// Queues a boundary request, or holds it until its move.
     pub(crate) fn ask_led(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
         match self.leader.as_mut().filter(|leader| leader.is_staged()) {
             Some(leader) => leader.boundary.push((number, agent, instr)),
@@ -59,7 +59,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes the request of an agent at the boundary of a kernel.
+    /// Makes an agent's request at a kernel boundary.
     pub(crate) fn make_boundary(&mut self, now: Cycle, number: u32) -> Option<&'static str> {
         let leader = self.leader.as_mut().filter(|leader| !leader.turns)?;
         let at = leader.boundary.iter().position(|&(other, ..)| other == number)?;
@@ -68,7 +68,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Lets the next step of the program begin.
+    /// Begins the next step of the program.
     pub(crate) fn make_next(&mut self, now: Cycle, held: &mut Vec<Event>) -> Option<&'static str> {
         if self.turns() {
             self.turn(false);
@@ -84,14 +84,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// May threads issue?
+    /// Whether threads may issue operations.
     pub(crate) fn may_issue(&self) -> bool {
         let current = self.kernels.current();
         let is_staged = self.leader.as_ref().is_some_and(|leader| leader.is_staged());
         !is_staged || !self.turns() && current.is_none_or(|current| current.step == Step::Running)
     }
 
-    /// Have all of a kernel's threads come to their end, and does a step follow?
+    /// Whether all threads of a kernel have ended and the program continues after
+    /// it.
     fn may_end_kernel(&self) -> bool {
         let Some(current) = self.kernels.current() else { return false };
         let number = usize::from(current.launch.kernel.0);
@@ -100,14 +101,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         is_followed && current.step == Step::Running && self.are_threads_done()
     }
 
-    /// Has the program come to its last step, with nothing left to do in it?
+    /// Whether the program has reached its last step and has nothing left to do.
     pub(crate) fn is_program_over(&self) -> bool {
         let step = self.kernels.current().map(|current| current.step);
         let is_at_boundary = matches!(step, Some(Step::Boundary(_)));
         self.are_threads_done() && !is_at_boundary
     }
 
-    /// Have all threads that run come to their end?
+    /// Whether all running threads have ended.
     fn are_threads_done(&self) -> bool {
         let is_done = |wave: &Wave| {
             let is_live = wave.is_live();
@@ -118,7 +119,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_away
     }
 
-    /// The moves that are about no event.
+    /// The open moves that concern no event.
     pub(crate) fn open_beside_events(&self) -> Vec<Move> {
         let Some(leader) = &self.leader else { return Vec::new() };
         let mut open = Vec::new();
@@ -131,7 +132,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// Asks for a work-group what a compute unit is asked at that boundary.
+    /// Makes the boundary request of a compute unit for a single work-group.
     pub(crate) fn ask_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };

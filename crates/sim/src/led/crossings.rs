@@ -1,5 +1,5 @@
-//! What crosses from a core to another station than that of its plain loads, or back,
-//! in a machine that is led.
+//! Crossings: requests and answers between a core and a station other than that of
+//! its plain loads, in a machine that follows a script.
 
 use proto::issue::IssueId;
 use proto::{Agent, PlanKey};
@@ -11,8 +11,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// What crosses from a core to another station than that of its plain loads, or
-/// back.
+/// A request or an answer between a core and a station other than that of its plain
+/// loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -21,18 +21,18 @@ pub(crate) struct Crossing {
     age: IssueId,
 }
 
-/// Where what crosses is held.
+/// The place where a crossing is held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Crosser {
-    /// Among the events.
+    /// An index into the held events.
     Answer(usize),
-    /// Among the requests that cores have kept back.
+    /// An index into the requests that cores hold.
     Request(usize),
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Does the request of this instruction enter another station than plain loads
-    /// of the same agent do? So from that one to the other.
+    /// The station of the agent's plain loads and the entry station of this
+    /// instruction, if they differ.
     fn apart(&self, instr: &Instr) -> Option<(Issues, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -54,7 +54,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != asked).then_some((issues, home, asked))
     }
 
-    /// The way of an answer from another station.
+    /// The crossing of an answer from another station.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
@@ -62,14 +62,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: asked, to: home, issues, age: instr.issue })
     }
 
-    /// The way of a request to another station.
+    /// The crossing of a request to another station.
     fn crossing_of_kept(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, asked) = self.apart(instr)?;
         Some(Crossing { from: home, to: asked, issues, age: instr.issue })
     }
 
-    /// A request that its core has kept back goes out. Does it wait for its move?
+    /// Holds a core's request until its move. Returns false if it needs no move.
     pub(crate) fn keeps_back(&mut self, number: u32) -> bool {
         if self.leader.is_none() || self.crossing_of_kept(number).is_none() {
             return false;
@@ -80,7 +80,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         })
     }
 
-    /// The moves of what crosses. Those of one thread on one way are numbered by age.
+    /// The moves of all crossings. Those of one thread on one path are numbered by
+    /// age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, Crosser)> {
         let Some(leader) = &self.leader else { return Vec::new() };
         let answers = held.iter().enumerate();
@@ -98,7 +99,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Makes a move by which something crosses.
+    /// Makes the move of a crossing.
     pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         let (_, crosser) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
         match crosser {

@@ -1,23 +1,24 @@
-//! What waits for a move and is no event of the queue: the requests at the
-//! boundaries of kernels, what a core keeps back, and work-groups that have left.
+//! Items that wait for a move but are not events of the queue: requests at kernel
+//! boundaries, requests that cores hold, and preempted work-groups.
 
 use proto::Agent;
 
 use crate::engine::Event;
 use crate::led::moves::LedKernel;
 
-/// What the moves are about beside events.
+/// The state of a scripted run other than its events.
 #[derive(Debug, Default)]
 pub(crate) struct Leader {
-    /// The kernels, if moves name their boundaries.
+    /// The kernels of the script, if moves order their boundaries.
     pub(super) kernels: Option<Vec<LedKernel>>,
-    /// Requests at a boundary, each with the number of its agent and the agent.
+    /// Requests at a boundary: the number of the agent, the agent and the
+    /// instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// Requests that cores have kept back, on their way to another station.
+    /// Requests that cores hold before they cross to another station.
     pub(super) kept: Vec<u32>,
-    /// Work-groups that are not at work, for they change their compute unit.
+    /// Work-groups that are off their compute unit.
     pub(super) away: Vec<Away>,
-    /// A step of the program has ended, and the next one has not been let begin.
+    /// True if a step of the program has ended and the next one has not begun.
     pub(super) turns: bool,
 }
 
@@ -26,28 +27,28 @@ impl Leader {
         Box::new(Leader { kernels: kernels.map(<[_]>::to_vec), ..Leader::default() })
     }
 
-    /// Do moves name the boundaries of kernels?
+    /// Whether moves order the boundaries of kernels.
     pub(crate) fn is_staged(&self) -> bool {
         self.kernels.is_some()
     }
 }
 
-/// A work-group that is not at work.
+/// A work-group that a move has preempted.
 #[derive(Debug)]
 pub(crate) struct Away {
     pub(super) group: u32,
     pub(super) stay: Stay,
-    /// What its wavefronts are at, by the number of the wavefront.
+    /// The held events of its wavefronts, each with the number of its wavefront.
     pub(super) events: Vec<(u32, Event)>,
 }
 
-/// How a work-group stands to its compute unit.
+/// The stage of a preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stay {
-    /// The compute unit releases.
+    /// The old compute unit releases.
     Saves,
-    /// The work-group may go on elsewhere.
+    /// The work-group may resume on another compute unit.
     Off,
-    /// The next compute unit acquires.
+    /// The new compute unit acquires.
     Restores,
 }

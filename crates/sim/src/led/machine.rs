@@ -1,5 +1,5 @@
-//! The machine as it is led: what is a choice waits until a move names it. See
-//! [`crate::follow`].
+//! The machine under a script: an event that is a choice waits until a move names
+//! it. See [`crate::follow`].
 
 use proto::issue::{IssueId, Verdict};
 
@@ -16,7 +16,7 @@ use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
 use crate::stations::timed::Origin;
 
-/// What came of it.
+/// The result of a scripted run.
 pub(crate) struct Led {
     pub(crate) stations: Vec<String>,
     pub(crate) steps: Vec<Step>,
@@ -28,33 +28,35 @@ pub(crate) enum Ended {
     Otherwise(End),
 }
 
-/// An event as the leader of the machine sees it.
+/// The way an event is ordered.
 enum Choice {
-    /// It takes place by itself.
+    /// It happens by itself.
     None,
-    /// A move names it.
+    /// This move names it.
     Of(Move),
-    /// An answer from another station than that of plain loads: a move names it.
+    /// An answer from another station than that of plain loads. A crossing move
+    /// names it.
     Crosses,
-    /// A wavefront's last arithmetic, or the launch of a kernel behind the program:
-    /// after all moves of its kernel, or of the program.
+    /// The last arithmetic of a wavefront, or the launch of a kernel after those of
+    /// the script. It follows all moves of its kernel or program.
     Last,
 }
 
-/// So many timers run out before the first move: some never end.
+/// The limit of timer events before the first move. Some timers never stop.
 const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Makes the moves.
+    /// Makes the moves of a script.
     pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<Led, FollowError> {
-        // However many requests are under way, a port takes the next one.
+        // A port accepts the next request, however many are under way.
         self.ports.take_any_number();
         let mut held = Vec::new();
         self.stations.hold_time();
         self.leader = Some(Leader::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
-        // What comes before the first operation is led where kernels are.
+        // If moves order kernel boundaries, they also order the steps before the
+        // first operation.
         self.go_on(&mut held, script.kernels.is_none())?;
         if let Some(failure) = self.engine.take_failure() {
             return Err(failure.into());
@@ -81,8 +83,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Led { stations, steps, end })
     }
 
-    /// Lets happen what happens by itself. Before the first move (`is_setup`) all
-    /// does but what wavefronts and the host issue.
+    /// Processes the events that happen by themselves. Before the first move
+    /// (`is_setup`), these are all events other than issues of wavefronts and the
+    /// host.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
         while !self.engine.has_failed()
@@ -162,7 +165,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return Choice::Last };
         let ops = self.session.ops();
         let op = ops.get(op);
-        // A barrier that releases nothing is reached without asking anybody.
+        // A barrier without a release is reached without a request.
         let is_silent = op.action == kernel::Action::Barrier && !op.semantics.order.releases();
         if is_silent { Choice::None } else { self.issues(wave) }
     }
@@ -176,7 +179,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that the event is, unless it must wait for others.
+    /// The move that names this event, unless the event must wait for others.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -195,7 +198,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The first of the events that the move names.
+    /// The first held event that the move names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -204,7 +207,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move, if it is open, and lets happen what follows by itself.
+    /// Makes a move if it is open, then processes the events that happen by
+    /// themselves.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<Step>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
@@ -238,7 +242,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Some(Step { cycle, what }))
     }
 
-    /// Makes a move of an event, or of what waits beside events.
+    /// Makes a move of a held event, or of an item held elsewhere.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -281,7 +285,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// What the protocol did that its tables call impossible, if it did.
+    /// The violation of the protocol's tables, if the last move led to one.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(None),
@@ -290,7 +294,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Everything that could happen next.
+    /// All open moves.
     fn open(&mut self, held: &[Event]) -> Vec<Move> {
         let mut open: Vec<Move> = Vec::new();
         for &event in held {
@@ -307,8 +311,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// How it stands behind the last move. If all is over, the kernel ends and
-    /// the host goes on.
+    /// The state after the last move. If the program is over, the kernel ends and
+    /// the host continues.
     fn close(mut self, held: Vec<Event>) -> Result<Ended, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {
@@ -331,7 +335,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let cycles = match self.run_to_end() {
             Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
             Err(RunError::Stuck(_)) => {
-                let why = "the program is over, and its kernel does not come to an end";
+                let why = "the program has ended, but its kernel does not end";
                 return Ok(Ended::Otherwise(End::Unquiet(why.to_owned())));
             }
             ended => ended?,

@@ -1,4 +1,4 @@
-//! A machine that is led: a list of moves says in which order choices are made.
+//! A machine that follows a script: a list of moves decides the order of choices.
 
 mod boundaries;
 mod crossings;

@@ -1,10 +1,10 @@
-//! Preemption: a work-group leaves its compute unit, and goes on on another one,
-//! where whoever leads the machine says so.
+//! Preemption: a move takes a work-group off its compute unit, and another move
+//! resumes it on a different one.
 //!
-//! None of its requests is under way then. The compute unit that is left makes the
-//! request of a kernel's end at device scope; the other one makes that of a
-//! beginning before the work-group goes on. The state itself takes no way through
-//! the caches.
+//! None of the work-group's requests is under way then. The old compute unit makes
+//! the request of a kernel's end at device scope. The new one makes the request of
+//! a kernel's beginning before the work-group continues. The registers and local
+//! memory of the work-group do not pass through the caches.
 
 use proto::{Agent, Boundary};
 
@@ -19,7 +19,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The wavefront that an event is of, if it waits for a move or for the end.
+    /// The wavefront of an event that waits for a move or for the end.
     fn wave_of(&self, event: Event) -> Option<u32> {
         match event {
             Event::Simd(unit) => self.cores.running(unit),
@@ -62,7 +62,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// The moves by which work-groups come to other compute units.
+    /// The moves that resume work-groups on other compute units.
     pub(crate) fn resumes(&self) -> Vec<Move> {
         let away = self.leader.iter().flat_map(|leader| &leader.away);
         let off = away.filter(|away| away.stay == Stay::Off);
@@ -75,7 +75,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Brings a work-group to another compute unit, which acquires.
+    /// Resumes a work-group on another compute unit, which acquires.
     pub(crate) fn make_resume(&mut self, now: Cycle, work_group: u32, cu: u32) -> Option<&'static str> {
         if !self.resumes().contains(&Move::Resume { work_group, cu }) {
             return None;
@@ -98,14 +98,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Sends the request that a work-group's compute unit has kept back.
+    /// Sends the request that a work-group's compute unit holds.
     pub(crate) fn send_for_group(&mut self, now: Cycle, group: u32, instr: u32) {
         if let Some(cu) = self.cores.cu_of(group) {
             self.ask_order(now, Agent::Cu(cu as u16), instr);
         }
     }
 
-    /// The request for a work-group is answered.
+    /// Records the answer to the request of a preempted work-group.
     pub(crate) fn group_moved(&mut self, now: Cycle, group: u32) {
         let Some(leader) = &mut self.leader else { return };
         let Some(at) = leader.away.iter().position(|away| away.group == group) else { return };
