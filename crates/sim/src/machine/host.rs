@@ -1,4 +1,4 @@
-//! What the host does: its accesses, copies and launches, in order.
+//! The host's operations: accesses, copies and launches, in order.
 
 use kernel::{Action, OpId};
 use proto::Agent;
@@ -11,20 +11,21 @@ use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::progress::BUSY_HOST;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Lets the host's program run until it waits, and starts what it posted.
+    /// Runs the host's program until it waits, and starts the operations it posted.
     pub(crate) fn poll_host(&mut self) {
         self.host.poll(&mut self.engine, &mut self.session);
         self.host_next();
     }
 
-    /// Starts the host's next operations, as far as they need not wait.
+    /// Starts the host's next operations until one must wait.
     fn host_next(&mut self) {
         let now = self.engine.now();
         while !self.engine.has_failed()
             && let Some(id) = self.host.next()
         {
             let action = self.session.ops().get(id).action;
-            // Reading a whole array finds what caches hold: see `read_bytes`.
+            // A read of a whole array includes the dirty bytes of caches: see
+            // `read_bytes`.
             let finds_released = !matches!(action, Action::Launch(_) | Action::HostRead);
             if finds_released && self.release_to_host(now) {
                 return self.host.wait_for_release(true);
@@ -56,13 +57,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// The machine has come to rest: the copy takes place.
+    /// Resumes the host's copy. Nothing is under way.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
     }
 
-    /// What the host accesses next is up to date.
+    /// Resumes the host after a release: memory is up to date.
     pub(super) fn released_to_host(&mut self) {
         self.host.wait_for_release(false);
         self.turn(true);
@@ -87,7 +88,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Issues the timed access that the host is at.
+    /// Issues the host's current timed access.
     #[inline(never)]
     pub(super) fn host_issue(&mut self, now: Cycle) {
         let Some(id) = self.host.current() else { return };
@@ -115,7 +116,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.reuse_parts(parts);
     }
 
-    /// An operation of the host is complete: an access, or a kernel.
+    /// Completes an operation of the host: an access or a kernel.
     pub(super) fn host_completed(&mut self, now: Cycle, id: OpId) {
         debug_assert_eq!(now, self.engine.now());
         self.host_op_done(id);

@@ -1,4 +1,4 @@
-//! The boundaries of kernels: their requests, and what follows.
+//! Kernel boundaries: their requests, and what follows.
 
 use proto::{Agent, Boundary, KernelId, Op, Scope};
 
@@ -11,7 +11,7 @@ use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The host launches a kernel.
+    /// Launches a kernel for the host.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);
@@ -19,7 +19,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.kernels.launch(&mut self.engine, &mut self.reports, launch);
     }
 
-    /// The launch of a kernel is paid for.
+    /// Begins a kernel after its launch latency.
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
         self.reports.times.step_done(now, Cause::Launch);
         let written = self.host_has_written();
@@ -27,8 +27,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
-    /// Sends the requests of a kernel boundary: one from the command processor,
-    /// or one from each compute unit.
+    /// Sends the requests of a kernel boundary: one from the command processor, or
+    /// one from each compute unit.
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some((kernel, agents)) = self.kernels.come_to(step) else { return };
         let (op, scope) = (step.op(kernel), step.scope(host_has_written));
@@ -38,12 +38,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// A request as at the boundary of a kernel.
+    /// Adds a request at a kernel boundary.
     pub(crate) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
         self.cores.add(Instr::new(now, owner, AskHead::of_boundary(op, scope), 1))
     }
 
-    /// Releases to the host what kernels have written so far. Must it wait?
+    /// Releases the writes of completed kernels to the host. Returns true if the
+    /// host must wait.
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         if self.stays_unreleased() {
             return false;
@@ -55,7 +56,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// A boundary request is answered.
+    /// Completes a boundary request.
     pub(super) fn boundary_done(&mut self, now: Cycle) {
         if !self.kernels.answered() {
             return;
@@ -68,7 +69,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
+    /// Frees the slot of a retired wavefront, and the room of its work-group if
+    /// that has ended.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, group: u32) {
         let has_group_ended = self.cores.leave(at, group);
         if !self.kernels.wave_left(&mut self.engine, has_group_ended) {

@@ -1,4 +1,4 @@
-//! The way of requests through ports to their stations, and of answers back.
+//! The path of requests through ports to their stations, and of answers back.
 
 use proto::{Agent, LineData, Load, Op, Slot};
 
@@ -26,8 +26,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Places the pages of lines that are touched for the first time: on the chiplet
-    /// of the compute unit, or, if it is the host, as if pages were interleaved.
+    /// Places the pages of lines that are touched for the first time: on the
+    /// chiplet of the compute unit, or for the host as with interleaved pages.
     #[cold]
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
         let chiplet = self.cores.chiplet(instr);
@@ -37,7 +37,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Queues a request that has no line.
+    /// Queues a request without a line.
     pub(crate) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {
@@ -45,7 +45,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Where an instruction of an agent enters: the protocol says so.
+    /// The entry station of an agent's instruction, which the protocol decides.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.cores.instr(instr)?.ask.key();
@@ -60,7 +60,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Presents what one cycle can take.
+    /// Presents the requests that the port accepts in one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
         for _ in 0..self.ports.begin(now, station) {
@@ -96,8 +96,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, Origin::Request { line }, Trail::default());
     }
 
-    /// Answers a load whose step would do nothing but that: what [`Machine::present`],
-    /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
+    /// Answers a load hit without a step. The effect is that of
+    /// [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`].
     #[inline]
     fn answer_hit(&mut self, now: Cycle, station: StationId, ask: &LineAsk) -> bool {
         let Some(instr) = self.cores.instr_mut(ask.instr) else { return false };
@@ -117,7 +117,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// A request is answered; its bytes are there at `at`.
+    /// Records the answer of a request. Its bytes arrive at `at`.
     #[inline(never)]
     pub(super) fn answer(
         &mut self,
@@ -130,7 +130,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     ) {
         let Some(flight) = self.ports.answer(&mut self.engine, station, slot) else {
             let name = self.stations.name(station);
-            let why = format!("{name} answers request {}, which is not under way", slot.0);
+            let why = format!("{name} answered request {}, which is not under way", slot.0);
             return self.engine.violate(why);
         };
         self.reports.tally.counts.answers += 1;

@@ -1,5 +1,5 @@
-//! The inputs of stations, and what a step sets off: messages, memory operations,
-//! timers, answers.
+//! The inputs of stations, and the effects of a step: messages, memory operations,
+//! timers and answers.
 
 use proto::{Addr, TimerClass};
 
@@ -12,7 +12,8 @@ use crate::stations::fabric::{Out, StationId};
 use crate::stations::timed::{Leaving, Origin};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Tells a station what time it is, if its protocol looks at the clock.
+    /// Advances the clock of a station to the current cycle, if its protocol has
+    /// clocks.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
         if let Some(elapsed) = self.stations.catch_up(now, station) {
@@ -20,19 +21,19 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Tells a station that so many ticks have passed.
+    /// Advances the clock of a station by some ticks.
     pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
         self.carry_out(now, station, Origin::Timer, Trail::default());
     }
 
-    /// A deadline of a station may have come: the station knows.
+    /// Handles a deadline event. The station decides whether its deadline has come.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);
     }
 
-    /// Carries out what the last step of a station did.
+    /// Carries out the effects of the last step of a station.
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
         let mut out = self.stations.take_out();
@@ -85,7 +86,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// A message reaches its station.
+    /// Delivers a message to its station.
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
@@ -95,20 +96,20 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
     }
 
-    /// Memory's answer reaches its station.
+    /// Delivers memory's answer to its station.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
         let Some((station, line, trail)) = arrived else { return };
         self.catch_up(now, station);
-        // Answers are large: this one is read where it lies.
+        // Answers are large, so this one is read in place.
         let Some(operation) = self.memory.operation(number) else { return };
         self.stations.memory(station, &operation.reply, operation.clock);
         self.memory.forget(number);
         self.carry_out(now, station, Origin::Memory { line }, trail);
     }
 
-    /// Gives every station its first input. It takes no time.
+    /// Gives every station its first input, which takes no time.
     pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {
@@ -125,7 +126,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, Origin::Timer, Trail::default());
     }
 
-    /// Reads bytes as they would be if every cache had been written out.
+    /// Reads bytes as if every cache had written its dirty lines out.
     pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
         self.memory.read(from, to);
         self.stations.overlay_dirty(from, to, u64::from(self.system.l1.line_bytes));
