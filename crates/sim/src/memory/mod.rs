@@ -1,4 +1,4 @@
-//! Main memory: its bytes, its timing, and the operations on their way to it.
+//! Main memory: its bytes, its timing, and the operations under way.
 
 pub(crate) mod bytes;
 pub mod dram;

@@ -1,11 +1,10 @@
-//! Operations on memory: their way there, memory itself, and the way back.
+//! Operations on memory, with the paths of their requests and answers.
 //!
-//! A memory controller stands beside each bank of the last shared cache, and
-//! serves the lines of that bank. A bank that sends an operation for a line of its
-//! own reaches memory without the network. Every other controller on the chip
-//! sends a message to the place of the line's memory and gets one back: each
-//! takes links, time, bytes and energy. The host has a way of its own, which
-//! `host.memory_latency_cycles` prices.
+//! A memory controller stands beside each bank of the last shared cache and serves
+//! the lines of that bank. A bank reaches the memory of its own lines without the
+//! network. Every other controller on the chip sends a message to the place of the
+//! line's memory and gets one back; both take links, time, bytes and energy. The
+//! host has a path of its own, with the latency `host.memory_latency_cycles`.
 
 use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
@@ -26,49 +25,49 @@ use crate::stations::timing::StationTiming;
 /// An operation on memory under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
-    /// Who sent it.
+    /// The sender.
     pub(crate) station: StationId,
-    /// Where the line's memory stands, if the network leads there.
+    /// The place of the line's memory, if the path uses the network.
     place: Option<NocNode>,
     pub(crate) trail: Trail,
-    /// The sender's clock when it was sent.
+    /// The sender's clock at the time of sending.
     pub(crate) clock: i64,
     pub(crate) reply: MemoryReply,
 }
 
-/// A station's way to memory.
+/// A station's path to memory.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    /// Cycles there beside those on the network, and as many back.
+    /// Cycles in each direction, besides those on the network.
     cycles: u64,
     start: Start,
 }
 
-/// Where a way to memory starts.
+/// The start of a path to memory.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// At a bank: beside it stands the memory of its lines.
+    /// A bank. The memory of its lines stands beside it.
     Bank(NocNode),
-    /// Elsewhere on the chip.
+    /// Another place on the chip.
     Chip,
-    /// At the host, which does not use the network.
+    /// The host, which does not use the network.
     Host,
 }
 
-/// Main memory, and the operations on their way to it and back.
+/// Main memory and the operations under way.
 #[derive(Debug)]
 pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
     line_bytes: u32,
-    /// By bank: where the memory of its lines stands.
+    /// By bank: the place of the memory of its lines.
     places: Vec<NocNode>,
     /// By station.
     ways: Vec<Way>,
     operations: Slab<MemoryTransit>,
 }
 
-/// The name and the payload of the message that takes an operation to memory.
+/// The name and the payload of the message that carries an operation to memory.
 fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryRead", 0),
@@ -77,7 +76,7 @@ fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     }
 }
 
-/// The name and the payload of the message that brings memory's answer.
+/// The name and the payload of the message that carries memory's answer.
 fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryData", line_bytes),
@@ -87,7 +86,7 @@ fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32)
 }
 
 impl MainMemory {
-    /// A memory of zeros, for these stations.
+    /// A zeroed memory for these stations.
     pub(crate) fn new(
         system: &System,
         levels: &[LevelInfo],
@@ -114,17 +113,17 @@ impl MainMemory {
         }
     }
 
-    /// What the memory did so far.
+    /// The traffic so far.
     pub(crate) fn traffic(&self) -> DramTraffic {
         self.dram.traffic()
     }
 
-    /// Reads bytes as they stand in memory.
+    /// Reads bytes of memory itself, without caches.
     pub(crate) fn read(&self, from: Addr, to: &mut [u8]) {
         self.bytes.read(from, to);
     }
 
-    /// Writes bytes without taking time.
+    /// Writes bytes without a delay.
     pub(crate) fn write(&mut self, to: Addr, from: &[u8]) {
         self.bytes.write(to, from);
     }
@@ -135,7 +134,7 @@ impl MainMemory {
         self.operations.get(number)
     }
 
-    /// Where a line's memory stands, if a station reaches it over the network.
+    /// The place of a line's memory, if a station reaches it over the network.
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
@@ -176,7 +175,7 @@ impl MainMemory {
         engine.at(leave, event);
     }
 
-    /// An operation enters the network.
+    /// Sends an operation into the network.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -194,7 +193,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Performs an operation, and answers when the data have come over its channel.
+    /// Performs an operation. The answer leaves when the channel has transferred
+    /// the data.
     #[inline(never)]
     pub(crate) fn start<Pr: Probe>(
         &mut self,
@@ -250,7 +250,7 @@ impl MainMemory {
         engine.at(done + way, event);
     }
 
-    /// An answer enters the network.
+    /// Sends an answer into the network.
     #[inline(never)]
     pub(crate) fn give_back<Pr: Probe>(
         &mut self,
@@ -266,7 +266,7 @@ impl MainMemory {
         let past = Past { from: network.memory(), to: station, ..Past::of(now, name, op.line) };
         let bytes = network.bytes_of(payload);
         if network.count(reports, past, bytes) {
-            // Memory has answered; the network has lost it.
+            // Memory has answered, but the network loses the message.
             self.operations.free(number);
             reports.tally.counts.memory_answers += 1;
             return;
@@ -277,8 +277,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// An answer reaches its station, which takes it from
-    /// [there](MainMemory::operation).
+    /// Records the arrival of an answer at its station, which
+    /// [reads](MainMemory::operation) it in place.
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,
@@ -295,7 +295,7 @@ impl MainMemory {
         Some((transit.station, transit.reply.op.line, transit.trail))
     }
 
-    /// The station has taken the answer.
+    /// Frees an operation whose answer the station has read.
     #[inline]
     pub(crate) fn forget(&mut self, number: u32) {
         self.operations.free(number);

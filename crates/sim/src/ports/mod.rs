@@ -1,8 +1,8 @@
-//! The ports in front of the stations that take requests.
+//! The ports of the stations that take requests.
 //!
-//! Each serves its line requests in the order in which they came, so many a
-//! cycle. A request that its station cannot answer yet waits inside the
-//! station; it does not block the port, until too many wait.
+//! A port serves its line requests in order, up to a fixed number each cycle. A
+//! request that its station cannot answer yet waits inside the station. It does not
+//! block the port unless too many requests are under way.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(crate) struct LineAsk {
     pub(crate) part: LinePart,
 }
 
-/// A line request that its station has not answered.
+/// A line request that its station has not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) instr: u32,
@@ -34,15 +34,15 @@ pub(crate) struct Flight {
     pub(crate) spent: Spent,
 }
 
-/// The way into one station.
+/// The port of one station.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: VecDeque<LineAsk>,
-    /// Requests under way; their numbers are the station's slots.
+    /// Requests under way. Their numbers are the station's slots.
     flights: Slab<Flight>,
     free_at: Cycle,
     is_scheduled: bool,
-    /// Served no request because so many were under way.
+    /// Whether the port serves no request because too many are under way.
     is_full: bool,
 }
 
@@ -58,7 +58,8 @@ impl Port {
         flight.map(|(slot, flight)| (Slot(slot), &flight.part))
     }
 
-    /// Says whether the port is to be served now, or sees to it that it will be.
+    /// Returns true if the port is to be served now. Otherwise schedules the next
+    /// service, if one is needed.
     #[inline]
     fn next(&mut self, engine: &mut Engine, station: StationId) -> bool {
         if self.is_scheduled || self.is_full || self.queue.is_empty() {
@@ -73,20 +74,20 @@ impl Port {
     }
 }
 
-/// What a port takes.
+/// The limits of a port.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// How many requests may be under way.
+    /// The number of requests that may be under way.
     flights: usize,
-    /// How many requests enter in one cycle.
+    /// The number of requests that enter in one cycle.
     per_cycle: u32,
 }
 
-/// Requests under way at an L1, for each of its miss registers. Those that
-/// wait for a register wait in the station, so that hits behind them pass.
+/// The requests under way at an L1 for each of its miss registers. Requests without
+/// a register wait in the station, so that later hits can pass them.
 const FLIGHTS_PER_MISS_REGISTER: usize = 4;
 
-/// The ports by station. A port is made when the first request enters there.
+/// The ports by station. A port is created at its first request.
 #[derive(Debug)]
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
@@ -101,7 +102,7 @@ impl Ports {
     pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
         let limits = |station: &StationInfo| {
             let level = &levels[usize::from(station.level)];
-            // A level without registers of its own takes as many requests as an L1.
+            // A level without its own registers takes as many requests as an L1.
             let registers = match level.miss_registers {
                 0 => system.l1.miss_registers,
                 registers => registers,
@@ -112,7 +113,7 @@ impl Ports {
         Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
     }
 
-    /// From now on a port takes the next request however many are under way.
+    /// Removes the limit on requests under way.
     pub(crate) fn take_any_number(&mut self) {
         self.limits.iter_mut().for_each(|limits| limits.flights = usize::MAX);
     }
@@ -136,8 +137,8 @@ impl Ports {
         (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 
-    /// Queues the line requests of an instruction. Says whether the port is to be
-    /// served now.
+    /// Queues the line requests of an instruction. Returns true if the port is to
+    /// be served now.
     #[inline]
     #[must_use]
     pub(crate) fn queue(
@@ -153,29 +154,31 @@ impl Ports {
         port.next(engine, station)
     }
 
-    /// Queues a request that has no line. Says whether the port is to be served now.
+    /// Queues a request without a line. Returns true if the port is to be served
+    /// now.
     #[must_use]
     pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
         self.queue(engine, station, instr, &[NO_PART])
     }
 
-    /// The port was to be looked at. Says whether it is to be served now.
+    /// Handles a scheduled service. Returns true if the port is to be served now.
     #[must_use]
     pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
         let Some(port) = self.get_mut(station) else { return false };
         port.is_scheduled = false;
-        // An invalidation may have kept the cache meanwhile.
+        // An invalidation may have blocked the port meanwhile.
         port.free_at <= engine.now() || port.next(engine, station)
     }
 
-    /// A port is served in this cycle. Says how many requests enter.
+    /// Begins to serve a port in this cycle. Returns the number of requests that
+    /// may enter.
     #[inline]
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
         self.open(station).free_at = now + 1;
         self.limits[station as usize].per_cycle
     }
 
-    /// Takes the next request, if not too many are under way.
+    /// Takes the next request, unless too many are under way.
     #[inline]
     pub(crate) fn take(&mut self, station: StationId) -> Option<LineAsk> {
         let flights_max = self.limits[station as usize].flights;
@@ -184,7 +187,8 @@ impl Ports {
         if port.is_full { None } else { port.queue.pop_front() }
     }
 
-    /// A port has been served in this cycle: it is looked at again, if something waits.
+    /// Ends the service of a port in this cycle. Schedules the next one if requests
+    /// wait.
     #[inline]
     pub(crate) fn end(&mut self, engine: &mut Engine, station: StationId) {
         let Some(port) = self.get_mut(station) else { return };
@@ -194,13 +198,13 @@ impl Ports {
         }
     }
 
-    /// A request is under way at its station.
+    /// Records a request under way at its station.
     #[inline]
     pub(crate) fn fly(&mut self, station: StationId, flight: Flight) -> Slot {
         Slot(self.open(station).flights.insert(flight))
     }
 
-    /// A request is answered.
+    /// Records the answer of a request.
     #[inline]
     pub(crate) fn answer(&mut self, engine: &mut Engine, station: StationId, slot: Slot) -> Option<Flight> {
         let port = self.get_mut(station)?;
@@ -213,7 +217,7 @@ impl Ports {
         Some(flight)
     }
 
-    /// Requests at a station turn to something else.
+    /// Changes the activity to which the time of some requests is charged.
     #[inline(never)]
     pub(crate) fn turn(
         &mut self,
@@ -230,15 +234,14 @@ impl Ports {
         }
     }
 
-    /// Keeps a station that has just taken a request from taking the next one before
-    /// that cycle.
+    /// Blocks a station that has just taken a request until this cycle.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = until;
         }
     }
 
-    /// Keeps a station from taking requests for so many cycles more.
+    /// Blocks a station for this many more cycles.
     pub(crate) fn delay(&mut self, now: Cycle, station: StationId, cycles: u64) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = port.free_at.max(now) + cycles;
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_station_that_invalidates_lines_takes_no_request_meanwhile() {
+    fn a_station_takes_no_request_while_it_invalidates_lines() {
         let (mut ports, mut engine) = (ports(), Engine::new(0));
         assert!(ports.queue_order(&mut engine, 0, 0));
         ports.delay(0, 0, 30);

@@ -1,4 +1,4 @@
-//! A protocol, whichever it is: so that all that runs it is compiled once.
+//! A protocol as a value, so that the code that runs it is compiled once.
 
 use proto::{Homes, Protocol};
 
@@ -7,15 +7,15 @@ use crate::options::RunOptions;
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric, Stations};
 
-/// What the timing needs of a protocol.
+/// A protocol as the simulator uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
-    /// Makes its stations for a machine.
+    /// Builds its stations for a machine.
     pub(crate) stations: fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>,
 }
 
 impl Subject {
-    /// A protocol.
+    /// The value for protocol `P`.
     #[must_use]
     pub fn of<P: Protocol>() -> Subject {
         Subject { stations: stations::<P> }
@@ -28,7 +28,7 @@ fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dy
     Ok(Box::new(stations.map_err(RunError::Machine)?))
 }
 
-/// Where lines live.
+/// The homes of lines.
 fn homes(system: &System) -> Homes {
     let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
     Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())
