@@ -1,25 +1,25 @@
-//! Places in the code: an operation of a kernel with its semantics.
+//! Code sites: an operation of a kernel with its semantics.
 
 use kernel::{Action, Posted, Semantics, Site, Space};
 use proto::{Level, Order};
 use rustc_hash::FxHashMap;
 
-/// A place in the code. A record has room for some thousands; what comes after
-/// them goes by the name of one that races alike, and is counted.
+/// A code site. A record has room for some thousands. Further ones share the number
+/// of a site with the same semantics, and are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CodeId(pub(super) u16);
 
 impl CodeId {
-    /// Bits of a number.
+    /// The bits of a number.
     pub(super) const BITS: u32 = 12;
-    /// The most that are told apart.
+    /// The number of sites that can be distinguished.
     const MOST: usize = (1 << CodeId::BITS) - 1;
 }
 
-/// What stands at a place in the code.
+/// The description of a code site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
-    /// The kernel, by the order of first launches; none is the host.
+    /// The kernel, numbered in the order of first launches. `None` for the host.
     pub(super) kernel: Option<u16>,
     pub(super) site: Site,
     pub(super) what: What,
@@ -27,13 +27,13 @@ pub(super) struct Code {
     pub(super) space: Space,
 }
 
-/// What an operation does, as far as races care.
+/// The kind of an operation, as far as races are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum What {
     Load,
     Store,
     Update,
-    /// A compare-exchange that found another value: it only read.
+    /// A compare-exchange that found another value, and therefore only read.
     Failed,
     Fence,
     Barrier,
@@ -75,7 +75,7 @@ impl Code {
         self.semantics.order.releases() && !matches!(self.what, What::Load | What::Failed)
     }
 
-    /// The operation in words.
+    /// The operation as text.
     pub(super) fn describe(&self) -> String {
         let local = if self.space == Space::Lds { "local " } else { "" };
         let order = match self.semantics.order {
@@ -100,7 +100,7 @@ impl Code {
     }
 }
 
-/// The name of a level, as the command line writes it.
+/// The name of a level, as on the command line.
 #[must_use]
 pub fn level_name(level: Level) -> &'static str {
     match level {
@@ -114,17 +114,18 @@ pub fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// All places that were met.
+/// All code sites seen.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     all: Vec<Code>,
     numbers: FxHashMap<Key, CodeId>,
     last: Option<(Key, CodeId)>,
-    /// How often a place could not get a number of its own.
+    /// The number of accesses whose site had no number of its own.
     pub(super) overflowed: u64,
 }
 
-/// A site is one address in the program: cheaper to compare than its text.
+/// The identity of a code site. A site's address is cheaper to compare than its
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kernel: Option<u16>,
@@ -161,7 +162,7 @@ impl Codes {
         number
     }
 
-    /// A place of another site that races alike.
+    /// A known code site with the same semantics.
     fn like(&self, code: &Code) -> CodeId {
         let alike = |other: &&Code| {
             (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)

@@ -1,18 +1,17 @@
-//! Watches a run for races between its accesses.
+//! A race detector for simulated runs.
 //!
-//! [`Detector`] is a [`Probe`]. It keeps, as vector clocks, what each
-//! wavefront knows of the others through synchronization at sufficient scope,
-//! and for each word of global and local memory the accesses that a later one
-//! may race with. Two accesses race if nothing but their timing ordered them:
-//! so a race is found also where the answer came out right.
+//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront: the
+//! operations it is ordered after by synchronization at sufficient scope. For each
+//! word of global and local memory it keeps the accesses with which a later one may
+//! race. Two accesses race if only their timing ordered them. A race is therefore
+//! found even if the run's answer is right.
 //!
-//! * A wavefront is one thread: its lanes advance together, so what they do
-//!   one after the other is ordered. Two lanes that store to one word in the
-//!   same instruction race.
-//! * The beginning and end of a kernel order everything, and a barrier orders
-//!   the local memory of its work-group whatever its semantics.
-//! * A release takes effect when it is issued and an acquire when it is
-//!   complete, which is the most that a run can order.
+//! * A wavefront is one thread. Its lanes advance together, so its instructions are
+//!   ordered. Two lanes that store to one word in the same instruction race.
+//! * The beginning and end of a kernel order everything. A barrier orders the local
+//!   memory of its work-group with any semantics.
+//! * A release takes effect at its issue and an acquire at its completion. No run
+//!   orders more.
 
 mod clock;
 mod code;
@@ -41,44 +40,44 @@ pub use code::level_name;
 pub use report::{Party, Race, RaceKind, RaceReport, Usage, WideScope};
 pub use scope::{Pairing, RaceModel};
 
-/// What a detector is to look for.
+/// The options of a race detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceOptions {
-    /// When a program is free of races.
+    /// The definition of race freedom.
     pub model: RaceModel,
-    /// Which releases an acquire comes after.
+    /// The releases that an acquire is ordered after.
     pub pairing: Pairing,
 }
 
-/// Threads that are remembered for the sake of operations under way.
+/// The number of ended threads that are kept for operations under way.
 const GONE_MOST: usize = 1 << 12;
 
-/// Finds races while a run goes on, or several runs of one program.
+/// A race detector for one or several runs of one program.
 #[derive(Debug)]
 pub struct Detector {
     links: Links,
     shadow: Shadow,
     codes: Codes,
-    /// Kernels by the order of their first launches.
+    /// Kernels in the order of their first launches.
     kernels: Vec<String>,
     kernel_of: FxHashMap<KernelId, (u16, u32)>,
-    /// Every thread since the last time that nothing ran; the host is first.
+    /// Every thread since the machine was last idle. The host is first.
     standings: Vec<Standing>,
-    /// The threads that run: by compute unit and slot.
+    /// The running threads, by compute unit and slot.
     live: FxHashMap<(u32, u32), Thread>,
-    /// Threads that ended while an operation of another one was under way.
+    /// Threads that ended while an operation of another thread was under way.
     gone: FxHashMap<u32, Thread>,
-    /// Operations under way that are recorded when they are complete.
+    /// The number of operations under way that are recorded at their completion.
     late: u32,
     host: Thread,
-    /// None where the machine is one chiplet.
+    /// `None` if the machine has one chiplet.
     cus_per_chiplet: Option<u32>,
-    /// Kernels that were launched and have not ended.
+    /// The number of kernels that were launched and have not ended.
     pending: u32,
     found: Found,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// Threads that could not get a number; their accesses were not watched.
+    /// Threads without a number. Their accesses were not checked.
     unwatched: u64,
 }
 
@@ -113,13 +112,13 @@ impl Detector {
         }
     }
 
-    /// Has no race been found so far?
+    /// Whether no race has been found so far.
     #[must_use]
     pub fn found_nothing(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// What was found.
+    /// The report of all races found.
     #[must_use]
     pub fn finish(self) -> RaceReport {
         report::report(self)
@@ -129,7 +128,7 @@ impl Detector {
         self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
     }
 
-    /// Runs `act` with the thread of a wavefront.
+    /// Calls `act` with the thread of a wavefront.
     fn with(&mut self, at: WaveAt, act: impl FnOnce(&mut Detector, &mut Thread)) {
         let Some(mut thread) = self.live.remove(&(at.cu, at.slot)) else { return };
         act(self, &mut thread);
@@ -154,7 +153,7 @@ impl Detector {
         Some(Thread::new(standing, self.host.since, launched))
     }
 
-    /// What a thread does from here on is not told by what it has released.
+    /// Begins an epoch, which the thread's earlier releases do not cover.
     fn next_epoch(&mut self, thread: &mut Thread) {
         thread.epoch += 1;
         if thread.epoch > EPOCHS_MOST {
@@ -268,7 +267,7 @@ impl Detector {
         thread.standing.group.map(|_| thread.standing.kernel)
     }
 
-    /// Records an access of those lanes that `takes` part in it.
+    /// Records an access by the lanes that satisfy `takes`.
     fn record(
         &mut self,
         thread: &Thread,
@@ -302,7 +301,7 @@ impl Detector {
         }
     }
 
-    /// Two lanes of one instruction that store to the same bytes.
+    /// Finds lanes of one instruction that store to the same bytes.
     fn find_lanes_that_collide(&mut self, thread: &Thread, op: &Posted, code: CodeId) {
         let mut all = [(0u64, 0usize); kernel::LANES_MAX];
         let mut count = 0;
@@ -327,7 +326,8 @@ impl Detector {
         }
     }
 
-    /// Nothing runs: all that was done comes before all that will be.
+    /// Removes all records. The machine is idle, so later accesses are ordered
+    /// after all earlier ones.
     fn nothing_runs(&mut self) {
         self.standings.truncate(1);
         self.shadow.forget();
@@ -338,7 +338,7 @@ impl Detector {
         self.host = Thread::new(self.standings[0], 1, 0);
     }
 
-    /// Is nothing running, so that the host is alone?
+    /// Whether no kernel runs, so that the host is alone.
     fn is_idle(&self) -> bool {
         self.pending == 0
     }
@@ -353,7 +353,7 @@ impl Detector {
         self.host = host;
     }
 
-    /// The bytes that the host copies while a kernel runs.
+    /// Records the bytes that the host copies while a kernel runs.
     fn copy(&mut self, host: &Thread, op: &Posted) {
         let code = self.code(None, op, What::of(op));
         let me = Me::new(host, &self.codes, code);
@@ -372,7 +372,7 @@ fn mask_of(word: u64, first: u64, end: u64) -> u8 {
     (1 << to) - (1 << from)
 }
 
-/// Names an operation in flight.
+/// Identifies an operation under way.
 fn token(op: &Posted) -> usize {
     core::ptr::from_ref(op).addr()
 }
@@ -393,7 +393,7 @@ fn word_of(op: &Posted, lane: usize) -> u64 {
     (op.addr(lane).0 / 4) | local
 }
 
-/// The words that the lanes of an atomic access name, each once.
+/// The distinct words that the lanes of an atomic access name.
 fn words_of(op: &Posted) -> Vec<u64> {
     let mut words: Vec<u64> = op.exec.iter().map(|lane| word_of(op, lane)).collect();
     words.sort_unstable();
@@ -408,7 +408,8 @@ fn meeting(thread: &Thread, op: &Posted, word: u64) -> Meeting {
     }
 }
 
-/// The scope that an operation names; local memory has one, its work-group.
+/// The scope that an operation names. Local memory has a single scope, its
+/// work-group.
 fn scope_of(thread: &Thread, op: &Posted) -> Instance {
     match op.space {
         Space::Lds => thread.standing.instance(&kernel::acq_rel(Level::WorkGroup)),
@@ -420,7 +421,7 @@ fn barrier(thread: &Thread) -> Meeting {
     Meeting::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
 }
 
-/// A barrier orders its work-group, and what its semantics name.
+/// A barrier orders its work-group and the scope of its semantics.
 fn barrier_scopes(thread: &Thread, named: Instance) -> impl Iterator<Item = Instance> + use<> {
     let own = kernel::acq_rel(Level::WorkGroup);
     let group = thread.standing.instance(&own);

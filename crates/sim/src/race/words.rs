@@ -1,4 +1,4 @@
-//! An access against what was done to its words before.
+//! The check of an access against the earlier accesses of its words.
 
 use kernel::Space;
 use proto::Level;
@@ -11,18 +11,18 @@ use super::report::RaceKind;
 use super::scope::{Instance, RaceModel, Standing, wider};
 use super::shadow::{Found, List, Record, Word, WordAt};
 
-/// Who accesses, and how.
+/// The properties of the current access.
 pub(super) struct Me<'a> {
     pub(super) thread: &'a Thread,
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Is it recorded when it is complete, and not when it is issued?
+    /// Whether it is recorded at its completion, not at its issue.
     is_late: bool,
     code: CodeId,
     scope: Instance,
-    /// Synchronizes with narrower scopes elsewhere, or in local memory, where
-    /// there is one scope: no other atomic conflicts with it.
+    /// Whether it synchronizes with narrower scopes elsewhere, or is in local
+    /// memory, which has one scope. No other atomic conflicts with it.
     is_any_scope: bool,
 }
 
@@ -46,10 +46,11 @@ fn is_any_scope(code: &Code) -> bool {
     code.semantics.hints.remote || code.space == Space::Lds
 }
 
-/// What an earlier access means for a later one.
+/// The relation of an earlier access to a later one.
 struct Verdict {
     race: Option<RaceKind>,
-    /// An access that races with the earlier one races with the later one.
+    /// Whether every access that races with the earlier one also races with the
+    /// later one.
     is_covered: bool,
 }
 
@@ -74,7 +75,7 @@ impl Detector {
             false => me.thread.knows(thread, epoch),
         };
         let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(me, earlier, now));
-        // A remote atomic races with fewer than the narrow one before it did.
+        // A remote atomic races with fewer accesses than the narrow one before it.
         let covers_scope = self.links.model == RaceModel::Drf
             || is_any_scope(code)
             || !me.is_any_scope && standing.instance(&code.semantics) == me.scope;
@@ -85,8 +86,8 @@ impl Detector {
         Verdict { race, is_covered }
     }
 
-    /// Does `earlier` come after what is recorded only now? An atomic that reads is
-    /// recorded when it is complete, but has released when it was issued.
+    /// Whether `earlier` happens after `now`, which is recorded only now. An atomic
+    /// that reads is recorded at its completion, but it releases at its issue.
     #[cold]
     fn is_answered(&self, me: &Me<'_>, earlier: Record, now: Record) -> bool {
         if !me.is_late {
@@ -103,7 +104,7 @@ impl Detector {
         other.is_some_and(|other| other.knows(now.thread(), now.epoch()))
     }
 
-    /// Checks one access of a word against the earlier ones and records it.
+    /// Checks an access of a word against the earlier ones, and records it.
     #[inline]
     pub(super) fn touch(&mut self, me: &Me<'_>, at: WordAt, record: Record) {
         let word = self.shadow.get(at);
@@ -156,8 +157,9 @@ impl Detector {
 
     fn touch_list(&mut self, me: &Me<'_>, at: WordAt, record: Record, list: &mut List) {
         let (first, last) = (list.records[0], list.records[list.records.len() - 1]);
-        // The list is sorted by thread, and the threads of a work-group stand
-        // together: if the ends are of one group, all are.
+        // The list is sorted by thread, and the threads of a work-group are
+        // adjacent. If the first and the last record are of one work-group, all
+        // are.
         self.note_sharing(me, first);
         self.note_sharing(me, last);
         let own = list.of(ThreadId(me.thread.standing.thread));
@@ -168,7 +170,7 @@ impl Detector {
         let conflicts_with_none = (!me.writes && !list.writes)
             || (me.is_atomic && !list.plain && (is_one_scope || list.scope == Some(me.scope)));
         if conflicts_with_none {
-            // Only this thread's own records can be covered.
+            // Only records of this thread can be covered.
             let mut at_record = own.start;
             for _ in own {
                 if self.judge(me, list.records[at_record], record).is_covered {
@@ -198,7 +200,7 @@ impl Detector {
         self.add_to_sum(list, record);
     }
 
-    /// Sums up anew what the records of a list have in common.
+    /// Computes the summary of a list.
     pub(super) fn sum_up(&self, list: &mut List) {
         (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
         for number in 0..list.records.len() {
@@ -219,7 +221,7 @@ impl Detector {
         list.is_fresh = false;
     }
 
-    /// Two atomics of a word need a scope that holds both.
+    /// Two atomics on one word need a scope that contains both.
     fn note_sharing(&mut self, me: &Me<'_>, earlier: Record) {
         if !me.is_atomic || earlier.thread().0 == me.thread.standing.thread {
             return;
@@ -234,7 +236,7 @@ impl Detector {
         }
     }
 
-    /// Where a thread stands.
+    /// The position of a thread in the scope hierarchy.
     pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
         &self.standings[thread.0 as usize]
     }
