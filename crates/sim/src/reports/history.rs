@@ -1,4 +1,4 @@
-//! The last messages of a run, for the case that it does not end.
+//! The last messages of a run, for the diagnosis of a stuck run.
 
 use proto::LineAddr;
 
@@ -8,7 +8,7 @@ use crate::queue::Cycle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
     pub(crate) at: Cycle,
-    /// The number of a station; one behind the last is memory.
+    /// The number of a station, or of memory, which follows the last station.
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) name: &'static str,
@@ -17,13 +17,13 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// A message about a line, between stations that are still to be named.
+    /// A message about a line. The caller sets the stations.
     pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> Past {
         Past { at, from: 0, to: 0, name, line: Some(line), dropped: false }
     }
 }
 
-/// How many messages are remembered.
+/// The number of messages kept.
 const KEPT: usize = 1 << 13;
 
 /// The last messages sent.
@@ -48,8 +48,8 @@ impl History {
         }
     }
 
-    /// The last `most` messages about a line, oldest first, with those that
-    /// were lost on purpose, however long ago.
+    /// The last `most` messages about a line, oldest first, and all dropped ones,
+    /// of any age.
     pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<Past> {
         let (newer, older) = self.ring.split_at(self.next);
         let about = |past: &&Past| past.line == Some(line);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_messages_of_a_line_are_kept_and_lost_ones_for_ever() {
+    fn the_last_messages_of_a_line_are_kept_and_dropped_ones_always() {
         let mut history = History::default();
         let past = |at: u64, line: u64, dropped| Past {
             at,
