@@ -31,10 +31,10 @@ pub struct EventQueue<T> {
     occupied: Box<[u64; WORDS]>,
     /// The words of `occupied` that are not zero.
     occupied_words: u64,
-    slab: Vec<Listed<T>>,
+    slab: Vec<SlabEvent<T>>,
     /// The first free place of the slab.
     free: u32,
-    far: BinaryHeap<Reverse<Far<T>>>,
+    far: BinaryHeap<Reverse<FarEvent<T>>>,
     inserted: u64,
     len: usize,
 }
@@ -42,31 +42,31 @@ pub struct EventQueue<T> {
 /// An event in the slab. `next` is the next event of its bucket, or the next free
 /// place.
 #[derive(Clone, Copy, Debug)]
-struct Listed<T> {
+struct SlabEvent<T> {
     next: u32,
     event: T,
 }
 
 /// An event beyond the ring, ordered by time, then by insertion.
 #[derive(Clone, Debug)]
-struct Far<T> {
+struct FarEvent<T> {
     at: Cycle,
     order: u64,
     event: T,
 }
 
-impl<T> PartialEq for Far<T> {
+impl<T> PartialEq for FarEvent<T> {
     fn eq(&self, other: &Self) -> bool {
         (self.at, self.order) == (other.at, other.order)
     }
 }
-impl<T> Eq for Far<T> {}
-impl<T> PartialOrd for Far<T> {
+impl<T> Eq for FarEvent<T> {}
+impl<T> PartialOrd for FarEvent<T> {
     fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<T> Ord for Far<T> {
+impl<T> Ord for FarEvent<T> {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         (self.at, self.order).cmp(&(other.at, other.order))
     }
@@ -127,7 +127,7 @@ impl<T: Copy> EventQueue<T> {
         if at - self.now < RING as u64 {
             self.list(at, event);
         } else {
-            self.far.push(Reverse(Far { at, order, event }));
+            self.far.push(Reverse(FarEvent { at, order, event }));
         }
     }
 
@@ -139,7 +139,7 @@ impl<T: Copy> EventQueue<T> {
         let new = match self.slab.get_mut(new as usize) {
             Some(place) => {
                 self.free = place.next;
-                *place = Listed { next: new, event };
+                *place = SlabEvent { next: new, event };
                 new
             }
             None => self.grow(event),
@@ -158,7 +158,7 @@ impl<T: Copy> EventQueue<T> {
     #[cold]
     fn grow(&mut self, event: T) -> u32 {
         let new = self.slab.len() as u32;
-        self.slab.push(Listed { next: new, event });
+        self.slab.push(SlabEvent { next: new, event });
         new
     }
 
@@ -171,7 +171,7 @@ impl<T: Copy> EventQueue<T> {
         let slot = self.now as usize % RING;
         let last = self.ring[slot];
         let first = self.slab[last as usize].next;
-        let Listed { next, event } = self.slab[first as usize];
+        let SlabEvent { next, event } = self.slab[first as usize];
         self.slab[first as usize].next = core::mem::replace(&mut self.free, first);
         self.len -= 1;
         if first == last {

@@ -17,8 +17,8 @@ impl Cores<'_> {
         let Owner::Wave(wave) = instr.owner else { return None };
         instr.phase = phase;
         instr.left = 1;
-        instr.ask.op = Op::Fence;
-        instr.ask.order = order;
+        instr.head.op = Op::Fence;
+        instr.head.order = order;
         Some(wave)
     }
 

@@ -95,7 +95,7 @@ impl Cores<'_> {
 
     /// Moves a work-group to another compute unit, if that has enough free slots.
     /// Returns the old and the new number of each wavefront, and its new SIMD unit.
-    pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<Moved>> {
+    pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<MovedWave>> {
         let (from, waves) = (self.cu_of(group)?, self.waves_of(group));
         if self.units[cu as usize].free_slots() < waves.len() {
             return None;
@@ -107,7 +107,7 @@ impl Cores<'_> {
     }
 
     /// Moves a wavefront into the lowest free slot of a compute unit.
-    fn move_wave(&mut self, from: u32, cu: u32) -> Option<Moved> {
+    fn move_wave(&mut self, from: u32, cu: u32) -> Option<MovedWave> {
         let slot = self.units[cu as usize].take_slot()?;
         let to = cu * self.system.cu.wavefront_slots + slot;
         let left = self.waves[from as usize].at;
@@ -123,13 +123,13 @@ impl Cores<'_> {
             }
         }
         let units = self.system.cu.simd_units;
-        Some(Moved { from, to, simd: cu * units + slot % units })
+        Some(MovedWave { from, to, simd: cu * units + slot % units })
     }
 }
 
 /// A wavefront that was moved to another slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moved {
+pub(crate) struct MovedWave {
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// Its new SIMD unit.

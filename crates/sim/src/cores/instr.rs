@@ -11,7 +11,7 @@ use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
 use crate::reports::counters::Counts;
 use crate::reports::probe::WaveAt;
-use crate::reports::spent::Beside;
+use crate::reports::spent::Waits;
 
 /// The owner of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,20 +55,20 @@ pub(crate) struct Instr {
     /// The time of the latest answer.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
-    pub(crate) ask: AskHead,
+    pub(crate) head: RequestHead,
     /// Waits other than the access itself: in earlier phases, and in this phase.
-    pub(crate) spent: Beside,
-    pub(crate) spent_now: Beside,
+    pub(crate) spent: Waits,
+    pub(crate) spent_now: Waits,
     /// True if the bytes come from a store of the same wavefront. No station gets a
     /// request.
     pub(crate) is_forwarded: bool,
     /// The operands of a store whose issuer has continued.
-    pub(crate) kept: Option<Box<Kept>>,
+    pub(crate) kept: Option<Box<BufferedStore>>,
 }
 
 impl Instr {
     /// An operation that begins now and needs `left` answers.
-    pub(crate) fn new(now: Cycle, owner: Owner, ask: AskHead, left: u32) -> Instr {
+    pub(crate) fn new(now: Cycle, owner: Owner, head: RequestHead, left: u32) -> Instr {
         Instr {
             owner,
             op: None,
@@ -77,9 +77,9 @@ impl Instr {
             left,
             done_at: now,
             issued_at: now,
-            ask,
-            spent: Beside::default(),
-            spent_now: Beside::default(),
+            head,
+            spent: Waits::default(),
+            spent_now: Waits::default(),
             is_forwarded: false,
             kept: None,
         }
@@ -88,7 +88,7 @@ impl Instr {
     /// Records the answer of one line request. The waits of the slowest line count
     /// for the operation.
     #[inline]
-    pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Beside) {
+    pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
         if at >= self.done_at {
             self.spent_now = spent();
@@ -99,7 +99,7 @@ impl Instr {
     /// Ends a phase. All of its requests are answered; another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
-        self.spent_now = Beside::default();
+        self.spent_now = Waits::default();
     }
 
     /// Counts the wait cycles of a complete operation.
@@ -113,16 +113,16 @@ impl Instr {
         counts.op_wait_cycles += all;
         counts.acquire_wait_cycles += acquire;
         counts.release_wait_cycles += release;
-        let ask = &self.ask;
-        *match (self.phase, ask.op) {
-            (Phase::Simple, Op::Load) if ask.order.is_atomic() => &mut counts.atomic_load_wait_cycles,
+        let head = &self.head;
+        *match (self.phase, head.op) {
+            (Phase::Simple, Op::Load) if head.order.is_atomic() => &mut counts.atomic_load_wait_cycles,
             (Phase::Simple, Op::Load) => &mut counts.load_wait_cycles,
-            (Phase::Simple, Op::Store) if ask.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
+            (Phase::Simple, Op::Store) if head.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
             // The path of an order to its station belongs to the order.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
-            (Phase::Simple, Op::Fence) if ask.order.releases() => &mut counts.release_wait_cycles,
+            (Phase::Simple, Op::Fence) if head.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
             _ => &mut counts.barrier_wait_cycles,
         } += access;
@@ -131,14 +131,14 @@ impl Instr {
     /// The cause of a wait for this instruction, apart from queues and
     /// synchronization.
     pub(crate) fn access_cause(&self) -> Cause {
-        match (self.phase, self.ask.op) {
+        match (self.phase, self.head.op) {
             (Phase::Lds, _) => Cause::LocalMemory,
             (Phase::Simple, Op::Rmw(_)) => Cause::Atomic,
-            (Phase::Simple, Op::Load | Op::Store) if self.ask.order.is_atomic() => Cause::Atomic,
+            (Phase::Simple, Op::Load | Op::Store) if self.head.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
             // The path of an order to its station belongs to the order.
-            (Phase::Simple, _) if self.ask.order.releases() => Cause::Release,
+            (Phase::Simple, _) if self.head.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
         }
@@ -147,7 +147,7 @@ impl Instr {
 
 /// The part that all line requests of an instruction have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AskHead {
+pub(crate) struct RequestHead {
     pub(crate) op: Op,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
@@ -160,15 +160,15 @@ pub(crate) struct AskHead {
 
 /// The operands of a store that outlive its operation.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct BufferedStore {
     pub(super) exec: Mask,
     pub(super) data: Packed,
     pub(super) addresses: [u64; LANES_MAX],
     pub(super) parts: Vec<LinePart>,
 }
 
-impl AskHead {
-    pub(crate) fn of(op: &Posted, at: WaveAt, slots: u32, lanes: u32, cus_per_chiplet: u32) -> AskHead {
+impl RequestHead {
+    pub(crate) fn of(op: &Posted, at: WaveAt, slots: u32, lanes: u32, cus_per_chiplet: u32) -> RequestHead {
         let first = op.exec.first().unwrap_or(0) as u32;
         let wave = at.cu * slots + at.slot;
         let instance = match op.semantics.level {
@@ -185,7 +185,7 @@ impl AskHead {
             Action::Rmw { .. } => op.rmw(first as usize).map_or(Op::Fence, Op::Rmw),
             _ => Op::Fence,
         };
-        AskHead {
+        RequestHead {
             op: action,
             order: op.semantics.order,
             scope: Scope { level: op.semantics.level, instance },
@@ -198,8 +198,8 @@ impl AskHead {
     }
 
     /// A request at a kernel boundary.
-    pub(crate) fn of_boundary(op: Op, scope: Scope) -> AskHead {
-        AskHead {
+    pub(crate) fn of_boundary(op: Op, scope: Scope) -> RequestHead {
+        RequestHead {
             op,
             order: Boundary::ORDER,
             scope,

@@ -6,7 +6,7 @@ use proto::issue::{IssueId, Verdict};
 
 use crate::cores::Cores;
 use crate::cores::coalesce::LinePart;
-use crate::cores::instr::{AskHead, Instr, Kept, Owner, Phase};
+use crate::cores::instr::{BufferedStore, Instr, Owner, Phase, RequestHead};
 use crate::cores::lds::{perform, turns};
 use crate::cores::operands::{describe, examine, forwarded, issue_op, split};
 use crate::cores::wave::{LastOp, Stage};
@@ -84,10 +84,10 @@ impl Cores<'_> {
         let ops = session.ops();
         let op = ops.get(id);
         let cu = &self.system.cu;
-        let ask = AskHead::of(op, at, cu.wavefront_slots, cu.lanes, self.cus_per_chiplet());
+        let head = RequestHead::of(op, at, cu.wavefront_slots, cu.lanes, self.cus_per_chiplet());
         let (action, space, order) = (op.action, op.space, op.semantics.order);
         let mut instr =
-            Instr { op: Some(id), issue, ..Instr::new(engine.now(), Owner::Wave(number), ask, 1) };
+            Instr { op: Some(id), issue, ..Instr::new(engine.now(), Owner::Wave(number), head, 1) };
         if reports.watch.is_examining() {
             examine(&mut reports.watch, engine.now(), number, op);
         }
@@ -117,7 +117,7 @@ impl Cores<'_> {
         }
         let addresses = core::array::from_fn(|lane| op.addr(lane).0);
         let parts = self.parts.clone();
-        instr.kept = Some(Box::new(Kept { exec: op.exec, data: op.data, addresses, parts }));
+        instr.kept = Some(Box::new(BufferedStore { exec: op.exec, data: op.data, addresses, parts }));
         instr.op = None;
         let instr = self.add_to_wave(number, instr);
         self.waves[number as usize].buffered.push((issue, instr));
@@ -145,7 +145,7 @@ impl Cores<'_> {
     }
 
     /// Takes the line requests of a buffered store.
-    pub(crate) fn take_kept(&mut self, instr: u32) -> Option<Vec<LinePart>> {
+    pub(crate) fn take_buffered_parts(&mut self, instr: u32) -> Option<Vec<LinePart>> {
         let kept = self.instrs.get_mut(instr)?.kept.as_mut()?;
         Some(core::mem::take(&mut kept.parts))
     }
@@ -175,11 +175,11 @@ impl Cores<'_> {
         }
         let at = self.waves[number as usize].at;
         let cu = &self.system.cu;
-        let ask = AskHead::of(op, at, cu.wavefront_slots, cu.lanes, cu.count);
+        let head = RequestHead::of(op, at, cu.wavefront_slots, cu.lanes, cu.count);
         drop(ops);
         reports.tally.counts.loads += 1;
         let now = engine.now();
-        let instr = Instr::new(now, owner, ask, 0);
+        let instr = Instr::new(now, owner, head, 0);
         let instr = Instr { op: Some(id), issue, is_forwarded: true, done_at: now + 1, ..instr };
         let instr = self.add_to_wave(number, instr);
         engine.at(now + 1, Event::Complete(instr));

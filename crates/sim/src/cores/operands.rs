@@ -109,9 +109,9 @@ pub(crate) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
 
 /// The request for one line of an instruction, with its operands.
 pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_bytes: u64) -> Request {
-    let mut request = instr.ask.request(part);
+    let mut request = instr.head.request(part);
     if matches!(request.op, Op::Store | Op::Rmw(_)) {
-        let width = instr.ask.width;
+        let width = instr.head.width;
         if let Some(kept) = &instr.kept {
             let address = |lane: usize| kept.addresses[lane];
             gather_operands(&kept.data, address, width, part, line_bytes, &mut request.data);
@@ -175,12 +175,12 @@ pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Opti
     for lane in load.exec.iter() {
         let address = load.addr(lane).0;
         values[lane] = match (&store.kept, store.op) {
-            (Some(kept), _) if store.ask.width == load.width => {
+            (Some(kept), _) if store.head.width == load.width => {
                 let mut lanes = (0..LANES_MAX).rev();
                 let lane = lanes.find(|&l| kept.exec.has(l) && kept.addresses[l] == address)?;
                 kept.data.get(lane, load.width)
             }
-            (None, Some(id)) if store.ask.width == load.width => {
+            (None, Some(id)) if store.head.width == load.width => {
                 let from = ops.get(id);
                 let lanes = (0..LANES_MAX).rev().find(|&l| from.exec.has(l) && from.addr(l).0 == address)?;
                 from.value(lanes)
@@ -211,7 +211,7 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
 /// Whether a read-modify-write changed a word, given the old bytes. The operands
 /// have not been replaced by the old values yet.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
-    if !matches!(instr.ask.op, Op::Rmw(_)) {
+    if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;
     }
     let lanes = kernel::Mask(part.lanes);

@@ -27,7 +27,7 @@ use crate::reports::progress::BUSY_LAUNCH;
 
 /// The phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum KernelPhase {
     /// The command processor prepares it.
     Launching,
     /// The requests of a boundary are under way.
@@ -38,9 +38,9 @@ pub(crate) enum Step {
 
 /// The kernel that is launched, runs or ends.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct CurrentKernel {
     pub(crate) launch: Rc<Launch>,
-    pub(crate) step: Step,
+    pub(crate) phase: KernelPhase,
     next_group: u32,
     live_groups: u32,
     /// Boundary requests that are not answered yet.
@@ -49,16 +49,18 @@ pub(crate) struct Current {
     from: Cycle,
 }
 
-impl Current {
+impl CurrentKernel {
     /// The phase as text, for the diagnosis of a stuck run.
     pub(crate) fn describe(&self) -> &'static str {
-        match self.step {
-            Step::Launching => "is being launched",
-            Step::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
+        match self.phase {
+            KernelPhase::Launching => "is being launched",
+            KernelPhase::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
                 "waits for the acquire at its beginning"
             }
-            Step::Running => "runs",
-            Step::Boundary(Boundary::EndCus | Boundary::EndMachine) => "waits for the release at its end",
+            KernelPhase::Running => "runs",
+            KernelPhase::Boundary(Boundary::EndCus | Boundary::EndMachine) => {
+                "waits for the release at its end"
+            }
         }
     }
 
@@ -70,7 +72,7 @@ impl Current {
 
 /// What follows a phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextPhase {
     /// Nothing yet.
     Wait,
     /// A boundary.
@@ -84,7 +86,7 @@ pub(crate) enum Next {
 pub(crate) struct Kernels<'a> {
     system: &'a System,
     queue: VecDeque<Rc<Launch>>,
-    current: Option<Current>,
+    current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
     /// The order in which dispatch tries compute units.
     order: Vec<u32>,
@@ -127,7 +129,7 @@ impl<'a> Kernels<'a> {
     }
 
     /// The kernel that is launched, runs or ends.
-    pub(crate) fn current(&self) -> Option<&Current> {
+    pub(crate) fn current(&self) -> Option<&CurrentKernel> {
         self.current.as_ref()
     }
 
@@ -172,9 +174,9 @@ impl<'a> Kernels<'a> {
     fn begin_next<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) {
         let Some(launch) = self.queue.pop_front() else { return };
         let now = engine.now();
-        self.current = Some(Current {
+        self.current = Some(CurrentKernel {
             launch,
-            step: Step::Launching,
+            phase: KernelPhase::Launching,
             next_group: 0,
             live_groups: 0,
             due: 0,
@@ -190,9 +192,9 @@ impl<'a> Kernels<'a> {
 
     /// Moves the kernel to a boundary. Returns the kernel and the agents that make
     /// requests there.
-    pub(crate) fn come_to(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
+    pub(crate) fn enter_boundary(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
         let current = self.current.as_mut()?;
-        current.step = Step::Boundary(step);
+        current.phase = KernelPhase::Boundary(step);
         let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
         current.due = agents.len() as u32;
         Some((current.launch.kernel, agents))
@@ -207,49 +209,51 @@ impl<'a> Kernels<'a> {
     }
 
     /// Ends a boundary. All of its requests are answered.
-    pub(crate) fn step_done<Pr: Probe>(
+    pub(crate) fn phase_done<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
         reports: &mut Reports<'_, Pr>,
-    ) -> Next {
-        let Some(current) = &mut self.current else { return Next::Wait };
+    ) -> NextPhase {
+        let Some(current) = &mut self.current else { return NextPhase::Wait };
         let now = engine.now();
-        match current.step {
-            Step::Launching | Step::Running => Next::Wait,
-            Step::Boundary(Boundary::BeginMachine) => Next::Boundary(Boundary::BeginCus),
-            Step::Boundary(Boundary::BeginCus) => {
-                reports.times.step_done(now, Cause::Acquire);
+        match current.phase {
+            KernelPhase::Launching | KernelPhase::Running => NextPhase::Wait,
+            KernelPhase::Boundary(Boundary::BeginMachine) => NextPhase::Boundary(Boundary::BeginCus),
+            KernelPhase::Boundary(Boundary::BeginCus) => {
+                reports.times.phase_done(now, Cause::Acquire);
                 let grid = current.launch.grid;
-                current.step = Step::Running;
+                current.phase = KernelPhase::Running;
                 if grid.work_groups == 0 || grid.waves == 0 {
-                    return Next::Boundary(Boundary::EndCus);
+                    return NextPhase::Boundary(Boundary::EndCus);
                 }
                 current.is_dispatching = true;
                 engine.at(now, Event::Dispatch);
-                Next::Wait
+                NextPhase::Wait
             }
-            Step::Boundary(Boundary::EndCus) if self.system.launch.end_of_kernel == EndOfKernel::System => {
-                Next::Boundary(Boundary::EndMachine)
+            KernelPhase::Boundary(Boundary::EndCus)
+                if self.system.launch.end_of_kernel == EndOfKernel::System =>
+            {
+                NextPhase::Boundary(Boundary::EndMachine)
             }
-            Step::Boundary(Boundary::EndCus) => {
+            KernelPhase::Boundary(Boundary::EndCus) => {
                 self.unreleased = Some(current.launch.kernel);
                 self.end(engine, reports)
             }
-            Step::Boundary(Boundary::EndMachine) => self.end(engine, reports),
+            KernelPhase::Boundary(Boundary::EndMachine) => self.end(engine, reports),
         }
     }
 
-    fn end<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) -> Next {
-        let Some(current) = self.current.take() else { return Next::Wait };
+    fn end<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) -> NextPhase {
+        let Some(current) = self.current.take() else { return NextPhase::Wait };
         let now = engine.now();
-        reports.times.step_done(now, Cause::Release);
+        reports.times.phase_done(now, Cause::Release);
         let name = current.launch.name.clone();
         reports.tally.counts.kernels += 1;
         reports.watch.progress(now);
         reports.probe.kernel(&name, current.from, now);
         self.times.push(KernelTime { name, from: current.from, until: now });
         self.begin_next(engine, reports);
-        Next::Ended(current.launch.op)
+        NextPhase::Ended(current.launch.op)
     }
 
     /// Places the next work-group if a compute unit has room.

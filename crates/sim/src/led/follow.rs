@@ -14,7 +14,7 @@ use kernel::Program;
 use proto::Mutation;
 
 use crate::config::System;
-use crate::led::machine::Ended;
+use crate::led::machine::ScriptEnd;
 pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, Move, Script, Step};
 use crate::machine::Machine;
 use crate::options::RunOptions;
@@ -44,8 +44,8 @@ pub fn follow(
     let machine = Machine::new(system, program, &options, &mut probe, stations)?;
     let led = machine.follow(script)?;
     let end = match led.end {
-        Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
-        Ended::Otherwise(end) => end,
+        ScriptEnd::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
+        ScriptEnd::Early(end) => end,
     };
     Ok(Followed { stations: led.stations, steps: led.steps, end })
 }

@@ -7,25 +7,25 @@ use crate::cores::instr::{Owner, Phase};
 use crate::cores::operands::issue_op;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::led::leader::Leader;
 use crate::led::moves::{End, FollowError, Issues, Move, Script, Step};
+use crate::led::state::ScriptState;
 use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
-use crate::stations::timed::Origin;
+use crate::stations::timed::StepInput;
 
 /// The result of a scripted run.
-pub(crate) struct Led {
+pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
     pub(crate) steps: Vec<Step>,
-    pub(crate) end: Ended,
+    pub(crate) end: ScriptEnd,
 }
 
-pub(crate) enum Ended {
+pub(crate) enum ScriptEnd {
     Over(Box<Finished>),
-    Otherwise(End),
+    Early(End),
 }
 
 /// The way an event is ordered.
@@ -47,12 +47,12 @@ const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves of a script.
-    pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<Led, FollowError> {
+    pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<ScriptResult, FollowError> {
         // A port accepts the next request, however many are under way.
         self.ports.take_any_number();
         let mut held = Vec::new();
         self.stations.hold_time();
-        self.leader = Some(Leader::new(script.kernels));
+        self.script = Some(ScriptState::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
         // If moves order kernel boundaries, they also order the steps before the
@@ -61,7 +61,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Some(failure) = self.engine.take_failure() {
             return Err(failure.into());
         }
-        self.turn(false);
+        self.set_between_steps(false);
         self.stations.fabric_mut().hold_ways(true);
         let mut steps = Vec::new();
         let mut impossible = None;
@@ -77,10 +77,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         let stations = self.stations.names().map(str::to_owned).collect();
         let end = match impossible {
-            Some(why) => Ended::Otherwise(End::Impossible(why)),
+            Some(why) => ScriptEnd::Early(End::Impossible(why)),
             None => self.close(held)?,
         };
-        Ok(Led { stations, steps, end })
+        Ok(ScriptResult { stations, steps, end })
     }
 
     /// Processes the events that happen by themselves. Before the first move
@@ -133,7 +133,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 _ if self.crossing(event).is_some() => Choice::Crosses,
                 _ => Choice::None,
             },
-            Event::Launch if self.is_behind_all() => Choice::Last,
+            Event::Launch if self.is_after_script() => Choice::Last,
             Event::Host => Choice::Of(Move::Issue(Issues::Host)),
             Event::Arrive(number) => match self.network.transit(number) {
                 Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
@@ -281,7 +281,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return false;
         }
         self.stations.evict(station, way);
-        self.carry_out(self.engine.now(), station, Origin::Timer, Trail::default());
+        self.carry_out(self.engine.now(), station, StepInput::Timer, Trail::default());
         true
     }
 
@@ -301,7 +301,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             open.extend(self.is_open(event).filter(|mv| !open.contains(mv)));
         }
         open.extend(self.crossings(held).into_iter().map(|(mv, _)| mv));
-        open.extend(self.open_beside_events());
+        open.extend(self.open_without_events());
         for station in self.stations.numbers() {
             let ways = self.stations.fabric_mut().ways(station);
             if ways.is_needed {
@@ -313,33 +313,33 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// The state after the last move. If the program is over, the kernel ends and
     /// the host continues.
-    fn close(mut self, held: Vec<Event>) -> Result<Ended, RunError> {
+    fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {
-            return Ok(Ended::Otherwise(End::Goes(open)));
+            return Ok(ScriptEnd::Early(End::Goes(open)));
         }
         if !self.is_program_over() {
-            return Ok(Ended::Otherwise(End::Stuck));
+            return Ok(ScriptEnd::Early(End::Stuck));
         }
         let mut unrest = self.stations.numbers().filter_map(|at| self.stations.fabric_mut().ways(at).unrest);
         if let Some(why) = unrest.next() {
-            return Ok(Ended::Otherwise(End::Unquiet(why)));
+            return Ok(ScriptEnd::Early(End::Unquiet(why)));
         }
         drop(unrest);
         self.stations.fabric_mut().hold_ways(false);
         let now = self.engine.now();
-        self.leader = None;
+        self.script = None;
         self.stations.release_time(&mut self.engine, &mut self.reports.watch);
         held.into_iter().for_each(|event| self.engine.put_back(now, event));
         self.reports.watch.progress(now);
         let cycles = match self.run_to_end() {
-            Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
+            Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::Unquiet(why))),
             Err(RunError::Stuck(_)) => {
                 let why = "the program has ended, but its kernel does not end";
-                return Ok(Ended::Otherwise(End::Unquiet(why.to_owned())));
+                return Ok(ScriptEnd::Early(End::Unquiet(why.to_owned())));
             }
             ended => ended?,
         };
-        Ok(Ended::Over(Box::new(self.finish(cycles)?)))
+        Ok(ScriptEnd::Over(Box::new(self.finish(cycles)?)))
     }
 }

@@ -3,7 +3,7 @@
 mod boundaries;
 mod crossings;
 pub mod follow;
-pub(crate) mod leader;
 mod machine;
 mod moves;
 mod preempt;
+pub(crate) mod state;

@@ -4,7 +4,7 @@ use kernel::{Action, OpId};
 use proto::Agent;
 
 use super::Machine;
-use crate::cores::instr::{AskHead, Instr, Owner};
+use crate::cores::instr::{Instr, Owner, RequestHead};
 use crate::engine::Event;
 use crate::queue::Cycle;
 use crate::reports::probe::{Probe, WaveAt};
@@ -66,7 +66,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Resumes the host after a release: memory is up to date.
     pub(super) fn released_to_host(&mut self) {
         self.host.wait_for_release(false);
-        self.turn(true);
+        self.set_between_steps(true);
         self.host_next();
     }
 
@@ -95,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let ops = self.session.ops();
         let op = ops.get(id);
         let parts = self.cores.split(op);
-        let ask = AskHead::of(op, WaveAt::default(), 0, 0, 1);
+        let head = RequestHead::of(op, WaveAt::default(), 0, 0, 1);
         self.reports.probe.host_issue(now, op);
         if self.reports.watch.is_examining() {
             let site = (op.site.line(), op.site.column());
@@ -105,14 +105,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
             self.host.wrote();
         }
         drop(ops);
-        let instr = Instr::new(now, Owner::Host(id), ask, parts.max(1) as u32);
+        let instr = Instr::new(now, Owner::Host(id), head, parts.max(1) as u32);
         let instr = self.cores.add(Instr { op: Some(id), ..instr });
         if parts == 0 {
-            return self.ask_order(now, Agent::Host(0), instr);
+            return self.queue_order(now, Agent::Host(0), instr);
         }
         self.reports.tally.counts.host_accesses += 1;
         let parts = self.cores.take_parts();
-        self.ask_lines(now, Agent::Host(0), instr, &parts);
+        self.queue_lines(now, Agent::Host(0), instr, &parts);
         self.cores.reuse_parts(parts);
     }
 

@@ -23,9 +23,9 @@ use crate::cores::Cores;
 use crate::engine::{Engine, Event};
 use crate::kernels::Kernels;
 use crate::kernels::host::Host;
-use crate::led::leader::Leader;
+use crate::led::state::ScriptState;
 use crate::memory::dram::DramTraffic;
-use crate::memory::way::MainMemory;
+use crate::memory::operations::MainMemory;
 use crate::network::Network;
 use crate::network::noc::Noc;
 use crate::options::RunOptions;
@@ -55,11 +55,11 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) memory: MainMemory,
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
-    pub(crate) leader: Option<Box<Leader>>,
+    pub(crate) script: Option<Box<ScriptState>>,
     /// Whether the first touch of a page places it.
     places_pages: bool,
     /// The cycle up to which no check of the run is due.
-    look_at: Cycle,
+    check_at: Cycle,
 }
 
 impl<'a, Pr: Probe> Machine<'a, Pr> {
@@ -109,9 +109,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             memory,
             kernels: Kernels::new(system, options.seed),
             host: Host::default(),
-            leader: None,
+            script: None,
             places_pages,
-            look_at: 0,
+            check_at: 0,
         })
     }
 
@@ -156,8 +156,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             let Some((now, event)) = self.engine.next() else {
                 return Err(self.stuck(Cause::NothingMoves));
             };
-            if now > self.look_at {
-                self.look(now)?;
+            if now > self.check_at {
+                self.check_progress(now)?;
             }
             self.happen(now, event);
         }
@@ -166,9 +166,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
 
     /// Checks whether the run may continue, and schedules the next check.
     #[cold]
-    fn look(&mut self, now: Cycle) -> Result<(), RunError> {
+    fn check_progress(&mut self, now: Cycle) -> Result<(), RunError> {
         self.reports.take_samples(now, &self.network.traffic(), &self.memory.traffic());
-        if self.reports.watch.is_lost(now) {
+        if self.reports.watch.is_stuck(now) {
             let idle_cycles = now - self.reports.watch.last_progress();
             return Err(self.stuck(Cause::NoProgress { idle_cycles }));
         }
@@ -176,7 +176,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             return Err(self.stuck(Cause::TooLong { cycles: now }));
         }
         let most = self.options.cycles_max.unwrap_or(Cycle::MAX);
-        self.look_at = self.reports.watch.lost_after().min(most).min(self.reports.before_next_sample());
+        self.check_at = self.reports.watch.stuck_after().min(most).min(self.reports.before_next_sample());
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 self.memory.start(&mut self.engine, &mut self.reports, &mut self.network, homes, op);
             }
             Event::MemoryReturn(op) => {
-                self.memory.give_back(&mut self.engine, &mut self.reports, &mut self.network, op);
+                self.memory.send_answer(&mut self.engine, &mut self.reports, &mut self.network, op);
             }
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),

@@ -11,7 +11,7 @@ use crate::cores::instr::{Instr, Owner, Phase};
 use crate::cores::operands::describe;
 use crate::cores::wave::{Stage, Wave};
 use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::stuck::LineHistory;
 use crate::stations::fabric::Parked;
@@ -226,10 +226,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let name = |station: u32| {
             if station == self.network.memory() { "memory" } else { self.stations.name(station) }
         };
-        let messages = self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
-            let lost = if past.dropped { ", lost on purpose" } else { "" };
-            format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
-        });
+        let messages =
+            self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: PastMessage| {
+                let lost = if past.dropped { ", lost on purpose" } else { "" };
+                format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
+            });
         LineHistory { line: format!("line {:#x}{place}", line.0), messages: messages.collect() }
     }
 }

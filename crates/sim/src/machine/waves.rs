@@ -62,13 +62,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Issued::Here => {}
             Issued::Lines { instr } => {
                 let parts = self.cores.take_parts();
-                self.ask_lines(now, self.cores.agent(number), instr, &parts);
+                self.queue_lines(now, self.cores.agent(number), instr, &parts);
                 self.cores.reuse_parts(parts);
             }
-            Issued::Order { instr } => self.ask_order(now, self.cores.agent(number), instr),
+            Issued::Order { instr } => self.queue_order(now, self.cores.agent(number), instr),
             // The release of the barrier comes first.
             Issued::Barrier { instr, order } if order.releases() => {
-                self.ask_fence(now, instr, Order::Release, Phase::BarrierRelease);
+                self.queue_fence(now, instr, Order::Release, Phase::BarrierRelease);
             }
             Issued::Barrier { instr, .. } => self.cores.arrive_at_barrier(&mut self.engine, instr),
             Issued::Buffered => self.accept_early(now, number, id),
@@ -86,29 +86,29 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    fn ask_fence(&mut self, now: Cycle, instr: u32, order: Order, phase: Phase) {
+    fn queue_fence(&mut self, now: Cycle, instr: u32, order: Order, phase: Phase) {
         if let Some(wave) = self.cores.fence(instr, order, phase) {
-            self.ask_order(now, self.cores.agent(wave), instr);
+            self.queue_order(now, self.cores.agent(wave), instr);
         }
     }
 
     /// Sends a store from its wavefront's buffer.
     fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
         let Some(instr) = self.cores.unbuffer(number, issue) else { return };
-        if !self.keeps_back(instr) {
-            self.send_kept(now, instr);
+        if !self.holds_back(instr) {
+            self.send_held(now, instr);
         }
     }
 
     /// Sends a request that a core holds.
-    pub(crate) fn send_kept(&mut self, now: Cycle, instr: u32) {
+    pub(crate) fn send_held(&mut self, now: Cycle, instr: u32) {
         let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
             Some(Owner::Wave(wave)) => self.cores.agent(wave),
             Some(Owner::Group(group)) => return self.send_for_group(now, group, instr),
             _ => return,
         };
-        if let Some(parts) = self.cores.take_kept(instr) {
-            self.ask_lines(now, agent, instr, &parts);
+        if let Some(parts) = self.cores.take_buffered_parts(instr) {
+            self.queue_lines(now, agent, instr, &parts);
         }
     }
 
@@ -143,7 +143,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Some(op) = instr.op else { return };
         let order = self.session.ops().get(op).semantics.order;
         if order.acquires() {
-            return self.ask_fence(now, number, Order::Acquire, Phase::BarrierAcquire);
+            return self.queue_fence(now, number, Order::Acquire, Phase::BarrierAcquire);
         }
         instr.phase = Phase::BarrierAcquire;
         self.complete(now, number);

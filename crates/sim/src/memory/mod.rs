@@ -2,6 +2,6 @@
 
 pub(crate) mod bytes;
 pub mod dram;
-pub(crate) mod way;
+pub(crate) mod operations;
 
 pub use bytes::Memory;

@@ -11,12 +11,12 @@ pub(super) enum Departures {
     /// One order for all messages of a station with a single latency.
     Serial(Cycle),
     /// One order for each destination.
-    Each(Leaves),
+    Each(LastDepartures),
 }
 
 impl Departures {
     pub(super) fn new(is_serial: bool) -> Departures {
-        if is_serial { Departures::Serial(0) } else { Departures::Each(Leaves::default()) }
+        if is_serial { Departures::Serial(0) } else { Departures::Each(LastDepartures::default()) }
     }
 
     /// The earliest time at which a message may leave for this destination: the
@@ -34,29 +34,29 @@ impl Departures {
 /// nothing and are removed now and then, so that memory use does not grow with the
 /// square of the number of stations.
 #[derive(Debug, Default)]
-pub(super) struct Leaves {
+pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
     /// The number of destinations at which past ones are removed.
-    forgets_at: usize,
+    prunes_at: usize,
 }
 
 /// The number of destinations that are always kept.
 const KEPT: usize = 64;
 
-impl Leaves {
+impl LastDepartures {
     /// The time of the last departure for a destination. May be 0 if that is past.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
-        if self.last.len() >= self.forgets_at {
-            self.forget(now);
+        if self.last.len() >= self.prunes_at {
+            self.prune(now);
         }
         self.last.entry(to).or_default()
     }
 
     #[cold]
-    fn forget(&mut self, now: Cycle) {
+    fn prune(&mut self, now: Cycle) {
         self.last.retain(|_, last| *last > now);
-        self.forgets_at = KEPT.max(2 * self.last.len());
+        self.prunes_at = KEPT.max(2 * self.last.len());
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn departures_match_a_full_table_and_past_ones_are_removed() {
         const STATIONS: u32 = 1000;
-        let mut leaves = Leaves::default();
+        let mut leaves = LastDepartures::default();
         let mut table = vec![0; STATIONS as usize];
         let mut most = 0;
         for i in 0..50_000u64 {

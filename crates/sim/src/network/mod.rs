@@ -12,7 +12,7 @@ use crate::options::DropMessage;
 use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::attribution::Trail;
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::{MessageSeen, Probe};
 use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, MessageId, Sent, StationId, StationInfo};
@@ -49,7 +49,7 @@ pub(crate) struct Departure {
 
 /// The network's data about a station.
 #[derive(Debug)]
-struct Stand {
+struct StationPlace {
     place: NocNode,
     /// Stations with the same number stand at the same place.
     site: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Network {
     /// The message to drop, for fault injection.
     drop: Option<DropMessage>,
     /// By station.
-    stands: Vec<Stand>,
+    places: Vec<StationPlace>,
     transits: Slab<Transit>,
 }
 
@@ -82,14 +82,14 @@ impl Network {
     ) -> Result<Network, String> {
         let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets)?;
         let placement = Placement::new(system, &noc);
-        let stand = |(station, site): (&StationInfo, u32)| {
+        let place_of = |(station, site): (&StationInfo, u32)| {
             let level = &levels[usize::from(station.level)];
             let place = placement.node(level, station.index);
-            Stand { place, site, departures: Departures::new(!level.is_bank()) }
+            StationPlace { place, site, departures: Departures::new(!level.is_bank()) }
         };
-        let stands = stations.iter().zip(sites(levels, stations)).map(stand).collect();
+        let places = stations.iter().zip(sites(levels, stations)).map(place_of).collect();
         let header_bytes = system.noc.header_bytes;
-        Ok(Network { placement, noc, header_bytes, drop, stands, transits: Slab::default() })
+        Ok(Network { placement, noc, header_bytes, drop, places, transits: Slab::default() })
     }
 
     /// The ends of each link.
@@ -110,7 +110,7 @@ impl Network {
     /// The place of a station.
     #[inline]
     pub(crate) fn place(&self, station: StationId) -> NocNode {
-        self.stands[station as usize].place
+        self.places[station as usize].place
     }
 
     /// The place of the memory of a bank's lines.
@@ -120,7 +120,7 @@ impl Network {
 
     /// The number that stands for memory: one more than that of the last station.
     pub(crate) fn memory(&self) -> StationId {
-        self.stands.len() as StationId
+        self.places.len() as StationId
     }
 
     /// The bytes of a message with this payload.
@@ -138,7 +138,7 @@ impl Network {
     /// destination leave in order.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
-        let last = self.stands[departure.from as usize].departures.last(to, now);
+        let last = self.places[departure.from as usize].departures.last(to, now);
         *last = departure.at.max(*last);
         *last
     }
@@ -154,9 +154,9 @@ impl Network {
     ) -> bool {
         let Departure { from, trail, .. } = *departure;
         let &Sent { to, message, name, payload_bytes, line, is_access } = sent;
-        let is_beside = self.stands[from as usize].site == self.stands[to as usize].site && from != to;
+        let is_beside = self.places[from as usize].site == self.places[to as usize].site && from != to;
         let bytes = self.bytes_of(payload_bytes);
-        let past = Past { at: engine.now(), from, to, name, line, dropped: false };
+        let past = PastMessage { at: engine.now(), from, to, name, line, dropped: false };
         if is_beside {
             reports.tally.beside_messages += 1;
             reports.history.sent(past);
@@ -172,12 +172,12 @@ impl Network {
 
     /// Counts and records a message that is sent. Returns true if it is dropped.
     #[must_use]
-    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: Past, bytes: u32) -> bool {
+    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: PastMessage, bytes: u32) -> bool {
         reports.tally.message(past.name, bytes);
         let drop = self.drop.as_ref();
         let dropped = drop
             .is_some_and(|drop| drop.name == past.name && reports.tally.messages_of(past.name) == drop.nth);
-        reports.history.sent(Past { dropped, ..past });
+        reports.history.sent(PastMessage { dropped, ..past });
         if dropped {
             reports.tally.counts.dropped_messages += 1;
             reports.tally.counts.dropped_bytes += u64::from(bytes);
@@ -195,7 +195,7 @@ impl Network {
     ) {
         let Some(transit) = self.transits.get_mut(number) else { return };
         let Transit { from, to, name, line, bytes, .. } = *transit;
-        let places = (self.stands[from as usize].place, self.stands[to as usize].place);
+        let places = (self.places[from as usize].place, self.places[to as usize].place);
         let sent = engine.now();
         let (arrives, queued) = cross(&mut self.noc, sent, places, bytes, reports.probe);
         transit.trail = transit.trail.at_noc(queued);

@@ -20,7 +20,7 @@ use crate::stations::timing::StationTiming;
 
 /// A line request that waits for the port.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LineAsk {
+pub(crate) struct WaitingRequest {
     pub(crate) instr: u32,
     pub(crate) since: Cycle,
     pub(crate) part: LinePart,
@@ -28,7 +28,7 @@ pub(crate) struct LineAsk {
 
 /// A line request that its station has not answered yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
+pub(crate) struct PendingRequest {
     pub(crate) instr: u32,
     pub(crate) part: LinePart,
     pub(crate) spent: Spent,
@@ -37,9 +37,9 @@ pub(crate) struct Flight {
 /// The port of one station.
 #[derive(Debug)]
 pub(crate) struct Port {
-    queue: VecDeque<LineAsk>,
+    queue: VecDeque<WaitingRequest>,
     /// Requests under way. Their numbers are the station's slots.
-    flights: Slab<Flight>,
+    pending: Slab<PendingRequest>,
     free_at: Cycle,
     is_scheduled: bool,
     /// Whether the port serves no request because too many are under way.
@@ -49,13 +49,13 @@ pub(crate) struct Port {
 impl Port {
     /// The first part of an instruction that waits for the port.
     pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
-        self.queue.iter().find(|ask| ask.instr == instr).map(|ask| &ask.part)
+        self.queue.iter().find(|waiting| waiting.instr == instr).map(|waiting| &waiting.part)
     }
 
     /// The first part of an instruction that the station has not answered.
     pub(crate) fn unanswered(&self, instr: u32) -> Option<(Slot, &LinePart)> {
-        let flight = self.flights.iter().find(|(_, flight)| flight.instr == instr);
-        flight.map(|(slot, flight)| (Slot(slot), &flight.part))
+        let pending = self.pending.iter().find(|(_, pending)| pending.instr == instr);
+        pending.map(|(slot, pending)| (Slot(slot), &pending.part))
     }
 
     /// Returns true if the port is to be served now. Otherwise schedules the next
@@ -78,14 +78,14 @@ impl Port {
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// The number of requests that may be under way.
-    flights: usize,
+    pending: usize,
     /// The number of requests that enter in one cycle.
     per_cycle: u32,
 }
 
 /// The requests under way at an L1 for each of its miss registers. Requests without
 /// a register wait in the station, so that later hits can pass them.
-const FLIGHTS_PER_MISS_REGISTER: usize = 4;
+const PENDING_PER_MISS_REGISTER: usize = 4;
 
 /// The ports by station. A port is created at its first request.
 #[derive(Debug)]
@@ -108,14 +108,14 @@ impl Ports {
                 registers => registers,
             };
             let per_cycle = StationTiming::of(system, &level.name).ports;
-            Limits { flights: registers as usize * FLIGHTS_PER_MISS_REGISTER, per_cycle }
+            Limits { pending: registers as usize * PENDING_PER_MISS_REGISTER, per_cycle }
         };
         Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
     }
 
     /// Removes the limit on requests under way.
     pub(crate) fn take_any_number(&mut self) {
-        self.limits.iter_mut().for_each(|limits| limits.flights = usize::MAX);
+        self.limits.iter_mut().for_each(|limits| limits.pending = usize::MAX);
     }
 
     #[inline]
@@ -126,8 +126,8 @@ impl Ports {
     #[inline]
     fn open(&mut self, station: StationId) -> &mut Port {
         let new = || {
-            let (queue, flights) = (VecDeque::new(), Slab::default());
-            Box::new(Port { queue, flights, free_at: 0, is_scheduled: false, is_full: false })
+            let (queue, pending) = (VecDeque::new(), Slab::default());
+            Box::new(Port { queue, pending, free_at: 0, is_scheduled: false, is_full: false })
         };
         self.of[station as usize].get_or_insert_with(new)
     }
@@ -150,7 +150,7 @@ impl Ports {
     ) -> bool {
         let since = engine.now();
         let port = self.open(station);
-        port.queue.extend(parts.iter().map(|&part| LineAsk { instr, since, part }));
+        port.queue.extend(parts.iter().map(|&part| WaitingRequest { instr, since, part }));
         port.next(engine, station)
     }
 
@@ -180,10 +180,10 @@ impl Ports {
 
     /// Takes the next request, unless too many are under way.
     #[inline]
-    pub(crate) fn take(&mut self, station: StationId) -> Option<LineAsk> {
-        let flights_max = self.limits[station as usize].flights;
+    pub(crate) fn take(&mut self, station: StationId) -> Option<WaitingRequest> {
+        let pending_max = self.limits[station as usize].pending;
         let port = self.get_mut(station)?;
-        port.is_full = port.flights.len() >= flights_max;
+        port.is_full = port.pending.len() >= pending_max;
         if port.is_full { None } else { port.queue.pop_front() }
     }
 
@@ -200,26 +200,31 @@ impl Ports {
 
     /// Records a request under way at its station.
     #[inline]
-    pub(crate) fn fly(&mut self, station: StationId, flight: Flight) -> Slot {
-        Slot(self.open(station).flights.insert(flight))
+    pub(crate) fn add_pending(&mut self, station: StationId, pending: PendingRequest) -> Slot {
+        Slot(self.open(station).pending.insert(pending))
     }
 
     /// Records the answer of a request.
     #[inline]
-    pub(crate) fn answer(&mut self, engine: &mut Engine, station: StationId, slot: Slot) -> Option<Flight> {
+    pub(crate) fn answer(
+        &mut self,
+        engine: &mut Engine,
+        station: StationId,
+        slot: Slot,
+    ) -> Option<PendingRequest> {
         let port = self.get_mut(station)?;
-        let flight = port.flights.remove(slot.0)?;
+        let pending = port.pending.remove(slot.0)?;
         if port.is_full {
             port.is_full = false;
             port.is_scheduled = true;
             engine.at(port.free_at.max(engine.now()), Event::Port(station));
         }
-        Some(flight)
+        Some(pending)
     }
 
     /// Changes the activity to which the time of some requests is charged.
     #[inline(never)]
-    pub(crate) fn turn(
+    pub(crate) fn set_activity(
         &mut self,
         now: Cycle,
         station: StationId,
@@ -228,8 +233,8 @@ impl Ports {
     ) {
         let Some(port) = self.get_mut(station) else { return };
         for (slot, on) in spends {
-            if let Some(flight) = port.flights.get_mut(slot.0) {
-                flight.spent.turn(now, on, trail);
+            if let Some(pending) = port.pending.get_mut(slot.0) {
+                pending.spent.set_activity(now, on, trail);
             }
         }
     }
@@ -279,18 +284,20 @@ mod tests {
         }
         ports.begin(0, 0);
         let mut slots = Vec::new();
-        while let Some(LineAsk { instr, part, .. }) = ports.take(0) {
-            slots.push(ports.fly(0, Flight { instr, part, spent: Spent::new(0, Op::Fence, 0) }));
+        while let Some(WaitingRequest { instr, part, .. }) = ports.take(0) {
+            slots.push(
+                ports.add_pending(0, PendingRequest { instr, part, spent: Spent::new(0, Op::Fence, 0) }),
+            );
         }
-        assert_eq!(slots.len(), FLIGHTS_PER_MISS_REGISTER);
+        assert_eq!(slots.len(), PENDING_PER_MISS_REGISTER);
         ports.end(&mut engine, 0);
         assert!(engine.is_quiet(), "only an answer makes room");
         assert!(!ports.queue_order(&mut engine, 0, 5), "requests keep their order");
-        assert_eq!(ports.answer(&mut engine, 0, slots[1]).map(|flight| flight.instr), Some(1));
+        assert_eq!(ports.answer(&mut engine, 0, slots[1]).map(|pending| pending.instr), Some(1));
         assert!(ports.answer(&mut engine, 0, slots[1]).is_none(), "it is answered once");
         assert!(matches!(engine.next(), Some((1, Event::Port(0)))));
         assert!(ports.due(&mut engine, 0));
-        assert_eq!(ports.take(0).map(|ask| ask.instr), Some(4));
+        assert_eq!(ports.take(0).map(|waiting| waiting.instr), Some(4));
     }
 
     #[test]

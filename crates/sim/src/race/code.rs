@@ -22,14 +22,14 @@ pub(super) struct Code {
     /// The kernel, numbered in the order of first launches. `None` for the host.
     pub(super) kernel: Option<u16>,
     pub(super) site: Site,
-    pub(super) what: What,
+    pub(super) what: OpKind,
     pub(super) semantics: Semantics,
     pub(super) space: Space,
 }
 
 /// The kind of an operation, as far as races are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum What {
+pub(super) enum OpKind {
     Load,
     Store,
     Update,
@@ -39,40 +39,40 @@ pub(super) enum What {
     Barrier,
 }
 
-impl What {
-    pub(super) fn of(op: &Posted) -> What {
+impl OpKind {
+    pub(super) fn of(op: &Posted) -> OpKind {
         match op.action {
-            Action::Load | Action::HostRead => What::Load,
-            Action::Store | Action::HostWrite => What::Store,
-            Action::Rmw { .. } => What::Update,
-            Action::Barrier => What::Barrier,
-            Action::Fence | Action::Launch(_) => What::Fence,
+            Action::Load | Action::HostRead => OpKind::Load,
+            Action::Store | Action::HostWrite => OpKind::Store,
+            Action::Rmw { .. } => OpKind::Update,
+            Action::Barrier => OpKind::Barrier,
+            Action::Fence | Action::Launch(_) => OpKind::Fence,
         }
     }
 
     #[inline]
     pub(super) fn writes(self) -> bool {
-        matches!(self, What::Store | What::Update)
+        matches!(self, OpKind::Store | OpKind::Update)
     }
 
     #[inline]
     pub(super) fn reads(self) -> bool {
-        matches!(self, What::Load | What::Update | What::Failed)
+        matches!(self, OpKind::Load | OpKind::Update | OpKind::Failed)
     }
 }
 
 impl Code {
     #[inline]
     pub(super) fn is_atomic(&self) -> bool {
-        self.semantics.order.is_atomic() || matches!(self.what, What::Update | What::Failed)
+        self.semantics.order.is_atomic() || matches!(self.what, OpKind::Update | OpKind::Failed)
     }
 
     pub(super) fn acquires(&self) -> bool {
-        self.semantics.order.acquires() && self.what != What::Store
+        self.semantics.order.acquires() && self.what != OpKind::Store
     }
 
     pub(super) fn releases(&self) -> bool {
-        self.semantics.order.releases() && !matches!(self.what, What::Load | What::Failed)
+        self.semantics.order.releases() && !matches!(self.what, OpKind::Load | OpKind::Failed)
     }
 
     /// The operation as text.
@@ -87,14 +87,14 @@ impl Code {
             Order::SeqCst => "sequentially consistent ",
         };
         let what = match self.what {
-            What::Load if self.is_atomic() => "atomic load",
-            What::Load => "load",
-            What::Store if self.is_atomic() => "atomic store",
-            What::Store => "store",
-            What::Update => "read-modify-write",
-            What::Failed => "compare-exchange that failed",
-            What::Fence => "fence",
-            What::Barrier => "barrier",
+            OpKind::Load if self.is_atomic() => "atomic load",
+            OpKind::Load => "load",
+            OpKind::Store if self.is_atomic() => "atomic store",
+            OpKind::Store => "store",
+            OpKind::Update => "read-modify-write",
+            OpKind::Failed => "compare-exchange that failed",
+            OpKind::Fence => "fence",
+            OpKind::Barrier => "barrier",
         };
         format!("{order}{local}{what}")
     }
@@ -130,7 +130,7 @@ pub(super) struct Codes {
 struct Key {
     kernel: Option<u16>,
     site: usize,
-    what: What,
+    what: OpKind,
     semantics: Semantics,
     is_local: bool,
 }

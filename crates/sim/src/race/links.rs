@@ -11,7 +11,7 @@ use super::scope::{Instance, Pairing, RaceModel, Standing, wider};
 
 /// A place where releases and acquires synchronize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Meeting {
+pub(super) enum SyncPlace {
     /// A word of global memory.
     Word(u64),
     /// A word of a work-group's local memory.
@@ -44,7 +44,7 @@ pub(super) struct Published {
 
 /// A release and its sources. The flag of a source tells whether its code site
 /// released in more than one work-group.
-type Offer = (Published, Vec<(Source, bool)>);
+type AcquirableRelease = (Published, Vec<(Source, bool)>);
 
 /// All releases at one scope and one place.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ struct Channel {
 
 /// A release and an acquire whose scopes kept them from synchronizing.
 #[derive(Clone, Debug)]
-pub(super) struct Missed {
+pub(super) struct MissedLink {
     pub(super) release: Source,
     pub(super) acquire: Source,
     pub(super) wide: Rc<Clock>,
@@ -82,7 +82,7 @@ pub(super) struct Thread {
     /// The last release fence at each scope.
     fences: Vec<Published>,
     /// Releases that earlier atomic reads found, for a later acquire fence.
-    seen: Vec<(Meeting, Vec<Offer>)>,
+    seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
     /// Operations under way that are recorded at their completion, each with the
     /// epoch of its issue.
     pub(super) in_flight: Vec<(usize, u32)>,
@@ -178,10 +178,10 @@ fn closure(model: RaceModel, scope: Instance) -> Instance {
 pub(super) struct Links {
     pub(super) model: RaceModel,
     pairing: Pairing,
-    channels: FxHashMap<Meeting, Vec<Channel>>,
+    channels: FxHashMap<SyncPlace, Vec<Channel>>,
     /// The combined knowledge of the threads that reached a barrier.
-    barriers: FxHashMap<Meeting, Rc<Clock>>,
-    missed: Vec<Missed>,
+    barriers: FxHashMap<SyncPlace, Rc<Clock>>,
+    missed: Vec<MissedLink>,
     /// For each code site, the widest level that its synchronization needed.
     pub(super) needed: FxHashMap<CodeId, Level>,
 }
@@ -210,9 +210,9 @@ impl Links {
         self.missed.clear();
     }
 
-    fn meeting(&self, at: Meeting) -> Meeting {
+    fn sync_place(&self, at: SyncPlace) -> SyncPlace {
         match (self.pairing, at) {
-            (Pairing::AnyLocation, Meeting::Word(_) | Meeting::Local { .. }) => Meeting::Anywhere,
+            (Pairing::AnyLocation, SyncPlace::Word(_) | SyncPlace::Local { .. }) => SyncPlace::Anywhere,
             _ => at,
         }
     }
@@ -237,11 +237,11 @@ impl Links {
     pub(super) fn write(
         &mut self,
         thread: &mut Thread,
-        at: Meeting,
+        at: SyncPlace,
         release: Option<(CodeId, Instance, bool)>,
         tentative: Option<usize>,
     ) {
-        let at = self.meeting(at);
+        let at = self.sync_place(at);
         if let Some((code, scope, is_remote)) = release {
             let published = self.published(thread, code, scope, is_remote);
             self.publish(at, published, tentative);
@@ -252,7 +252,7 @@ impl Links {
         }
     }
 
-    fn publish(&mut self, at: Meeting, published: Published, tentative: Option<usize>) {
+    fn publish(&mut self, at: SyncPlace, published: Published, tentative: Option<usize>) {
         let channels = self.channels.entry(at).or_default();
         let alike = |c: &Channel| c.all.scope == published.scope && c.all.is_remote == published.is_remote;
         let number = channels.iter().position(alike).unwrap_or_else(|| {
@@ -271,11 +271,11 @@ impl Links {
     pub(super) fn decide(
         &mut self,
         token: usize,
-        happened: impl Fn(Option<Meeting>) -> bool,
-        places: impl Iterator<Item = Meeting>,
+        happened: impl Fn(Option<SyncPlace>) -> bool,
+        places: impl Iterator<Item = SyncPlace>,
     ) {
         for place in places {
-            let at = self.meeting(place);
+            let at = self.sync_place(place);
             let took_place = happened(Some(place).filter(|place| *place == at));
             for channel in self.channels.get_mut(&at).into_iter().flatten() {
                 while let Some(found) = channel.tentative.iter().position(|(of, _)| *of == token) {
@@ -293,21 +293,21 @@ impl Links {
     pub(super) fn read(
         &mut self,
         thread: &mut Thread,
-        at: Meeting,
+        at: SyncPlace,
         acquire: Option<(CodeId, Instance, bool)>,
     ) {
-        let at = self.meeting(at);
+        let at = self.sync_place(at);
         let Some(channels) = self.channels.get(&at) else { return };
-        let offered: Vec<Offer> =
-            channels.iter().map(|channel| (channel.offer(), channel.sources.clone())).collect();
+        let releases: Vec<AcquirableRelease> =
+            channels.iter().map(|channel| (channel.acquirable(), channel.sources.clone())).collect();
         if let Some((code, scope, is_remote)) = acquire {
-            for (published, sources) in &offered {
+            for (published, sources) in &releases {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
         }
         match thread.seen.iter_mut().find(|(of, _)| *of == at) {
-            Some((_, seen)) => *seen = offered,
-            None => thread.seen.push((at, offered)),
+            Some((_, seen)) => *seen = releases,
+            None => thread.seen.push((at, releases)),
         }
     }
 
@@ -340,8 +340,8 @@ impl Links {
 
     fn miss(&mut self, thread: &Thread, published: &Published, code: CodeId) {
         let acquire = Source { standing: thread.standing, epoch: thread.epoch, code };
-        let missed = Missed { release: published.source, acquire, wide: published.wide.clone() };
-        let same = |m: &Missed| {
+        let missed = MissedLink { release: published.source, acquire, wide: published.wide.clone() };
+        let same = |m: &MissedLink| {
             m.release.standing.thread == missed.release.standing.thread
                 && m.acquire.standing.thread == missed.acquire.standing.thread
                 && m.acquire.code == code
@@ -355,22 +355,22 @@ impl Links {
     }
 
     /// The missed link because of which `thread` does not know `first`.
-    pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&Missed> {
-        let carries = |m: &&Missed| m.wide.of(first) >= epoch;
-        let own = |m: &&Missed| m.acquire.standing.thread == thread.standing.thread;
+    pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&MissedLink> {
+        let carries = |m: &&MissedLink| m.wide.of(first) >= epoch;
+        let own = |m: &&MissedLink| m.acquire.standing.thread == thread.standing.thread;
         let mut all = self.missed.iter().rev().filter(carries);
         all.clone().find(own).or_else(|| all.next())
     }
 
     /// Records the arrival of `thread` at a barrier.
-    pub(super) fn arrive(&mut self, thread: &Thread, at: Meeting) {
+    pub(super) fn arrive(&mut self, thread: &Thread, at: SyncPlace) {
         let known = Rc::make_mut(self.barriers.entry(at).or_default());
         known.join(&thread.local);
         known.learn(ThreadId(thread.standing.thread), thread.epoch);
     }
 
     /// Continues `thread` after a barrier that all threads have reached.
-    pub(super) fn depart(&mut self, thread: &mut Thread, at: Meeting) {
+    pub(super) fn depart(&mut self, thread: &mut Thread, at: SyncPlace) {
         if let Some(known) = self.barriers.get(&at) {
             join(&mut thread.local, known);
         }
@@ -386,7 +386,7 @@ impl Links {
     ) {
         let published = self.published(thread, code, scope, is_remote);
         if self.pairing == Pairing::AnyLocation {
-            return self.publish(Meeting::Anywhere, published, None);
+            return self.publish(SyncPlace::Anywhere, published, None);
         }
         thread.fences.retain(|fence| fence.scope != published.scope);
         thread.fences.push(published);
@@ -401,7 +401,7 @@ impl Links {
         is_remote: bool,
     ) {
         if self.pairing == Pairing::AnyLocation {
-            return self.read(thread, Meeting::Anywhere, Some((code, scope, is_remote)));
+            return self.read(thread, SyncPlace::Anywhere, Some((code, scope, is_remote)));
         }
         for (at, mut found) in core::mem::take(&mut thread.seen) {
             for (published, sources) in &found {
@@ -436,12 +436,12 @@ impl Channel {
     }
 
     /// All knowledge that an acquire may take here now.
-    fn offer(&self) -> Published {
-        let mut offer = self.all.clone();
+    fn acquirable(&self) -> Published {
+        let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {
-            join(&mut offer.clock, &published.clock);
-            join(&mut offer.wide, &published.wide);
+            join(&mut acquirable.clock, &published.clock);
+            join(&mut acquirable.wide, &published.wide);
         }
-        offer
+        acquirable
     }
 }

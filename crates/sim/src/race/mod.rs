@@ -29,12 +29,12 @@ use crate::queue::Cycle;
 use crate::reports::probe::{Layout, Probe, WaveAt};
 
 use clock::ThreadId;
-use code::{Code, CodeId, Codes, What};
-use links::{Links, Meeting, Thread};
-use report::Found;
+use code::{Code, CodeId, Codes, OpKind};
+use links::{Links, SyncPlace, Thread};
+use report::FoundRaces;
 use scope::{Instance, Standing};
 use shadow::{EPOCHS_MOST, Record, Shadow, THREADS_MOST, WordAt};
-use words::Me;
+use words::CurrentAccess;
 
 pub use code::level_name;
 pub use report::{Party, Race, RaceKind, RaceReport, Usage, WideScope};
@@ -74,7 +74,7 @@ pub struct Detector {
     cus_per_chiplet: Option<u32>,
     /// The number of kernels that were launched and have not ended.
     pending: u32,
-    found: Found,
+    found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
     /// Threads without a number. Their accesses were not checked.
@@ -105,7 +105,7 @@ impl Detector {
             host: Thread::new(host, 1, 0),
             cus_per_chiplet: None,
             pending: 0,
-            found: Found::default(),
+            found: FoundRaces::default(),
             arrays: Vec::new(),
             accesses: 0,
             unwatched: 0,
@@ -124,7 +124,7 @@ impl Detector {
         report::report(self)
     }
 
-    fn code(&mut self, kernel: Option<u16>, op: &Posted, what: What) -> CodeId {
+    fn code(&mut self, kernel: Option<u16>, op: &Posted, what: OpKind) -> CodeId {
         self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
     }
 
@@ -164,12 +164,12 @@ impl Detector {
 
     fn issue_op(&mut self, thread: &mut Thread, op: &Posted) {
         let kernel = self.kernel_name(thread);
-        let code = self.code(kernel, op, What::of(op));
+        let code = self.code(kernel, op, OpKind::of(op));
         let it = *self.codes.get(code);
         let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         match it.what {
-            What::Load | What::Store | What::Update | What::Failed => {
+            OpKind::Load | OpKind::Store | OpKind::Update | OpKind::Failed => {
                 let is_deferred = it.is_atomic() && it.what.reads();
                 if is_deferred {
                     thread.in_flight.push((token(op), thread.epoch));
@@ -181,20 +181,20 @@ impl Detector {
                     let release = it.releases().then_some((code, scope, remote));
                     let tentative = compares(op).then_some(token(op));
                     for word in words_of(op) {
-                        self.links.write(thread, meeting(thread, op, word), release, tentative);
+                        self.links.write(thread, sync_place(thread, op, word), release, tentative);
                     }
                     if it.releases() {
                         self.next_epoch(thread);
                     }
                 }
             }
-            What::Fence => {
+            OpKind::Fence => {
                 if it.releases() {
                     self.links.fence_releases(thread, code, scope, remote);
                     self.next_epoch(thread);
                 }
             }
-            What::Barrier => {
+            OpKind::Barrier => {
                 let at = barrier(thread);
                 self.links.arrive(thread, at);
                 if it.releases() {
@@ -209,15 +209,15 @@ impl Detector {
 
     fn complete_op(&mut self, thread: &mut Thread, op: &Posted) {
         let kernel = self.kernel_name(thread);
-        let code = self.code(kernel, op, What::of(op));
+        let code = self.code(kernel, op, OpKind::of(op));
         let it = *self.codes.get(code);
         let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         let acquire = it.acquires().then_some((code, scope, remote));
         match it.what {
-            What::Load | What::Update if it.is_atomic() => {
+            OpKind::Load | OpKind::Update if it.is_atomic() => {
                 for word in words_of(op) {
-                    self.links.read(thread, meeting(thread, op, word), acquire);
+                    self.links.read(thread, sync_place(thread, op, word), acquire);
                 }
                 let epoch = match thread.in_flight.iter().position(|(of, _)| *of == token(op)) {
                     Some(at) => thread.in_flight.swap_remove(at).1,
@@ -227,22 +227,23 @@ impl Detector {
                     self.record(thread, epoch, op, code, |_| true);
                     return self.one_less_late();
                 }
-                let failed = self.code(kernel, op, What::Failed);
+                let failed = self.code(kernel, op, OpKind::Failed);
                 self.links.decide(
                     token(op),
                     |at| {
-                        let is_there =
-                            |lane: &usize| at.is_none_or(|at| meeting(thread, op, word_of(op, *lane)) == at);
+                        let is_there = |lane: &usize| {
+                            at.is_none_or(|at| sync_place(thread, op, word_of(op, *lane)) == at)
+                        };
                         op.exec.iter().filter(is_there).any(|lane| succeeded(op, lane))
                     },
-                    words_of(op).into_iter().map(|word| meeting(thread, op, word)),
+                    words_of(op).into_iter().map(|word| sync_place(thread, op, word)),
                 );
                 self.record(thread, epoch, op, code, |lane| succeeded(op, lane));
                 self.record(thread, epoch, op, failed, |lane| !succeeded(op, lane));
                 self.one_less_late();
             }
-            What::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
-            What::Barrier => {
+            OpKind::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
+            OpKind::Barrier => {
                 let at = barrier(thread);
                 thread.barriers += 1;
                 self.links.depart(thread, at);
@@ -276,10 +277,10 @@ impl Detector {
         code: CodeId,
         takes: impl Fn(usize) -> bool,
     ) {
-        let me = Me::new(thread, &self.codes, code);
+        let current = CurrentAccess::new(thread, &self.codes, code);
         let width = op.width.bytes() as u64;
         let group = thread.standing.group.unwrap_or(u64::MAX);
-        if me.writes && !me.is_atomic && matches!(op.placed, Placed::Gather) {
+        if current.writes && !current.is_atomic && matches!(op.placed, Placed::Gather) {
             self.find_lanes_that_collide(thread, op, code);
         }
         for lane in op.exec.iter().filter(|&lane| takes(lane)) {
@@ -295,7 +296,7 @@ impl Detector {
                     Space::Lds => WordAt::Local { group, word: word as u32 },
                 };
                 let record = Record::new(ThreadId(thread.standing.thread), epoch, code, lane as u32, mask);
-                self.touch(&me, at, record);
+                self.touch(&current, at, record);
                 byte = stop;
             }
         }
@@ -355,13 +356,13 @@ impl Detector {
 
     /// Records the bytes that the host copies while a kernel runs.
     fn copy(&mut self, host: &Thread, op: &Posted) {
-        let code = self.code(None, op, What::of(op));
-        let me = Me::new(host, &self.codes, code);
+        let code = self.code(None, op, OpKind::of(op));
+        let current = CurrentAccess::new(host, &self.codes, code);
         let (first, bytes) = (op.base().0, op.bulk.len() as u64);
         for word in first / 4..(first + bytes).div_ceil(4) {
             let mask = mask_of(word, first, first + bytes);
             let record = Record::new(ThreadId::HOST, host.epoch, code, 0, mask);
-            self.touch(&me, WordAt::Global(word), record);
+            self.touch(&current, WordAt::Global(word), record);
         }
     }
 }
@@ -401,10 +402,10 @@ fn words_of(op: &Posted) -> Vec<u64> {
     words
 }
 
-fn meeting(thread: &Thread, op: &Posted, word: u64) -> Meeting {
+fn sync_place(thread: &Thread, op: &Posted, word: u64) -> SyncPlace {
     match op.space {
-        Space::Global => Meeting::Word(word),
-        Space::Lds => Meeting::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
+        Space::Global => SyncPlace::Word(word),
+        Space::Lds => SyncPlace::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
     }
 }
 
@@ -417,8 +418,8 @@ fn scope_of(thread: &Thread, op: &Posted) -> Instance {
     }
 }
 
-fn barrier(thread: &Thread) -> Meeting {
-    Meeting::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
+fn barrier(thread: &Thread) -> SyncPlace {
+    SyncPlace::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
 }
 
 /// A barrier orders its work-group and the scope of its semantics.

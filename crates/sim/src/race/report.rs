@@ -134,7 +134,7 @@ pub struct RaceReport {
 
 /// One race during a run.
 #[derive(Debug)]
-struct Pair {
+struct RacePair {
     kind: RaceKind,
     at: WordAt,
     first: (Record, Standing),
@@ -145,15 +145,15 @@ struct Pair {
 
 /// All races so far, by their two sites.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pairs: Vec<Pair>,
-    numbers: FxHashMap<(RaceKind, Side, Side), usize>,
+pub(super) struct FoundRaces {
+    pairs: Vec<RacePair>,
+    numbers: FxHashMap<(RaceKind, RaceSite, RaceSite), usize>,
 }
 
 /// A place in the source, within a kernel.
-type Side = (Option<u16>, usize);
+type RaceSite = (Option<u16>, usize);
 
-impl Found {
+impl FoundRaces {
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -179,7 +179,7 @@ impl Detector {
             self.found.pairs[number].count += 1;
             return;
         }
-        let pair = Pair {
+        let pair = RacePair {
             kind,
             at,
             first: (first, *self.standing(first.thread())),

@@ -105,7 +105,7 @@ impl List {
 }
 
 /// The records of a word.
-pub(super) enum Found<'a> {
+pub(super) enum WordRecords<'a> {
     Inline([Option<Record>; 2]),
     List(&'a mut List),
 }
@@ -197,10 +197,10 @@ impl Shadow {
         page.words[word] = to;
     }
 
-    pub(super) fn found(&mut self, word: Word) -> Found<'_> {
+    pub(super) fn records_of(&mut self, word: Word) -> WordRecords<'_> {
         match word.list() {
-            Some(number) => Found::List(&mut self.lists[number as usize]),
-            None => Found::Inline(word.records()),
+            Some(number) => WordRecords::List(&mut self.lists[number as usize]),
+            None => WordRecords::Inline(word.records()),
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let record = |thread| Record::new(ThreadId(thread), 1, CodeId(0), 0, 15);
         let records = vec![record(1), record(2), record(3)];
         let word = shadow.spill(List { records, ..List::default() });
-        let Found::List(list) = shadow.found(word) else { panic!("three records do not fit") };
+        let WordRecords::List(list) = shadow.records_of(word) else { panic!("three records do not fit") };
         assert_eq!(list.of(ThreadId(2)), 1..2);
         list.records.truncate(2);
         let word = shadow.shrink(word);

@@ -211,7 +211,7 @@ const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
 
 /// Messages of one name.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct MessageCount {
     name: &'static str,
     messages: u64,
     bytes: u64,
@@ -226,7 +226,7 @@ pub(crate) struct Tally {
     /// Activity that is not in `levels` yet: sums of 32 bits, added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
-    names: Vec<Named>,
+    names: Vec<MessageCount>,
     /// Messages between stations that stand at the same place.
     pub(crate) beside_messages: u64,
     /// The number of lines that are registered now.
@@ -308,7 +308,7 @@ impl Tally {
     }
 
     /// Computes the counters in bytes from those in lines.
-    pub(crate) fn price_lines(&mut self, line_bytes: u64) {
+    pub(crate) fn convert_lines(&mut self, line_bytes: u64) {
         self.counts.atomic_line_bytes = self.touched_by_atomics.len() as u64 * line_bytes;
         self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
@@ -331,11 +331,11 @@ impl Tally {
     #[inline]
     pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
         // Equal names nearly always have the same address.
-        let same = |n: &Named| core::ptr::eq(n.name, name) || n.name == name;
+        let same = |n: &MessageCount| core::ptr::eq(n.name, name) || n.name == name;
         let at = match self.names.iter().position(same) {
             Some(at) => at,
             None => {
-                self.names.push(Named { name, messages: 0, bytes: 0 });
+                self.names.push(MessageCount { name, messages: 0, bytes: 0 });
                 self.names.len() - 1
             }
         };

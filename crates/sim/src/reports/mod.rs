@@ -81,7 +81,7 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
     /// The counters that are inconsistent.
     pub(crate) fn check(&mut self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
         self.tally.sum_up();
-        self.tally.price_lines(self.line_bytes);
+        self.tally.convert_lines(self.line_bytes);
         self.tally.check(noc, dram)
     }
 }
@@ -89,7 +89,7 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
 /// All counters at this moment.
 fn sample(tally: &mut Tally, line_bytes: u64, noc: &NocTraffic, dram: &DramTraffic) -> Sample {
     tally.sum_up();
-    tally.price_lines(line_bytes);
+    tally.convert_lines(line_bytes);
     let counts = &tally.counts;
     let levels = [
         (counts.line_requests + counts.order_requests).saturating_sub(counts.answers),

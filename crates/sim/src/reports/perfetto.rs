@@ -57,7 +57,7 @@ fn clock_mhz(layout: &Layout) -> u32 {
 
 /// A track that was declared.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct TrackState {
     uuid: u64,
     /// The end of its last slice. Slices of a track do not overlap.
     end: Cycle,
@@ -68,7 +68,7 @@ struct Open {
 pub struct Timeline<W: Write> {
     out: W,
     layout: Layout,
-    tracks: BTreeMap<Track, Open>,
+    tracks: BTreeMap<Track, TrackState>,
     names: BTreeMap<String, u64>,
     intervals: Intervals,
     has_begun: bool,
@@ -124,13 +124,13 @@ impl<W: Write> Timeline<W> {
     }
 
     /// The state of a track, which is declared at its first use.
-    fn track(&mut self, track: Track) -> Open {
+    fn track(&mut self, track: Track) -> TrackState {
         if let Some(&open) = self.tracks.get(&track) {
             return open;
         }
         let (name, parent) = self.name_of(track);
         let parent = parent.map(|group| self.track(Track::Group(group)).uuid);
-        let open = Open { uuid: self.tracks.len() as u64 + 1, end: 0 };
+        let open = TrackState { uuid: self.tracks.len() as u64 + 1, end: 0 };
         self.tracks.insert(track, open);
         let counter = match track {
             Track::Counter(_, unit) => Some(CounterDescriptor { unit_name: unit.to_owned() }),

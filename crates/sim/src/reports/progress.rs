@@ -47,10 +47,10 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         }
         Topology::Crossbar { .. } => 1,
     };
-    let mut way = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
+    let mut path = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
     if system.chiplets > 1 {
         // A path that crosses two networks and the link between them.
-        way = 2 * way + u64::from(system.links.latency_cycles);
+        path = 2 * path + u64::from(system.links.latency_cycles);
     }
     let dram = &system.dram;
     let further = system.levels.iter().map(|level| u64::from(level.latency_cycles)).sum::<u64>();
@@ -61,7 +61,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         dram.row_miss_cycles,
         system.host.memory_latency_cycles,
     ];
-    let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>() + further;
+    let round_trip = 2 * path + served.map(u64::from).iter().sum::<u64>() + further;
     let timers = &system.timers;
     let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.tick_cycles);
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
@@ -139,7 +139,7 @@ impl Watch {
     }
 
     /// The cycle up to which the run cannot be stuck.
-    pub(crate) fn lost_after(&self) -> Cycle {
+    pub(crate) fn stuck_after(&self) -> Cycle {
         let since = match self.examining {
             true => self.last_novelty.max(self.busy_until),
             false => self.last_progress,
@@ -149,8 +149,8 @@ impl Watch {
 
     /// Whether the run has made no progress for too long. Begins the examination of
     /// operations when it is needed.
-    pub(crate) fn is_lost(&mut self, now: Cycle) -> bool {
-        if now <= self.lost_after() {
+    pub(crate) fn is_stuck(&mut self, now: Cycle) -> bool {
+        if now <= self.stuck_after() {
             return false;
         }
         if !self.examining {
@@ -214,30 +214,30 @@ mod tests {
     #[test]
     fn repeated_operations_exhaust_the_patience_and_new_ones_do_not() {
         let mut watch = Watch::new(100);
-        assert!(!watch.is_lost(100));
-        assert!(!watch.is_lost(101));
+        assert!(!watch.is_stuck(100));
+        assert!(!watch.is_stuck(101));
         assert!(watch.is_examining());
         watch.examine(150, (0, 1));
         watch.examine(190, (0, 2));
         watch.examine(195, (0, 1));
-        assert_eq!(watch.lost_after(), 290);
-        assert!(!watch.is_lost(290));
-        assert!(watch.is_lost(291));
+        assert_eq!(watch.stuck_after(), 290);
+        assert!(!watch.is_stuck(290));
+        assert!(watch.is_stuck(291));
         watch.progress(291);
-        assert_eq!(watch.lost_after(), 391);
-        assert!(!watch.is_examining() && !watch.is_lost(391));
+        assert_eq!(watch.stuck_after(), 391);
+        assert!(!watch.is_examining() && !watch.is_stuck(391));
     }
 
     #[test]
     fn a_long_computation_extends_the_patience_only_until_it_ends() {
         let mut watch = Watch::new(100);
         watch.busy(0, 0, 1000);
-        assert!(!watch.is_lost(101) && watch.is_examining());
-        assert!(!watch.is_lost(1100));
-        assert!(watch.is_lost(1101));
+        assert!(!watch.is_stuck(101) && watch.is_examining());
+        assert!(!watch.is_stuck(1100));
+        assert!(watch.is_stuck(1101));
         watch.progress(5000);
-        assert!(!watch.is_lost(5101) && !watch.is_lost(5201));
-        assert!(watch.is_lost(5202), "the patience, because nothing is busy");
+        assert!(!watch.is_stuck(5101) && !watch.is_stuck(5201));
+        assert!(watch.is_stuck(5202), "the patience, because nothing is busy");
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
         let lost = (0..100).find(|round| {
             let now = round * 1000;
             watch.busy(now, 7, 900);
-            watch.is_lost(now + 950)
+            watch.is_stuck(now + 950)
         });
         assert_eq!(lost, Some(2), "the second pause is the last one that is new");
     }

@@ -2,7 +2,7 @@
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Attribution, Cause};
-use crate::reports::spent::Beside;
+use crate::reports::spent::Waits;
 
 /// The attribution so far.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Times {
     }
 
     /// Ends the launch, the acquire or the release of a kernel.
-    pub(crate) fn step_done(&mut self, now: Cycle, cause: Cause) {
+    pub(crate) fn phase_done(&mut self, now: Cycle, cause: Cause) {
         self.run.add(cause, now - self.since);
         self.since = now;
     }
@@ -79,7 +79,7 @@ impl Times {
         number: u32,
         access: Cause,
         issued_at: Cycle,
-        spent: &Beside,
+        spent: &Waits,
     ) {
         let slot = &mut self.by_slot[number as usize];
         let stood = now - slot.mark;
@@ -154,12 +154,12 @@ mod tests {
     fn a_wait_is_divided_by_what_its_operation_spent_and_the_rest_is_the_access() {
         let mut times = Times::new(2);
         times.launching(0);
-        times.step_done(10, Cause::Launch);
+        times.phase_done(10, Cause::Launch);
         times.started(10, 0);
         times.spend(20, 0, Cause::Compute);
         // Issued ten cycles before the wavefront stopped, so half of its waits
         // count.
-        let spent = Beside { port: 4, noc: 8, ..Beside::default() };
+        let spent = Waits { port: 4, noc: 8, ..Waits::default() };
         times.held_up(30, 0, Cause::Load, 10, &spent);
         times.started(30, 1);
         times.spend(40, 1, Cause::Compute);

@@ -34,7 +34,7 @@ pub(crate) struct Sent {
 
 /// The effects of a step, without the protocol's types.
 #[derive(Debug, Default)]
-pub(crate) struct Out {
+pub(crate) struct StepEffects {
     pub(crate) sends: Vec<Sent>,
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
@@ -131,20 +131,20 @@ pub(crate) trait Fabric {
     /// Returns the bytes. Without an answer, nothing has changed.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
     /// Presents a request to a station.
-    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out);
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
     /// Delivers a message that was sent.
-    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out);
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects);
     /// Drops a message that was sent.
     fn drop_message(&mut self, message: MessageId);
     /// Delivers memory's answer to an operation that was sent when the station's
     /// clock was `sent`.
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out);
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects);
     /// Gives a station its first input.
-    fn start(&mut self, to: StationId, out: &mut Out);
+    fn start(&mut self, to: StationId, out: &mut StepEffects);
     /// Delivers the expiry of a timer.
-    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects);
     /// Advances the clock of a station.
-    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
     /// The number of ticks that a station has been told of.
     fn clock(&self, at: StationId) -> i64;
     /// The number of ticks until the next deadline of a station.
@@ -162,7 +162,7 @@ pub(crate) trait Fabric {
     /// victims.
     fn ways(&mut self, at: StationId) -> Ways;
     /// Evicts a way.
-    fn evict(&mut self, to: StationId, way: Way, out: &mut Out);
+    fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
 }
 
 /// The ways of the one set of a station.
@@ -289,7 +289,7 @@ impl<P: Protocol> Stations<P> {
 
     /// Steps a station and collects the effects.
     #[inline(always)]
-    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut Out) {
+    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut StepEffects) {
         // The reader of `out` empties it, so no earlier effect remains.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
@@ -325,7 +325,7 @@ struct Chooser<'a, M> {
     holds: bool,
     messages: &'a mut Messages<M>,
     line_bytes: u32,
-    out: &'a mut Out,
+    out: &'a mut StepEffects,
 }
 
 impl<M> Chooser<'_, M> {
@@ -468,11 +468,11 @@ impl<P: Protocol> Fabric for Stations<P> {
         Some(hit.bytes)
     }
 
-    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects) {
         self.tell(to, &Told::Ask { slot, request }, out);
     }
 
-    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects) {
         let Some(mut boxed) = self.messages.take(message) else {
             out.violation = Some("a message was delivered twice".to_owned());
             return;
@@ -490,7 +490,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.messages.take(message);
     }
 
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out) {
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects) {
         if !P::CLOCKED {
             return self.tell(to, &Told::Memory { reply }, out);
         }
@@ -501,15 +501,15 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.tell(to, &Told::Memory { reply: &reply }, out);
     }
 
-    fn start(&mut self, to: StationId, out: &mut Out) {
+    fn start(&mut self, to: StationId, out: &mut StepEffects) {
         self.tell(to, &Told::Start, out);
     }
 
-    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects) {
         self.tell(to, &Told::Timer(class), out);
     }
 
-    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects) {
         self.clocks[to as usize] += i64::from(elapsed);
         self.tell(to, &Told::Tick(elapsed), out);
     }
@@ -560,7 +560,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         Ways { is_needed, victims, unrest }
     }
 
-    fn evict(&mut self, to: StationId, way: Way, out: &mut Out) {
+    fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
         self.tell(to, &Told::Evict(way), out);
     }
 }

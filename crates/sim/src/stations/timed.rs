@@ -14,12 +14,12 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 use crate::reports::progress::{BUSY_STATION, Watch};
-use crate::stations::fabric::{Fabric, LevelInfo, MessageId, Out, StationId, StationInfo};
+use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
 use crate::stations::timing::StationTiming;
 
 /// The input of a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum StepInput {
     /// A new request from the port.
     Request { line: Option<LineAddr> },
     /// A message.
@@ -32,7 +32,7 @@ pub(crate) enum Origin {
 
 /// The times at which the effects of a step leave the station.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leaving {
+pub(crate) struct LeaveTimes {
     /// Messages and memory operations.
     pub(crate) sends: Cycle,
     /// Answers with bytes.
@@ -47,7 +47,7 @@ pub(crate) struct Leaving {
 
 /// The simulator's data about a station.
 #[derive(Debug)]
-struct Timed {
+struct TimedStation {
     /// The number of its level.
     level: u8,
     timers_running: u8,
@@ -74,9 +74,9 @@ pub(crate) struct TimedStations {
     fabric: Box<dyn Fabric>,
     /// The effects of the last step. They are boxed so that they can be taken out
     /// while they are carried out.
-    out: Option<Box<Out>>,
+    out: Option<Box<StepEffects>>,
     levels: Vec<LevelInfo>,
-    stations: Vec<Timed>,
+    stations: Vec<TimedStation>,
     periods: Periods,
     is_clocked: bool,
     /// Whether a script advances the clocks.
@@ -87,7 +87,7 @@ impl TimedStations {
     /// The stations of a machine in their initial states.
     pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
         let levels = fabric.levels();
-        let timed = |info: StationInfo| Timed {
+        let timed = |info: StationInfo| TimedStation {
             level: info.level,
             timers_running: 0,
             timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
@@ -194,7 +194,7 @@ impl TimedStations {
     }
 
     /// Drops a message.
-    pub(crate) fn lose(&mut self, message: MessageId) {
+    pub(crate) fn drop_message(&mut self, message: MessageId) {
         self.fabric.drop_message(message);
     }
 
@@ -257,13 +257,13 @@ impl TimedStations {
     /// Takes out the effects of the last step. The caller
     /// [returns](TimedStations::done) the box.
     #[inline]
-    pub(crate) fn take_out(&mut self) -> Box<Out> {
+    pub(crate) fn take_out(&mut self) -> Box<StepEffects> {
         self.out.take().unwrap_or_default()
     }
 
     /// Returns the box of effects after they have been carried out.
     #[inline]
-    pub(crate) fn done(&mut self, out: Box<Out>) {
+    pub(crate) fn done(&mut self, out: Box<StepEffects>) {
         self.out = Some(out);
     }
 
@@ -334,23 +334,23 @@ impl TimedStations {
     /// Computes when the effects of a step leave, given the earlier work of the
     /// station.
     #[inline]
-    pub(crate) fn leaving<Pr: Probe>(
+    pub(crate) fn leave_times<Pr: Probe>(
         &mut self,
         now: Cycle,
         reports: &mut Reports<'_, Pr>,
         station: StationId,
-        origin: Origin,
+        input: StepInput,
         uses: &Uses,
-    ) -> Leaving {
+    ) -> LeaveTimes {
         let timed = &mut self.stations[station as usize];
         let timing = timed.timing;
         let invalidation = invalidation_cycles(&timing, uses);
         let mut queued = 0;
-        let (what, line, start) = match origin {
-            Origin::Request { line } => {
+        let (what, line, start) = match input {
+            StepInput::Request { line } => {
                 let latency = timing.latency_cycles + invalidation;
                 reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
-                return Leaving {
+                return LeaveTimes {
                     sends: now + latency,
                     values: now + latency,
                     accepts: now + 1 + invalidation,
@@ -358,7 +358,7 @@ impl TimedStations {
                     invalidation,
                 };
             }
-            Origin::Message { name, line, is_access } => {
+            StepInput::Message { name, line, is_access } => {
                 let mut start = now.max(timed.busy_until);
                 if uses.atomics > 0
                     && let Some(line) = line
@@ -374,14 +374,14 @@ impl TimedStations {
                 }
                 (name, line, start)
             }
-            Origin::Memory { line } => ("fill", Some(line), now),
-            Origin::Timer => ("timer", None, now),
+            StepInput::Memory { line } => ("fill", Some(line), now),
+            StepInput::Timer => ("timer", None, now),
         };
         let leave = start + invalidation;
         let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
         reports.probe.serve(station, what, line, from, until);
-        Leaving { sends: leave, values: leave, accepts: leave, queued, invalidation }
+        LeaveTimes { sends: leave, values: leave, accepts: leave, queued, invalidation }
     }
 
     /// Copies the dirty bytes of stations over those of memory, as if every cache

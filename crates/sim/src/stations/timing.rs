@@ -12,7 +12,7 @@ pub(crate) struct StationTiming {
     /// The least distance between two atomics on one line.
     pub(crate) atomic_cycles: u64,
     /// The latency to memory in each direction, besides the network.
-    pub(crate) memory_way_cycles: u64,
+    pub(crate) memory_path_cycles: u64,
     /// The cost of an invalidation: in all, or for each line if lines are walked.
     pub(crate) invalidate_cycles: u64,
     /// Whether lines are invalidated one after the other.
@@ -27,7 +27,7 @@ impl StationTiming {
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);
-        let way = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
+        let path = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
         let is_first = declared.is_some_and(|declared| declared.per == Per::Cu);
         let (latency, occupancy, atomic) = match (declared, level) {
             // The port of a first level already serves one line after the other.
@@ -47,7 +47,7 @@ impl StationTiming {
             latency_cycles: u64::from(latency),
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
-            memory_way_cycles: u64::from(way),
+            memory_path_cycles: u64::from(path),
             invalidate_cycles: u64::from(invalidate),
             is_walked: invalidation == Invalidation::Walked,
             ports,

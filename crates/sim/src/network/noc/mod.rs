@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::number;
 use crate::queue::Cycle;
 use routes::Routes;
-use traffic::{Link, Way};
+use traffic::{Link, MessagePath};
 
 /// The network of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,10 +189,11 @@ impl Noc {
         // has crossed.
         let tail = |hops| if hops == 0 || !routes.has_links() { 0 } else { flits };
         let (first, last) = (here * self.links_each, there * self.links_each);
-        let mut way = Way { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
-        way.cross(first + source, port_cycles);
+        let mut path =
+            MessagePath { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
+        path.cross(first + source, port_cycles);
         let (hops, behind) = if here == there {
-            let hops = routes.walk((source, target), |link| way.hop(first, link, flits, hop_latency));
+            let hops = routes.walk((source, target), |link| path.hop(first, link, flits, hop_latency));
             (hops, None)
         } else {
             // The outgoing links of a chiplet are adjacent.
@@ -201,22 +202,23 @@ impl Noc {
             let cycles = u64::from(bytes.div_ceil(self.between.bytes_per_cycle.max(1)).max(1));
             let latency = u64::from(self.between.latency_cycles);
             let before =
-                routes.walk((source, routes.gateway), |link| way.hop(first, link, flits, hop_latency));
-            let (left, queued) = (way.head + tail(before), way.queued);
-            way.cross(link, cycles);
+                routes.walk((source, routes.gateway), |link| path.hop(first, link, flits, hop_latency));
+            let (left, queued) = (path.head + tail(before), path.queued);
+            path.cross(link, cycles);
             self.traffic.link_messages += 1;
             self.traffic.link_bytes += u64::from(bytes);
-            self.traffic.link_queue_cycles += way.queued - queued;
-            let crossed = way.head + cycles;
-            way.head += latency;
-            let after = routes.walk((routes.gateway, target), |link| way.hop(last, link, flits, hop_latency));
+            self.traffic.link_queue_cycles += path.queued - queued;
+            let crossed = path.head + cycles;
+            path.head += latency;
+            let after =
+                routes.walk((routes.gateway, target), |link| path.hop(last, link, flits, hop_latency));
             // The last byte follows the slowest part of the route. A wait before a
             // later part hides that delay.
             let behind = left.max(crossed) + latency + after * hop_latency;
-            (before + 1 + after, Some(behind.max(way.head + tail(after))))
+            (before + 1 + after, Some(behind.max(path.head + tail(after))))
         };
-        way.cross(last + nodes + target, port_cycles);
-        let (head, queued) = (way.head, way.queued);
+        path.cross(last + nodes + target, port_cycles);
+        let (head, queued) = (path.head, path.queued);
         self.traffic.messages += 1;
         self.traffic.bytes += u64::from(bytes);
         self.traffic.byte_hops += u64::from(bytes) * hops;

@@ -58,7 +58,7 @@ pub(super) struct Link {
 }
 
 /// A message that crosses links.
-pub(super) struct Way<'a, W> {
+pub(super) struct MessagePath<'a, W> {
     pub(super) links: &'a mut [Link],
     pub(super) bytes: u64,
     /// The time at which its head arrives at its current place.
@@ -67,7 +67,7 @@ pub(super) struct Way<'a, W> {
     pub(super) watch: W,
 }
 
-impl<W: FnMut(LinkUse)> Way<'_, W> {
+impl<W: FnMut(LinkUse)> MessagePath<'_, W> {
     /// Reserves a link for some cycles, from the time it is free.
     #[inline]
     pub(super) fn cross(&mut self, link: usize, cycles: u64) {

@@ -33,7 +33,7 @@ const IN_FLIGHT: [&str; 3] = ["requests in flight", "messages in flight", "memor
 
 /// The use of links and channels in one interval.
 #[derive(Clone, Debug, Default)]
-struct Used {
+struct IntervalUse {
     links: BTreeMap<usize, f64>,
     dram_busy: f64,
     dram_bytes: f64,
@@ -45,7 +45,7 @@ struct Used {
 pub(super) struct Intervals {
     every: NonZeroU64,
     last: Sample,
-    open: BTreeMap<u64, Used>,
+    open: BTreeMap<u64, IntervalUse>,
 }
 
 impl Intervals {
@@ -72,7 +72,7 @@ impl Intervals {
     }
 
     /// Adds the cycles from `from` to `until` to the intervals they lie in.
-    fn spread(&mut self, from: Cycle, until: Cycle, mut add: impl FnMut(&mut Used, f64)) {
+    fn spread(&mut self, from: Cycle, until: Cycle, mut add: impl FnMut(&mut IntervalUse, f64)) {
         let mut at = from;
         while at < until {
             let number = at / self.every.get();

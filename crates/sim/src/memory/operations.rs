@@ -16,7 +16,7 @@ use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::reports::Reports;
 use crate::reports::attribution::Trail;
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::Probe;
 use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
@@ -37,7 +37,7 @@ pub(crate) struct MemoryTransit {
 
 /// A station's path to memory.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct MemoryPath {
     /// Cycles in each direction, besides those on the network.
     cycles: u64,
     start: Start,
@@ -63,7 +63,7 @@ pub(crate) struct MainMemory {
     /// By bank: the place of the memory of its lines.
     places: Vec<NocNode>,
     /// By station.
-    ways: Vec<Way>,
+    paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
 }
 
@@ -93,14 +93,14 @@ impl MainMemory {
         stations: &[StationInfo],
         network: &Network,
     ) -> MainMemory {
-        let way = |(number, station): (StationId, &StationInfo)| {
+        let path = |(number, station): (StationId, &StationInfo)| {
             let level = &levels[usize::from(station.level)];
             let start = match level.per {
                 Per::Host => Start::Host,
                 _ if level.is_bank() => Start::Bank(network.place(number)),
                 _ => Start::Chip,
             };
-            Way { cycles: StationTiming::of(system, &level.name).memory_way_cycles, start }
+            MemoryPath { cycles: StationTiming::of(system, &level.name).memory_path_cycles, start }
         };
         let banks = system.topology().banks();
         MainMemory {
@@ -108,7 +108,7 @@ impl MainMemory {
             dram: Dram::new(&system.dram, system.chiplets),
             line_bytes: system.l1.line_bytes,
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
-            ways: (0..).zip(stations).map(way).collect(),
+            paths: (0..).zip(stations).map(path).collect(),
             operations: Slab::default(),
         }
     }
@@ -138,7 +138,7 @@ impl MainMemory {
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
-        match self.ways[station as usize].start {
+        match self.paths[station as usize].start {
             Start::Host => None,
             Start::Bank(own) if own == place => None,
             Start::Bank(_) | Start::Chip => Some(place),
@@ -156,13 +156,13 @@ impl MainMemory {
         op: &MemoryOp,
     ) {
         let (now, station, memory) = (engine.now(), departure.from, network.memory());
-        let way = self.ways[station as usize].cycles;
-        let delayed = Departure { at: departure.at + way, ..*departure };
+        let path = self.paths[station as usize].cycles;
+        let delayed = Departure { at: departure.at + path, ..*departure };
         let leave = network.in_order(now, &delayed, memory);
         let place = self.place(station, homes.bank(op.line));
         if place.is_some() {
             let (name, payload) = request_message(&op.access);
-            let past = Past { from: station, to: memory, ..Past::of(now, name, op.line) };
+            let past = PastMessage { from: station, to: memory, ..PastMessage::of(now, name, op.line) };
             if network.count(reports, past, network.bytes_of(payload)) {
                 return;
             }
@@ -239,7 +239,7 @@ impl MainMemory {
             }
         };
         transit.trail = transit.trail.at_dram(self.dram.traffic().queue_cycles - queued);
-        let way = self.ways[transit.station as usize].cycles;
+        let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
             None => Event::MemoryDone(number),
@@ -247,12 +247,12 @@ impl MainMemory {
         if changed {
             reports.watch.progress(now);
         }
-        engine.at(done + way, event);
+        engine.at(done + path, event);
     }
 
     /// Sends an answer into the network.
     #[inline(never)]
-    pub(crate) fn give_back<Pr: Probe>(
+    pub(crate) fn send_answer<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
         reports: &mut Reports<'_, Pr>,
@@ -263,7 +263,7 @@ impl MainMemory {
         let Some(place) = transit.place else { return };
         let (now, station, op) = (engine.now(), transit.station, &transit.reply.op);
         let (name, payload) = answer_message(&op.access, self.line_bytes);
-        let past = Past { from: network.memory(), to: station, ..Past::of(now, name, op.line) };
+        let past = PastMessage { from: network.memory(), to: station, ..PastMessage::of(now, name, op.line) };
         let bytes = network.bytes_of(payload);
         if network.count(reports, past, bytes) {
             // Memory has answered, but the network loses the message.
