@@ -15,7 +15,7 @@ use proto::Mutation;
 
 use crate::config::System;
 use crate::led::machine::ScriptEnd;
-pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, Move, Script, Step};
+pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, MadeMove, Move, Script};
 use crate::machine::Machine;
 use crate::options::RunOptions;
 use crate::run::outcome;

@@ -7,7 +7,7 @@ use crate::cores::instr::{Owner, Phase};
 use crate::cores::operands::issue_op;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::led::moves::{End, FollowError, Issues, Move, Script, Step};
+use crate::led::moves::{End, FollowError, Issues, MadeMove, Move, Script};
 use crate::led::state::ScriptState;
 use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
@@ -19,7 +19,7 @@ use crate::stations::timed::StepInput;
 /// The result of a scripted run.
 pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<MadeMove>,
     pub(crate) end: ScriptEnd,
 }
 
@@ -209,7 +209,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Makes a move if it is open, then processes the events that happen by
     /// themselves.
-    fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<Step>, RunError> {
+    fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
             Move::Evict { station, way } => {
@@ -237,9 +237,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Move::Serve { station, line, answers: true } = mv
             && !self.engine.has_failed()
         {
-            return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| Step { cycle, what }));
+            return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| MadeMove { cycle, what }));
         }
-        Ok(Some(Step { cycle, what }))
+        Ok(Some(MadeMove { cycle, what }))
     }
 
     /// Makes a move of a held event, or of an item held elsewhere.

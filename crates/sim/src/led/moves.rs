@@ -132,7 +132,7 @@ pub struct Script<'a> {
 
 /// A move that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct MadeMove {
     /// The cycle of the move.
     pub cycle: Cycle,
     /// The message's name, or what memory does: `reads`, `writes`, `updates`.
@@ -162,7 +162,7 @@ pub struct Followed {
     /// The names of the stations, by their numbers.
     pub stations: Vec<String>,
     /// The moves that were made.
-    pub steps: Vec<Step>,
+    pub steps: Vec<MadeMove>,
     /// How it ended.
     pub end: End,
 }

@@ -54,7 +54,7 @@ pub struct DramTraffic {
 
 /// A byte of memory and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct ByteLocation {
     /// Its address.
     pub address: u64,
     /// Its chiplet.
@@ -64,10 +64,10 @@ pub struct Located {
 }
 
 /// For a machine with one chiplet.
-impl From<u64> for Located {
+impl From<u64> for ByteLocation {
     #[inline]
-    fn from(address: u64) -> Located {
-        Located { address, chiplet: 0, local: address }
+    fn from(address: u64) -> ByteLocation {
+        ByteLocation { address, chiplet: 0, local: address }
     }
 }
 
@@ -134,8 +134,8 @@ impl Dram {
     /// The bank is a hash of the row number. Arrays at a distance of a power of two
     /// thus do not collide in one bank.
     #[must_use]
-    pub fn place(&self, byte: impl Into<Located>) -> (usize, usize, u64) {
-        let Located { chiplet, local, .. } = byte.into();
+    pub fn place(&self, byte: impl Into<ByteLocation>) -> (usize, usize, u64) {
+        let ByteLocation { chiplet, local, .. } = byte.into();
         let interleave = u64::from(self.spec.interleave_bytes.get());
         let channels = self.channels_each;
         let banks = u64::from(self.spec.banks_per_channel.get());
@@ -154,7 +154,7 @@ impl Dram {
 
     /// Serves an access of `bytes` from `byte` on, which arrives now.
     #[inline]
-    pub fn access(&mut self, now: Cycle, byte: impl Into<Located>, bytes: u32, write: bool) -> DramUse {
+    pub fn access(&mut self, now: Cycle, byte: impl Into<ByteLocation>, bytes: u32, write: bool) -> DramUse {
         let byte = byte.into();
         let (channel, place, row) = self.place(byte);
         let address = byte.address;
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_chiplet_has_channels_or_a_share_of_one_and_rows_of_its_own() {
-        let at = |chiplet, local| Located { address: 0, chiplet, local };
+        let at = |chiplet, local| ByteLocation { address: 0, chiplet, local };
         for (chiplets, of_each) in [(1, 4), (2, 2), (4, 1), (8, 1)] {
             let dram = Dram::new(&spec(), chiplets);
             let mut rows = std::collections::BTreeSet::new();

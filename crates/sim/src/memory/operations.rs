@@ -11,7 +11,7 @@ use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
-use crate::memory::dram::{Dram, DramTraffic, Located};
+use crate::memory::dram::{ByteLocation, Dram, DramTraffic};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::reports::Reports;
@@ -214,7 +214,7 @@ impl MainMemory {
         let line = reply.op.line;
         let (chiplet, local) = homes.local(line);
         let bytes = u64::from(line_bytes);
-        let located = Located { address: line.0 * bytes, chiplet, local: local * bytes };
+        let located = ByteLocation { address: line.0 * bytes, chiplet, local: local * bytes };
         let probe = &mut *reports.probe;
         let mut serve = |bytes: u32, is_write: bool| {
             let served = self.dram.access(now, located, bytes, is_write);

@@ -217,7 +217,7 @@ impl Detector {
         match self.links.cut(thread, first.thread(), first.epoch()) {
             Some(cut) => self.widen(cut.release, cut.acquire),
             None => format!(
-                "the chain between them changes its scope on the way, which {} does not allow; \
+                "the chain between them changes its scope, which {} does not allow; \
                  use the {level} scope in all of it",
                 model_name(self.links.model)
             ),
