@@ -1,7 +1,7 @@
 //! Questions of the user, and the experiments that answer them.
 
 use proto::Info;
-use sim::OtherScope;
+use sim::ScopeReplacement;
 use sim::config::System;
 use workloads::stealing::App;
 use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
@@ -60,7 +60,7 @@ pub struct Experiment {
     /// See [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
     /// Scopes that replace those of the program.
-    pub scopes: Vec<OtherScope>,
+    pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Experiment {

@@ -1,7 +1,7 @@
 //! Detects races in a program, over several seeds.
 
 use serde::Serialize;
-use sim::OtherScope;
+use sim::ScopeReplacement;
 
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::run;
 
 pub use sim::race::{
-    Detector, Pairing, Party, Race, RaceKind, RaceModel, RaceOptions, RaceReport, Usage, WideScope,
+    Detector, Pairing, Race, RaceKind, RaceModel, RaceOptions, RaceReport, RacingAccess, Usage, WideScope,
     level_name,
 };
 
@@ -87,7 +87,7 @@ pub fn savings(
     wide: &[WideScope],
     mut each: impl FnMut(&Record),
 ) -> Result<Vec<Saving>, Error> {
-    let mut measure = |scopes: Vec<OtherScope>| {
+    let mut measure = |scopes: Vec<ScopeReplacement>| {
         let mut cycles = 0;
         let experiment = Experiment { scopes, ..experiment.clone() };
         let found = races(&experiment, options, seeds, |record| {
@@ -109,8 +109,8 @@ pub fn savings(
     Ok(savings)
 }
 
-fn narrower(site: &WideScope) -> OtherScope {
-    OtherScope {
+fn narrower(site: &WideScope) -> ScopeReplacement {
+    ScopeReplacement {
         file: site.file.to_owned(),
         line: site.line,
         column: site.column,

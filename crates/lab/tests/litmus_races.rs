@@ -32,7 +32,7 @@ fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until
         let run = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
         // A run that waits forever has shown its race already.
         let _ = program_on(system, "no-l1", program, run, &mut detector);
-        if until_found && seed % 8 == 7 && !detector.found_nothing() {
+        if until_found && seed % 8 == 7 && !detector.has_no_races() {
             break;
         }
     }

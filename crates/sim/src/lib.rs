@@ -34,7 +34,7 @@ pub use led::follow;
 pub use machine::kernel_shape;
 pub use memory::dram;
 pub use network::noc;
-pub use options::{DropMessage, OtherScope, RunOptions};
+pub use options::{DropMessage, RunOptions, ScopeReplacement};
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};
 pub use run::{counter_names, run, run_subject};

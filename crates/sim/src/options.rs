@@ -23,7 +23,7 @@ pub struct RunOptions {
     /// [`proto::Controller::hit`]. The outcome is the same.
     pub steps_hits: bool,
     /// Scopes that replace those of the program.
-    pub scopes: Vec<OtherScope>,
+    pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Default for RunOptions {
@@ -42,7 +42,7 @@ impl Default for RunOptions {
 
 /// A replacement for the scope level at one place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherScope {
+pub struct ScopeReplacement {
     /// The source file.
     pub file: String,
     /// The line in the file.
@@ -56,7 +56,7 @@ pub struct OtherScope {
     pub to: Level,
 }
 
-impl OtherScope {
+impl ScopeReplacement {
     /// Replaces the level of an operation that matches.
     pub(crate) fn apply(&self, op: &mut Posted) {
         let site = (op.site.line(), op.site.column(), op.site.file());

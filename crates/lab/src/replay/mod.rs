@@ -32,7 +32,7 @@ use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, over
 use litmus::program::{Program, Term, Value};
 use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
-use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
+use sim::follow::{End, FollowError, Move, MoveIssuer, Script, ScriptKernel, ScriptOutcome, follow};
 
 use crate::run::timed;
 use machine::AddressMap;
@@ -113,7 +113,8 @@ fn replay_with(
     };
     let (program, seen) = program::of(trace.program(), &roles, &addresses, kernels.as_deref())?;
     let moves = moves(trace, &roles, &addresses, (&explored.replay, kernels.as_deref()))?;
-    let kernels: Option<Vec<LedKernel>> = kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
+    let kernels: Option<Vec<ScriptKernel>> =
+        kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
     let script = Script {
         pages: &addresses.pages(trace),
         kernels: kernels.as_deref(),
@@ -138,10 +139,10 @@ fn replay_with(
             Some(cu) => (Some(Fault::Unquiet), (overwritten(cu as u16), None)),
             None => (Some(Fault::Outcome), ending(trace.program(), &seen.borrow())),
         },
-        End::Unquiet(why) => (Some(Fault::Unquiet), (why.clone(), None)),
+        End::NotAtRest(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
-        End::Goes(open) => {
+        End::Unfinished(open) => {
             (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
         }
     };
@@ -158,9 +159,9 @@ fn replay_with(
     Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })
 }
 
-fn led(kernel: &StagedKernel) -> LedKernel {
+fn led(kernel: &StagedKernel) -> ScriptKernel {
     let StagedKernel { host_has_written, is_released, is_followed, .. } = *kernel;
-    LedKernel { host_has_written, is_released, is_followed }
+    ScriptKernel { host_has_written, is_released, is_followed }
 }
 
 /// The message of a station without request numbers, which differ between
@@ -269,11 +270,12 @@ fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> Strin
 /// An event in the notation of traces.
 fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::Move {
     let line = |line: LineAddr| addresses.line_in_trace(line);
-    let thread = |role: &dyn Fn(Issues) -> bool| {
+    let thread = |role: &dyn Fn(MoveIssuer) -> bool| {
         roles.issuers.iter().position(|&other| role(other)).unwrap_or(0) as u8
     };
-    let first =
-        |group: u32| thread(&|role| matches!(role, Issues::Wave { work_group, .. } if work_group == group));
+    let first = |group: u32| {
+        thread(&|role| matches!(role, MoveIssuer::Wave { work_group, .. } if work_group == group))
+    };
     match mv {
         Move::Issue(issues) => explore::Move::Issue { thread: thread(&|role| role == issues) },
         Move::Deliver { from, to } => explore::Move::Deliver { from: from as u8, to: to as u8, nth: 0 },
@@ -298,7 +300,7 @@ fn compare(
     trace: &Trace,
     explored: &Replay,
     moves: &[(usize, Move)],
-    followed: &Followed,
+    followed: &ScriptOutcome,
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));

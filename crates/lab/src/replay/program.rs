@@ -9,7 +9,7 @@ use kernel::{Program as KernelProgram, Use};
 use kernel::prelude::{Answer, Array, Host, Kernel, Lanes, Semantics, Wave};
 use litmus::program::{Instr, Program, Term};
 use proto::AccessMode;
-use sim::follow::Issues;
+use sim::follow::MoveIssuer;
 
 use super::machine::AddressMap;
 use super::roles::ThreadRoles;
@@ -52,7 +52,7 @@ pub(super) fn of(
                 host.launch(kernel, running.roles.grid())
             });
             is_behind_kernel = launched.is_some();
-            if let Some(thread) = running.roles.thread(Issues::Host, stage) {
+            if let Some(thread) = running.roles.thread(MoveIssuer::Host, stage) {
                 running.thread(Core::Host(host.clone()), thread).await;
             }
             if let Some(launched) = launched {
@@ -136,7 +136,7 @@ impl Memory {
 }
 
 async fn wavefront(w: Wave, running: Rc<RunningTest>, stage: u8) {
-    let own = Issues::Wave { work_group: w.work_group(), wave: w.index() };
+    let own = MoveIssuer::Wave { work_group: w.work_group(), wave: w.index() };
     if let Some(thread) = running.roles.thread(own, stage) {
         running.thread(Core::Wave(w), thread).await;
     }

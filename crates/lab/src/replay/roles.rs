@@ -4,7 +4,7 @@ use explore::Trace;
 use kernel::prelude::{Grid, Level};
 use litmus::program::{Instr, ThreadId};
 use proto::Agent;
-use sim::follow::Issues;
+use sim::follow::MoveIssuer;
 
 use crate::litmus::check;
 
@@ -16,7 +16,7 @@ pub(super) struct ThreadRoles {
     work_groups: u32,
     waves: u32,
     /// The wavefront of each thread, or the host.
-    pub(super) issuers: Vec<Issues>,
+    pub(super) issuers: Vec<MoveIssuer>,
     /// The stage of each thread.
     pub(super) stages: Vec<u8>,
     /// Whether a compute unit may have to hold all work-groups.
@@ -44,7 +44,7 @@ impl ThreadRoles {
                     return Err(String::from("the timed machine has one host; the program has several"));
                 }
                 Agent::Host(0) => {
-                    let mut others = (0..thread).filter(|&other| issuers[other] == Issues::Host);
+                    let mut others = (0..thread).filter(|&other| issuers[other] == MoveIssuer::Host);
                     if others.any(|other| stages[other] == stages[thread]) {
                         return Err(String::from("the timed host runs one thread; the program has several"));
                     }
@@ -111,23 +111,23 @@ impl ThreadRoles {
     }
 
     /// The thread with this role at that stage.
-    pub(super) fn thread(&self, role: Issues, stage: u8) -> Option<usize> {
+    pub(super) fn thread(&self, role: MoveIssuer, stage: u8) -> Option<usize> {
         (0..self.issuers.len()).find(|&thread| self.issuers[thread] == role && self.stages[thread] == stage)
     }
 
     /// The work-group of a thread in the grid.
     pub(super) fn work_group(&self, thread: u8) -> Option<u32> {
         match self.issuers.get(usize::from(thread)) {
-            Some(&Issues::Wave { work_group, .. }) => Some(work_group),
+            Some(&MoveIssuer::Wave { work_group, .. }) => Some(work_group),
             _ => None,
         }
     }
 }
 
 /// The issuer of a thread's operations.
-fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
+fn issues(agent: Agent, work_group: u32, wave: u32) -> MoveIssuer {
     match agent {
-        Agent::Host(_) => Issues::Host,
-        _ => Issues::Wave { work_group, wave },
+        Agent::Host(_) => MoveIssuer::Host,
+        _ => MoveIssuer::Wave { work_group, wave },
     }
 }

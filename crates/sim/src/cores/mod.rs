@@ -24,7 +24,7 @@ use crate::cores::instr::{Instr, Owner};
 use crate::cores::simd::{Simd, WorkCost};
 use crate::cores::unit::{Cu, Group};
 use crate::cores::wave::Wave;
-use crate::options::OtherScope;
+use crate::options::ScopeReplacement;
 use crate::slab::Slab;
 
 /// The compute units of a machine, and all instructions under way.
@@ -32,7 +32,7 @@ use crate::slab::Slab;
 pub(crate) struct Cores<'a> {
     system: &'a System,
     /// Scopes that replace those of the program.
-    scopes: &'a [OtherScope],
+    scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
     /// By slot.
@@ -47,7 +47,7 @@ pub(crate) struct Cores<'a> {
 
 impl<'a> Cores<'a> {
     /// Idle compute units.
-    pub(crate) fn new(system: &'a System, scopes: &'a [OtherScope]) -> Cores<'a> {
+    pub(crate) fn new(system: &'a System, scopes: &'a [ScopeReplacement]) -> Cores<'a> {
         let cus = system.cu.count;
         Cores {
             system,

@@ -6,13 +6,13 @@ use crate::cores::instr::Owner;
 use crate::cores::wave::{Stage, Wave};
 use crate::engine::Event;
 use crate::kernels::KernelPhase;
-use crate::led::moves::{LedKernel, Move};
+use crate::led::moves::{Move, ScriptKernel};
 use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    fn led_kernels(&self) -> Option<&[LedKernel]> {
+    fn led_kernels(&self) -> Option<&[ScriptKernel]> {
         self.script.as_ref().and_then(|script| script.kernels.as_deref())
     }
 

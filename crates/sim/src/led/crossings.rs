@@ -6,7 +6,7 @@ use proto::{Agent, PlanKey};
 
 use crate::cores::instr::{Instr, Owner, Phase};
 use crate::engine::Event;
-use crate::led::moves::{Issues, Move};
+use crate::led::moves::{Move, MoveIssuer};
 use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
@@ -17,7 +17,7 @@ use crate::reports::probe::Probe;
 pub(crate) struct Crossing {
     from: u32,
     to: u32,
-    issues: Issues,
+    issues: MoveIssuer,
     age: IssueId,
 }
 
@@ -33,19 +33,19 @@ pub(crate) enum HeldCrossing {
 impl<Pr: Probe> Machine<'_, Pr> {
     /// The station of the agent's plain loads and the entry station of this
     /// instruction, if they differ.
-    fn crossing_stations(&self, instr: &Instr) -> Option<(Issues, u32, u32)> {
+    fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
         }
         let (issues, agent) = match instr.owner {
             Owner::Wave(wave) => {
                 let at = self.cores.wave(wave).at;
-                (Issues::Wave { work_group: at.work_group, wave: at.wave }, Agent::Cu(at.cu as u16))
+                (MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }, Agent::Cu(at.cu as u16))
             }
-            Owner::Host(_) => (Issues::Host, Agent::Host(0)),
+            Owner::Host(_) => (MoveIssuer::Host, Agent::Host(0)),
             Owner::Group(group) => {
                 let work_group = self.cores.group(group)?.number;
-                (Issues::Wave { work_group, wave: 0 }, Agent::Cu(self.cores.cu_of(group)? as u16))
+                (MoveIssuer::Wave { work_group, wave: 0 }, Agent::Cu(self.cores.cu_of(group)? as u16))
             }
             Owner::Kernel(_) | Owner::Release => return None,
         };

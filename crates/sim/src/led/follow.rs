@@ -15,7 +15,9 @@ use proto::Mutation;
 
 use crate::config::System;
 use crate::led::machine::ScriptEnd;
-pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, MadeMove, Move, Script};
+pub use crate::led::moves::{
+    End, FollowError, MadeMove, Move, MoveIssuer, Script, ScriptKernel, ScriptOutcome,
+};
 use crate::machine::Machine;
 use crate::options::RunOptions;
 use crate::run::outcome;
@@ -35,7 +37,7 @@ pub fn follow(
     program: Program,
     mutation: Option<Mutation>,
     script: &Script<'_>,
-) -> Result<Followed, FollowError> {
+) -> Result<ScriptOutcome, FollowError> {
     // Every hit must be visible as a step.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
@@ -47,5 +49,5 @@ pub fn follow(
         ScriptEnd::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
         ScriptEnd::Early(end) => end,
     };
-    Ok(Followed { stations: led.stations, steps: led.steps, end })
+    Ok(ScriptOutcome { stations: led.stations, steps: led.steps, end })
 }

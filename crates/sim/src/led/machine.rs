@@ -7,7 +7,7 @@ use crate::cores::instr::{Owner, Phase};
 use crate::cores::operands::issue_op;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::led::moves::{End, FollowError, Issues, MadeMove, Move, Script};
+use crate::led::moves::{End, FollowError, MadeMove, Move, MoveIssuer, Script};
 use crate::led::state::ScriptState;
 use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
@@ -134,7 +134,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 _ => Choice::None,
             },
             Event::Launch if self.is_after_script() => Choice::Last,
-            Event::Host => Choice::Of(Move::Issue(Issues::Host)),
+            Event::Host => Choice::Of(Move::Issue(MoveIssuer::Host)),
             Event::Arrive(number) => match self.network.transit(number) {
                 Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
                 None => Choice::None,
@@ -176,7 +176,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn issues(&self, wave: u32) -> Choice {
         let at = self.cores.wave(wave).at;
-        Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
+        Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
     /// The move that names this event, unless the event must wait for others.
@@ -316,14 +316,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {
-            return Ok(ScriptEnd::Early(End::Goes(open)));
+            return Ok(ScriptEnd::Early(End::Unfinished(open)));
         }
         if !self.is_program_over() {
             return Ok(ScriptEnd::Early(End::Stuck));
         }
         let mut unrest = self.stations.numbers().filter_map(|at| self.stations.fabric_mut().ways(at).unrest);
         if let Some(why) = unrest.next() {
-            return Ok(ScriptEnd::Early(End::Unquiet(why)));
+            return Ok(ScriptEnd::Early(End::NotAtRest(why)));
         }
         drop(unrest);
         self.stations.fabric_mut().hold_ways(false);
@@ -333,10 +333,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.into_iter().for_each(|event| self.engine.put_back(now, event));
         self.reports.watch.progress(now);
         let cycles = match self.run_to_end() {
-            Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::Unquiet(why))),
+            Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::NotAtRest(why))),
             Err(RunError::Stuck(_)) => {
                 let why = "the program has ended, but its kernel does not end";
-                return Ok(ScriptEnd::Early(End::Unquiet(why.to_owned())));
+                return Ok(ScriptEnd::Early(End::NotAtRest(why.to_owned())));
             }
             ended => ended?,
         };

@@ -8,7 +8,7 @@ use crate::reports::outcome::Outcome;
 
 /// An issuer of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Issues {
+pub enum MoveIssuer {
     /// A wavefront.
     Wave {
         /// Its work-group in the grid.
@@ -26,7 +26,7 @@ pub enum Issues {
 pub enum Move {
     /// A wavefront or the host issues its next operation, or a wavefront makes the
     /// acquire after a barrier.
-    Issue(Issues),
+    Issue(MoveIssuer),
     /// The oldest message between two stations arrives.
     Deliver {
         /// The sender.
@@ -78,7 +78,7 @@ pub enum Move {
         /// The station that it reaches.
         to: u32,
         /// The issuer. A work-group that migrates counts as its first wavefront.
-        issues: Issues,
+        issues: MoveIssuer,
         /// The number among the crossings on this path, by the age of their
         /// operations.
         nth: u32,
@@ -107,7 +107,7 @@ pub enum Move {
 
 /// A kernel whose boundaries the moves order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedKernel {
+pub struct ScriptKernel {
     /// Whether the host may have written since the previous kernel.
     pub host_has_written: bool,
     /// Whether the kernel is released to the host when the host next accesses
@@ -125,7 +125,7 @@ pub struct Script<'a> {
     pub pages: &'a [(LineAddr, u16)],
     /// The kernels whose boundaries moves order, in launch order. Later kernels run
     /// after the moves. If `None`, boundaries happen by themselves.
-    pub kernels: Option<&'a [LedKernel]>,
+    pub kernels: Option<&'a [ScriptKernel]>,
     /// The moves.
     pub moves: &'a [Move],
 }
@@ -147,18 +147,18 @@ pub enum End {
     Over(Box<Outcome>),
     /// Every thread has ended, but part of the machine is not at rest, for this
     /// reason.
-    Unquiet(String),
+    NotAtRest(String),
     /// No move is open, and some thread has not ended.
     Stuck,
     /// These moves are still open.
-    Goes(Vec<Move>),
+    Unfinished(Vec<Move>),
     /// The protocol reached a row that its tables call impossible.
     Impossible(String),
 }
 
 /// The result of a scripted run.
 #[derive(Debug)]
-pub struct Followed {
+pub struct ScriptOutcome {
     /// The names of the stations, by their numbers.
     pub stations: Vec<String>,
     /// The moves that were made.

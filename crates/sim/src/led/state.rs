@@ -4,13 +4,13 @@
 use proto::Agent;
 
 use crate::engine::Event;
-use crate::led::moves::LedKernel;
+use crate::led::moves::ScriptKernel;
 
 /// The state of a scripted run other than its events.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
     /// The kernels of the script, if moves order their boundaries.
-    pub(super) kernels: Option<Vec<LedKernel>>,
+    pub(super) kernels: Option<Vec<ScriptKernel>>,
     /// Requests at a boundary: the number of the agent, the agent and the
     /// instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
@@ -23,7 +23,7 @@ pub(crate) struct ScriptState {
 }
 
 impl ScriptState {
-    pub(crate) fn new(kernels: Option<&[LedKernel]>) -> Box<ScriptState> {
+    pub(crate) fn new(kernels: Option<&[ScriptKernel]>) -> Box<ScriptState> {
         Box::new(ScriptState { kernels: kernels.map(<[_]>::to_vec), ..ScriptState::default() })
     }
 

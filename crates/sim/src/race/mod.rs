@@ -37,7 +37,7 @@ use shadow::{EPOCHS_MOST, Record, Shadow, THREADS_MOST, WordAt};
 use words::CurrentAccess;
 
 pub use code::level_name;
-pub use report::{Party, Race, RaceKind, RaceReport, Usage, WideScope};
+pub use report::{Race, RaceKind, RaceReport, RacingAccess, Usage, WideScope};
 pub use scope::{Pairing, RaceModel};
 
 /// The options of a race detector.
@@ -114,7 +114,7 @@ impl Detector {
 
     /// Whether no race has been found so far.
     #[must_use]
-    pub fn found_nothing(&self) -> bool {
+    pub fn has_no_races(&self) -> bool {
         self.found.is_empty()
     }
 

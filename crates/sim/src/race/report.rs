@@ -38,7 +38,7 @@ impl RaceKind {
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Party {
+pub struct RacingAccess {
     /// The kernel, or `host`.
     pub kernel: String,
     /// The source file.
@@ -67,9 +67,9 @@ pub struct Race {
     /// The first word on which it was found, for example `head[3]`.
     pub location: String,
     /// The access that came first in this run.
-    pub first: Party,
+    pub first: RacingAccess,
     /// The later access.
-    pub second: Party,
+    pub second: RacingAccess,
     /// The scopes of the two accesses; `-` for an ordinary access.
     pub scopes: [String; 2],
     /// The reason why nothing orders them, and the smallest change that would.
@@ -295,7 +295,7 @@ pub(super) fn report(detector: Detector) -> RaceReport {
     };
     let party = |(record, standing): (Record, Standing)| {
         let code = codes.get(record.code());
-        Party {
+        RacingAccess {
             kernel: kernel(code),
             file: code.site.file(),
             line: code.site.line(),
