@@ -1,13 +1,13 @@
-//! Names the code that results depend on: a digest of the sources of every
-//! crate that has a part in a run, and of the versions of what they build on.
-//! A stored result is used again as long as this name is the same.
+//! Computes a digest of the code that results depend on: the sources of every
+//! crate that takes part in a run, and the versions of their dependencies. A
+//! stored result is reused as long as this digest is the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// What has a part in a run, seen from this crate.
+/// The crates that take part in a run, as paths from this crate.
 const PARTS: [&str; 11] = [
     "../proto/src",
     "../zoo/src",

@@ -1,4 +1,4 @@
-//! The inputs of a station, and the handling of its effects.
+//! The inputs of a station, and the distribution of its effects.
 
 use crate::nodes::{At, Nodes};
 use proto::{
@@ -6,41 +6,41 @@ use proto::{
     TimerClass, Uses, Way,
 };
 
-/// An input of a station. A driver writes requests, messages and answers as
-/// values, or as numbers of values.
+/// An input of a station. A driver represents requests, messages and replies as values,
+/// or as numbers of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Told<R, M, A> {
-    /// Its first input.
+    /// The first input.
     Start,
     /// A request.
     Ask {
-        /// Its name.
+        /// The slot that identifies it.
         slot: Slot,
-        /// What is asked.
+        /// The request.
         request: R,
     },
     /// A message.
     Message {
-        /// Who sent it.
+        /// The sender.
         from: At,
-        /// What it says.
+        /// The message.
         msg: M,
     },
-    /// Memory's answer.
+    /// A reply of memory.
     Memory {
-        /// The answer.
+        /// The reply.
         reply: A,
     },
-    /// A timer has run out.
+    /// A timer has expired.
     Timer(TimerClass),
-    /// A way is given up.
+    /// The eviction of a way.
     Evict(Way),
-    /// So many clock ticks have passed.
+    /// This number of clock ticks has passed.
     Tick(u32),
 }
 
 impl<R, M, A> Told<R, M, A> {
-    /// The same, with requests, messages and answers written in another way.
+    /// The same input with another representation of requests, messages and replies.
     #[inline]
     pub fn map<R2, M2, A2>(
         self,
@@ -59,7 +59,7 @@ impl<R, M, A> Told<R, M, A> {
         }
     }
 
-    /// The same, borrowed.
+    /// The same input, borrowed.
     #[inline]
     pub fn as_ref(&self) -> Told<&R, &M, &A> {
         match self {
@@ -74,41 +74,43 @@ impl<R, M, A> Told<R, M, A> {
     }
 }
 
-/// What a driver chooses. No method has a default: a driver that forgets one
-/// does not compile. A driver takes what it is handed; whatever it leaves in a
-/// list is dropped.
+/// The choices of a driver, and its reception of effects. No method has a default, so a
+/// driver without one does not compile. The driver takes the elements of the lists that
+/// it receives. Elements that it leaves there are dropped.
 pub trait Driver<P: Protocol> {
-    /// An input needs a way of a set: which is given up now? `touched` are the
-    /// ways used in this step. With `None` the input waits for one.
+    /// Chooses the way that is evicted now for an input that needs a way of a set.
+    /// `touched` are the ways used in this step. With `None` the input waits for a way.
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
-    /// Ways were used, for recency.
+    /// Receives the ways that the step used, for recency.
     fn touched(&mut self, at: At, ways: &[Way]);
-    /// What the step used.
+    /// Receives the counters of the step.
     fn used(&mut self, at: At, uses: &Uses);
-    /// A message is sent.
+    /// Receives a message.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
-    /// Memory is asked, in this order.
+    /// Receives operations on memory, in order.
     fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>);
-    /// A timer is asked for. One that runs goes on.
+    /// Receives a timer to arm. A timer that already runs keeps its time.
     fn armed(&mut self, at: At, class: TimerClass);
-    /// An input waits for a way of a set.
+    /// Receives a set for one of whose ways an input waits.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// On what requests spend their time from now on.
+    /// Receives the attribution of the time of requests from now on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
-    /// Requests are answered.
+    /// Receives answers to requests.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// Evictions that free no way, again and again, are a fault of the protocol.
+/// The limit of evictions for one input. More evictions mean that they free no way, which
+/// is a fault of the protocol.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {
-    /// Tells a station something and hands what it does to the driver: what it
-    /// used, messages, operations on memory, timers, ways it waits for, answers.
+    /// Gives a station an input and hands the effects to the driver in this order:
+    /// counters, messages, operations on memory, timers, awaited ways, attribution of
+    /// time, answers.
     ///
     /// # Errors
     /// The rule that the protocol violates. The driver then gets no further effects.
-    // A driver tells most inputs from a place of their own: only that is compiled there.
+    // Most call sites pass one kind of input. Inlining reduces them to its code.
     #[inline(always)]
     pub fn tell(
         &self,
@@ -148,8 +150,8 @@ impl<P: Protocol> Nodes<P> {
         self.hand_out(at, fx, driver)
     }
 
-    /// Gives up ways where inputs are parked for one. Without a victim an input
-    /// stays parked until a way comes free: its set stays in the list.
+    /// Evicts ways in sets where inputs are parked for one. If the driver chooses no
+    /// victim, the input stays parked until a way is free, and its set stays in the list.
     fn make_room(
         &self,
         station: &mut Station<P>,
@@ -192,7 +194,7 @@ impl<P: Protocol> Nodes<P> {
             for (id, msg) in fx.sends.drain(..) {
                 match self.position(id) {
                     Some(to) => driver.sent(at, to, msg),
-                    None => return Err(format!("{} sends to {id:?}, which is not there", self.name(at))),
+                    None => return Err(format!("{} sends to {id:?}, which does not exist", self.name(at))),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Stations and memory, kept as values.
+//! Stations and memory as values.
 
 use crate::interpreter::Told;
 use crate::nodes::{At, Nodes, serve};
@@ -11,7 +11,7 @@ use proto::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The stations of a machine, and memory below them.
+/// The stations and the memory of a machine.
 #[derive(Debug)]
 pub struct Machine<P: Protocol> {
     nodes: Nodes<P>,
@@ -21,15 +21,15 @@ pub struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    /// A machine before anything happened: memory is zero.
+    /// A machine in its initial state, with zeroed memory.
     #[must_use]
     pub fn new(nodes: Nodes<P>) -> Self {
         let stations = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
         Machine { nodes, stations, memory: BTreeMap::new(), fx: Effects::default() }
     }
 
-    /// The same machine, all of whose stations have had their first input, with
-    /// the smallest driver.
+    /// The same machine under the smallest driver, after the first input of every
+    /// station.
     ///
     /// # Errors
     /// The rule that the protocol violates.
@@ -52,8 +52,8 @@ impl<P: Protocol> Machine<P> {
         &self.stations[at as usize]
     }
 
-    /// The effects of the last step, as its station wrote them down: coverage
-    /// adds up until they are replaced.
+    /// The effects of the last step as its station recorded them. Coverage accumulates
+    /// until the caller replaces it.
     pub fn effects(&mut self) -> &mut Effects<P::Msg> {
         &mut self.fx
     }
@@ -64,12 +64,12 @@ impl<P: Protocol> Machine<P> {
         self.memory.get(&line).copied().unwrap_or_default()
     }
 
-    /// Memory performs an operation.
+    /// Performs an operation on memory. Returns the reply.
     pub fn serve(&mut self, op: &MemoryOp) -> MemoryReply {
         serve(self.memory.entry(op.line).or_default(), op)
     }
 
-    /// Tells a station something: what has it done?
+    /// Gives a station an input. Returns a record of its effects.
     ///
     /// # Errors
     /// The rule that the protocol violates.
@@ -117,25 +117,25 @@ impl<P: Protocol> Stage for Machine<P> {
     }
 
     fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
-        let did = self.record(at, &told.as_ref())?;
-        for (to, msg) in did.sends {
+        let record = self.record(at, &told.as_ref())?;
+        for (to, msg) in record.sends {
             ahead.push(to, Told::Message { from: at, msg });
         }
-        for op in &did.memory {
+        for op in &record.memory {
             ahead.push(at, Told::Memory { reply: self.serve(op) });
         }
-        did.timers.into_iter().for_each(|class| ahead.arm(at, class));
-        did.replies.into_iter().for_each(|(slot, data)| ahead.answer(slot, data));
+        record.timers.into_iter().for_each(|class| ahead.arm(at, class));
+        record.replies.into_iter().for_each(|(slot, data)| ahead.answer(slot, data));
         Ok(())
     }
 
     fn wanted(&mut self, at: At) -> Option<Way> {
         let station = &self.stations[at as usize];
-        let wanted = |key| match key {
+        let awaited_set = |key| match key {
             (Key::Way(set), _) => Some(set),
             _ => None,
         };
-        let set: SetIndex = station.parked_keys().find_map(wanted)?;
+        let set: SetIndex = station.parked_keys().find_map(awaited_set)?;
         let mut victims = Vec::new();
         station.node.victims(set, &mut victims);
         victims.first().map(|(way, _)| *way)

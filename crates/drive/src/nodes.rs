@@ -1,5 +1,4 @@
-//! The controllers of a machine: which there are, and what all of their steps
-//! share.
+//! The controllers of a machine, and the constants that their steps share.
 
 use proto::{
     Agent, ArrayUse, Boundary, Fitted, Homes, KernelId, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
@@ -17,13 +16,12 @@ pub struct Nodes<P: Protocol> {
     kernels: Vec<Vec<ArrayUse>>,
     mutation: Option<Mutation>,
     ids: Vec<NodeId>,
-    /// The first position of each kind, and the one behind the last.
+    /// The first position of each kind, and the end position.
     first_of_kind: Vec<At>,
 }
 
 impl<P: Protocol> Nodes<P> {
-    /// The controllers of a machine whose lines live there, with the settings of the
-    /// protocol as they are on a machine that says nothing.
+    /// The controllers of a machine with these homes and the protocol's default settings.
     ///
     /// # Errors
     /// The property of the machine that the protocol does not support.
@@ -32,7 +30,7 @@ impl<P: Protocol> Nodes<P> {
         Ok(Nodes::with(topology, setup, mutation))
     }
 
-    /// The controllers of a machine on which the protocol is set up.
+    /// The controllers of a machine with this setup of the protocol.
     #[must_use]
     pub fn with(topology: &Topology, setup: Setup<P>, mutation: Option<Mutation>) -> Self {
         let ids: Vec<NodeId> = setup.levels.nodes().collect();
@@ -68,7 +66,7 @@ impl<P: Protocol> Nodes<P> {
         (at < *self.first_of_kind.get(kind + 1)?).then_some(at)
     }
 
-    /// Where an operation of an agent goes.
+    /// The position of the controller that an operation of an agent enters.
     ///
     /// # Errors
     /// If the machine has no such controller.
@@ -83,13 +81,14 @@ impl<P: Protocol> Nodes<P> {
         self.ids.get(at as usize).map_or_else(|| format!("node {at}"), |id| name::<P>(*id))
     }
 
-    /// A station before anything happened.
+    /// A station in its initial state.
     #[must_use]
     pub fn fresh(&self, at: At) -> Station<P> {
         Station::new(self.ids[at as usize], &self.setup)
     }
 
-    /// The requests of a step of a kernel's boundary, and where they go.
+    /// The requests of a step of a kernel's boundary, with their agents and the positions
+    /// that they enter.
     ///
     /// # Errors
     /// If an agent has no entry.
@@ -104,12 +103,12 @@ impl<P: Protocol> Nodes<P> {
         agents.map(|agent| Ok((agent, self.entry(agent, PlanKey::of(&request))?, request))).collect()
     }
 
-    /// Where lines live, for a driver that places pages.
+    /// The homes of lines, for a driver that places pages.
     pub fn homes_mut(&mut self) -> &mut Homes {
         &mut self.setup.homes
     }
 
-    /// Says which arrays the next kernel uses.
+    /// Adds the arrays that the next kernel uses.
     pub fn add_kernel(&mut self, uses: &[ArrayUse]) {
         self.kernels.push(uses.to_vec());
     }
@@ -120,7 +119,7 @@ impl<P: Protocol> Nodes<P> {
         Nodes { mutation: None, ..self }
     }
 
-    /// What every step shares.
+    /// The constants that all steps share.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
@@ -134,7 +133,7 @@ pub(crate) fn name<P: Protocol>(id: NodeId) -> String {
     format!("{kind}[{}]", id.index)
 }
 
-/// Memory performs an operation on a line, and answers.
+/// Performs an operation on a line of memory. Returns the reply.
 #[inline]
 pub fn serve(line: &mut LineData, op: &MemoryOp) -> MemoryReply {
     MemoryReply { op: *op, data: op.access.perform(line) }

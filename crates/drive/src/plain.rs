@@ -1,5 +1,5 @@
-//! The smallest driver: whatever is set off is carried out in the order in
-//! which it was sent, until nothing is left.
+//! The smallest driver. It carries effects out in the order in which they were sent,
+//! until none is left.
 
 use crate::interpreter::Told;
 use crate::nodes::At;
@@ -8,9 +8,9 @@ use proto::{Agent, Boundary, KernelId, PlanKey, Request, Slot, Symbol as _, Time
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The most steps that a request may take.
+/// The maximum number of steps of a request.
 const STEPS_MAX: usize = 10_000;
-/// The classes of timers that run for ever, a bit each.
+/// The classes of timers that run forever, a bit each.
 const PERIODIC: u8 = {
     let (mut bits, mut at) = (0, 0);
     while at < TimerClass::ALL.len() {
@@ -20,10 +20,10 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// What is under way, as a stage writes it.
+/// An outstanding input in the representation of a stage.
 pub type Under<S> = Told<<S as Stage>::Request, <S as Stage>::Msg, <S as Stage>::Reply>;
 
-/// Where stations and memory are kept: as values, or as numbers of values.
+/// A store of stations and memory, as values or as numbers of values.
 pub trait Stage {
     /// A request.
     type Request: Debug;
@@ -54,40 +54,40 @@ pub trait Stage {
     ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// A request, as it is kept here.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Tells a station something and puts ahead what it does. Memory serves at
+    /// Gives a station an input and adds its effects to `ahead`. Memory replies at
     /// once.
     ///
     /// # Errors
     /// The rule that the protocol violates.
     fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>>;
-    /// A way that may be given up, if an input waits for one.
+    /// A way that may be evicted, if an input waits for one.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
-/// What is to come.
+/// The outstanding inputs of all stations.
 #[derive(Debug)]
 pub struct Ahead<S: Stage + ?Sized> {
-    /// In the order in which it was sent.
+    /// Messages and replies of memory, in the order in which they were sent.
     queue: VecDeque<(At, Under<S>)>,
-    /// By node: the timers that run, a bit a class.
+    /// The running timers by node, a bit a class.
     timers: Vec<u8>,
-    /// The request that is waited for, and its answer.
+    /// The outstanding request, and its answer.
     slot: Slot,
     answer: Option<Option<S::Data>>,
 }
 
 impl<S: Stage + ?Sized> Ahead<S> {
-    /// A message, or memory's answer.
+    /// Adds a message or a reply of memory.
     pub fn push(&mut self, to: At, told: Under<S>) {
         self.queue.push_back((to, told));
     }
 
-    /// A timer.
+    /// Arms a timer.
     pub fn arm(&mut self, at: At, class: TimerClass) {
         self.timers[at as usize] |= 1 << class.index();
     }
 
-    /// An answer.
+    /// Records the answer to a request.
     pub fn answer(&mut self, slot: Slot, data: Option<S::Data>) {
         if slot == self.slot {
             self.answer.get_or_insert(data);
@@ -95,22 +95,22 @@ impl<S: Stage + ?Sized> Ahead<S> {
     }
 }
 
-/// One order for everything. What a node leaves over when it has answered comes
-/// as late as can be.
+/// The smallest driver, with one order of all inputs. Inputs that are outstanding when
+/// a request is answered come as late as possible.
 #[derive(Debug)]
 pub struct Plain<S: Stage> {
     /// The stations and memory.
     pub stage: S,
     ahead: Ahead<S>,
-    /// How much of what is ahead was left over when a request was answered.
+    /// The number of outstanding inputs from before the last answer.
     late: usize,
-    /// The node whose periodic timer was the last to run out.
+    /// The node whose periodic timer was the last to expire.
     turn: usize,
 }
 
 impl<S: Stage> Plain<S> {
-    /// Goes on from there. Requests are made under that slot; the timers that
-    /// run are a bit a class for each node.
+    /// A driver that starts from the state of a stage. It makes all requests under one
+    /// slot. `timers` are the running timers of each node, a bit a class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         Plain { stage, ahead: Ahead { queue: VecDeque::new(), timers, slot, answer: None }, late: 0, turn: 0 }
     }
@@ -124,12 +124,12 @@ impl<S: Stage> Plain<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, Told::Start, &mut self.ahead))
     }
 
-    /// By node: the timers that run, a bit a class.
+    /// The running timers by node, a bit a class.
     pub fn timers(&self) -> &[u8] {
         &self.ahead.timers
     }
 
-    /// A boundary of a kernel, agent by agent.
+    /// Makes the requests of a kernel's boundary, agent by agent.
     ///
     /// # Errors
     /// The rule that the protocol violates, or the request that gets no answer.
@@ -147,8 +147,8 @@ impl<S: Stage> Plain<S> {
         Ok(())
     }
 
-    /// Makes a request and carries out what it sets off until it is answered:
-    /// with which bytes?
+    /// Makes a request and carries effects out until it is answered. Returns the bytes
+    /// of the answer.
     ///
     /// # Errors
     /// The rule that the protocol violates, or that the request gets no answer.
@@ -179,23 +179,23 @@ impl<S: Stage> Plain<S> {
                 self.stage.tell(at, told, &mut self.ahead)?;
             }
         }
-        Err(Arc::from("a request is never answered, although nobody else asks for anything"))
+        Err(Arc::from("a request is never answered, although no other request is outstanding"))
     }
 
-    /// Whatever is left over comes to its end.
+    /// Carries out all outstanding inputs.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or that the machine never comes to rest.
+    /// The rule that the protocol violates, or that the machine never becomes quiet.
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, told)) = self.next() else { return Ok(()) };
             self.stage.tell(at, told, &mut self.ahead)?;
         }
-        Err(Arc::from("all requests are answered, and something goes on without end"))
+        Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// What comes next: what is late only if nothing else is left, or if it was
-    /// sent before it on the same channel.
+    /// The next input. A late one comes only if no other is left, or if it precedes the
+    /// next one on the same channel.
     fn next(&mut self) -> Option<(At, Under<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {
@@ -217,7 +217,7 @@ impl<S: Stage> Plain<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, Told::Tick(1), &mut self.ahead))
     }
 
-    /// A timer that runs for ever. Several take turns.
+    /// The expiry of a timer that runs forever. Several such timers take turns.
     fn periodic(&mut self) -> Option<(At, Under<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
@@ -226,7 +226,7 @@ impl<S: Stage> Plain<S> {
         Some((node as At, Told::Timer(take(&mut timers[node], PERIODIC))))
     }
 
-    /// A timer that comes to an end, or a way that somebody waits for.
+    /// The expiry of another timer, or the eviction of a way for an input that waits.
     fn choice(&mut self) -> Option<(At, Under<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];
@@ -241,14 +241,14 @@ impl<S: Stage> Plain<S> {
     }
 }
 
-/// Takes the first of those timers that runs.
+/// Removes the first running timer of those in `of`.
 fn take(timers: &mut u8, of: u8) -> TimerClass {
     let class = (*timers & of).trailing_zeros() as usize;
     *timers &= !(1 << class);
     TimerClass::ALL[class]
 }
 
-/// Do they come to the same node from the same place?
+/// Whether two inputs come to the same node from the same sender.
 fn is_same_channel<R, M, A>(
     (to, told): &(At, Told<R, M, A>),
     (other_to, other): &(At, Told<R, M, A>),

@@ -1,27 +1,27 @@
-//! A driver that chooses nothing and writes everything down.
+//! A driver that chooses no victims and records all effects.
 
 use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// What a step did. Ways are not given up in it: an input that needs one waits.
+/// The effects of a step. It evicts no ways, so an input that needs one waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
-    /// Messages and who gets them.
+    /// Messages with their receivers.
     pub sends: Vec<(At, P::Msg)>,
     /// Operations on memory.
     pub memory: Vec<MemoryOp>,
-    /// Timers.
+    /// Timers to arm.
     pub timers: Vec<TimerClass>,
-    /// Sets of which inputs wait for a way.
+    /// Sets for whose ways inputs wait.
     pub needs: Vec<SetIndex>,
     /// Ways used, in order.
     pub touches: Vec<Way>,
-    /// Answers.
+    /// Answers to requests.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// On what requests spend their time from now on.
+    /// The attribution of the time of requests from now on.
     pub spends: Vec<(Slot, Spending)>,
-    /// What the step used.
+    /// Counters of the step.
     pub uses: Uses,
 }
 
@@ -41,7 +41,7 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
-    /// Forgets everything.
+    /// Clears all lists.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.memory.clear();
@@ -52,7 +52,7 @@ impl<P: Protocol> Record<P> {
         self.spends.clear();
     }
 
-    /// Has the step done nothing that others could notice?
+    /// Whether the step had no effect outside its station, except for statistics.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.sends.is_empty()

@@ -1,4 +1,4 @@
-//! The order in which effects are handed out, and what is refused.
+//! The order in which drivers receive effects, and the violations that are reported.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -29,13 +29,13 @@ impl Message for Word {
     }
 }
 
-/// Does one thing for each operation.
+/// A port with one reaction for each operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// Is no way of the set in use?
+    /// Whether the set has a free way.
     has_way: bool,
-    /// Do evictions give no way up?
-    holds: bool,
+    /// Whether evictions free no way.
+    keeps_way: bool,
 }
 
 const PORT: u8 = 0;
@@ -48,16 +48,16 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
         let ask = match input {
             Input::Request(ask) => ask,
             Input::Evict(_) => {
-                self.has_way = !self.holds;
+                self.has_way = !self.keeps_way;
                 cx.fx.wake(Key::Way(SET));
                 return Disposition::Done;
             }
-            Input::Memory(_) => return Disposition::Impossible("nobody asked"),
+            Input::Memory(_) => return Disposition::Impossible("no operation is outstanding"),
             _ => return Disposition::Done,
         };
         let to = |index| NodeId { kind: PORT, index };
         match ask.req.op {
-            // Everything at once.
+            // An effect of each kind.
             Op::Fence => {
                 cx.fx.accept(ask.slot);
                 cx.fx.spend(ask.slot, Spending::Release);
@@ -67,7 +67,7 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
                 cx.fx.send(to(1), Word);
                 cx.fx.touches.push(Way(0));
             }
-            // To nobody.
+            // A message to a node that does not exist.
             Op::Load => cx.fx.send(to(9), Word),
             // An access that is neither a hit nor a miss.
             Op::Store => cx.fx.uses.accesses += 1,
@@ -91,7 +91,7 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
 }
 
 macro_rules! toy {
-    ($module:ident::$toy:ident, holds: $holds:literal) => {
+    ($module:ident::$toy:ident, keeps_way: $keeps_way:literal) => {
         mod $module {
             use super::*;
 
@@ -106,7 +106,7 @@ macro_rules! toy {
                 type Params = ();
                 const INFO: Info = Info {
                     name: "ports",
-                    summary: "each operation does one thing",
+                    summary: "one reaction for each operation",
                     source: "this test",
                     claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "none" }],
                     channels: Channels::Fifo,
@@ -119,7 +119,7 @@ macro_rules! toy {
                     Ok(())
                 }
                 fn node(_: NodeId, _: &Levels, (): &()) -> Node {
-                    Node::Port(Port { holds: $holds, ..Port::default() })
+                    Node::Port(Port { keeps_way: $keeps_way, ..Port::default() })
                 }
                 fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
                     let index = if let Agent::Cu(index) = agent { index } else { 0 };
@@ -136,10 +136,10 @@ macro_rules! toy {
     };
 }
 
-toy! { sound::Ports, holds: false }
-toy! { stubborn::Stubborn, holds: true }
-use sound::Ports;
-use stubborn::Stubborn;
+toy! { evicting::Ports, keeps_way: false }
+toy! { keeping::KeepingPorts, keeps_way: true }
+use evicting::Ports;
+use keeping::KeepingPorts;
 
 fn nodes<P: Protocol>() -> Nodes<P> {
     let topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
@@ -165,111 +165,111 @@ fn update() -> Op {
     Op::Rmw(proto::Rmw { kind: proto::RmwKind::Add, width, uses_value: false })
 }
 
-/// Writes down what it is handed, and gives up the first way if it gives any.
+/// Records the calls of its methods, and evicts the first way if `evicts`.
 #[derive(Default)]
-struct Heard {
-    gives: bool,
-    heard: Vec<&'static str>,
+struct Calls {
+    evicts: bool,
+    calls: Vec<&'static str>,
     answered: Vec<Slot>,
 }
 
-impl<P: Protocol> Driver<P> for Heard {
+impl<P: Protocol> Driver<P> for Calls {
     fn victim(&mut self, _: At, _: &P::Node, _: SetIndex, _: &[Way]) -> Option<Way> {
-        self.heard.push("victim");
-        self.gives.then_some(Way(0))
+        self.calls.push("victim");
+        self.evicts.then_some(Way(0))
     }
     fn touched(&mut self, _: At, _: &[Way]) {
-        self.heard.push("touched");
+        self.calls.push("touched");
     }
     fn used(&mut self, _: At, _: &Uses) {
-        self.heard.push("used");
+        self.calls.push("used");
     }
     fn sent(&mut self, _: At, to: At, _: P::Msg) {
         assert_eq!(to, 1, "the second port");
-        self.heard.push("sent");
+        self.calls.push("sent");
     }
     fn asked(&mut self, _: At, _: &mut Vec<MemoryOp>) {
-        self.heard.push("asked");
+        self.calls.push("asked");
     }
     fn armed(&mut self, _: At, _: TimerClass) {
-        self.heard.push("armed");
+        self.calls.push("armed");
     }
     fn blocked(&mut self, _: At, _: SetIndex) {
-        self.heard.push("blocked");
+        self.calls.push("blocked");
     }
     fn spent(&mut self, _: At, _: &[(Slot, Spending)]) {
-        self.heard.push("spent");
+        self.calls.push("spent");
     }
     fn answered(&mut self, _: At, answers: &mut Vec<(Slot, Option<LineData>)>) {
         self.answered.extend(answers.iter().map(|(slot, _)| *slot));
-        self.heard.push("answered");
+        self.calls.push("answered");
     }
 }
 
-fn tell<P: Protocol>(op: Op, gives: bool) -> (Result<(), String>, Vec<&'static str>) {
+fn tell<P: Protocol>(op: Op, evicts: bool) -> (Result<(), String>, Vec<&'static str>) {
     let nodes = nodes::<P>();
-    let mut heard = Heard { gives, ..Heard::default() };
+    let mut driver = Calls { evicts, ..Calls::default() };
     let mut station = nodes.fresh(0);
-    let told = Told::Ask { slot: Slot(0), request: &request(op) };
-    let done = nodes.tell(&mut station, 0, &told, &mut Effects::default(), &mut heard);
-    (done, heard.heard)
+    let input = Told::Ask { slot: Slot(0), request: &request(op) };
+    let done = nodes.tell(&mut station, 0, &input, &mut Effects::default(), &mut driver);
+    (done, driver.calls)
 }
 
 #[test]
-fn effects_are_handed_out_in_one_order() {
+fn a_driver_receives_effects_in_a_fixed_order() {
     let all = ["touched", "used", "sent", "asked", "armed", "spent", "answered"];
     assert_eq!(tell::<Ports>(Op::Fence, false), (Ok(()), all.to_vec()));
 }
 
 #[test]
-fn an_input_waits_for_a_way_unless_the_driver_gives_one_up() {
-    let (done, heard) = tell::<Ports>(update(), true);
-    assert_eq!((done, heard), (Ok(()), vec!["victim", "used", "answered"]));
-    let (done, heard) = tell::<Ports>(update(), false);
-    assert_eq!((done, heard), (Ok(()), vec!["victim", "victim", "used", "blocked"]));
+fn an_input_waits_for_a_way_unless_the_driver_evicts_one() {
+    let (done, calls) = tell::<Ports>(update(), true);
+    assert_eq!((done, calls), (Ok(()), vec!["victim", "used", "answered"]));
+    let (done, calls) = tell::<Ports>(update(), false);
+    assert_eq!((done, calls), (Ok(()), vec!["victim", "victim", "used", "blocked"]));
 }
 
 #[test]
 fn a_way_goes_to_the_input_that_waits_for_it_longest() {
     let nodes = nodes::<Ports>();
     let (mut station, mut fx, request) = (nodes.fresh(0), Effects::default(), request(update()));
-    let mut heard = Heard::default();
+    let mut driver = Calls::default();
     for slot in (0..3).map(Slot) {
-        heard.gives = slot == Slot(2);
-        let told = Told::Ask { slot, request: &request };
-        assert_eq!(nodes.tell(&mut station, 0, &told, &mut fx, &mut heard), Ok(()));
+        driver.evicts = slot == Slot(2);
+        let input = Told::Ask { slot, request: &request };
+        assert_eq!(nodes.tell(&mut station, 0, &input, &mut fx, &mut driver), Ok(()));
     }
-    assert_eq!(heard.answered, [Slot(0), Slot(1), Slot(2)]);
+    assert_eq!(driver.answered, [Slot(0), Slot(1), Slot(2)]);
 }
 
 #[test]
-fn a_step_that_is_broken_hands_nothing_out() {
-    let (done, heard) = tell::<Ports>(Op::Store, false);
+fn a_driver_receives_no_effects_after_a_violation() {
+    let (done, calls) = tell::<Ports>(Op::Store, false);
     assert_eq!(done, Err("Port[0]: 2 accesses, but 1 hits, misses and bypasses".to_owned()));
-    assert!(heard.is_empty(), "{heard:?}");
-    let (done, heard) = tell::<Ports>(Op::Load, false);
+    assert!(calls.is_empty(), "{calls:?}");
+    let (done, calls) = tell::<Ports>(Op::Load, false);
     let why = done.expect_err("there are two ports");
-    assert!(why.starts_with("Port[0] sends to NodeId") && why.ends_with("which is not there"), "{why}");
-    assert_eq!(heard, ["used"]);
+    assert!(why.starts_with("Port[0] sends to NodeId") && why.ends_with("which does not exist"), "{why}");
+    assert_eq!(calls, ["used"]);
 }
 
 #[test]
-fn an_input_that_is_never_answered_ends_the_smallest_driver() {
-    let mut plain = Machine::new(nodes::<Stubborn>()).plain().expect("nothing is broken");
-    let why = plain.ask(Agent::Cu(1), &request(update())).expect_err("no way comes free");
+fn the_smallest_driver_reports_a_request_that_is_never_answered() {
+    let mut plain = Machine::new(nodes::<KeepingPorts>()).plain().expect("no rule is violated");
+    let why = plain.ask(Agent::Cu(1), &request(update())).expect_err("no way is ever free");
     assert!(why.contains("never answered"), "{why}");
-    let mut plain = Machine::new(nodes::<Ports>()).plain().expect("nothing is broken");
+    let mut plain = Machine::new(nodes::<Ports>()).plain().expect("no rule is violated");
     let answer = plain.ask(Agent::Cu(1), &request(update()));
-    assert_eq!(answer, Ok(None), "the way is given up when nothing else is left");
+    assert_eq!(answer, Ok(None), "the way is evicted when no other input is left");
 }
 
 #[test]
-fn a_record_has_what_a_step_did_with_positions() {
+fn a_record_holds_the_effects_of_a_step_with_positions() {
     let mut machine = Machine::new(nodes::<Ports>());
-    let told = Told::Ask { slot: Slot(7), request: &request(Op::Fence) };
-    let did: Record<Ports> = machine.record(0, &told).expect("nothing is broken");
-    assert_eq!(did.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [1]);
-    assert_eq!((did.memory.len(), &did.timers[..]), (1, &[TimerClass::Drain][..]));
-    assert_eq!(did.replies, [(Slot(7), None)]);
-    assert!(!did.is_silent());
+    let input = Told::Ask { slot: Slot(7), request: &request(Op::Fence) };
+    let record: Record<Ports> = machine.record(0, &input).expect("no rule is violated");
+    assert_eq!(record.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [1]);
+    assert_eq!((record.memory.len(), &record.timers[..]), (1, &[TimerClass::Drain][..]));
+    assert_eq!(record.replies, [(Slot(7), None)]);
+    assert!(!record.is_silent());
 }

@@ -1,10 +1,10 @@
-//! Bars of letters.
+//! Bars of block characters.
 
-/// The parts of a letter of a bar, by eighths from one on.
+/// Parts of a block character, from one eighth to eight.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// A bar of at most `width` letters for a share between zero and one, in
-/// eighths of a letter. Never empty for a share above zero.
+/// A bar for a share between zero and one, at most `width` characters long, in
+/// eighths of a character. It is never empty for a share above zero.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     if !share.is_finite() || share <= 0.0 {
         return String::new();
@@ -17,12 +17,12 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
     bar
 }
 
-/// Is the cell a bar?
+/// Returns true if the cell is a bar.
 pub(crate) fn is_bar(cell: &str) -> bool {
     !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
 }
 
-/// The length of a bar, in eighths of a letter.
+/// The length of a bar, in eighths of a character.
 pub(crate) fn eighths_of(bar: &str) -> usize {
     bar.chars()
         .filter_map(|letter| EIGHTHS.iter().position(|part| *part == letter))

@@ -1,10 +1,10 @@
-//! The one place that reads the clock.
+//! The only module that reads the clock.
 
 #![allow(clippy::disallowed_methods, reason = "the edge tells how long a run took; no result depends on it")]
 
 use std::time::{Duration, Instant};
 
-/// Measures how long something takes on the host.
+/// A stopwatch for the host's time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -18,12 +18,12 @@ impl Stopwatch {
     }
 }
 
-/// A moment after which something is given up.
+/// The moment at which a command gives up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// So long from now; never, if that is longer than the clock can tell.
+    /// The deadline after `time`, or never if the clock cannot represent it.
     pub(crate) fn after(time: Option<Duration>) -> Deadline {
         Deadline(time.and_then(|time| Instant::now().checked_add(time)))
     }

@@ -19,7 +19,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, energy, grouped};
 
-/// Letters of the longest bar.
+/// The characters of the longest bar.
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -56,8 +56,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     Err(failure(&records, reasons.collect()))
 }
 
-/// What a command says of runs without a right answer. Settings that do not fit are
-/// bad input.
+/// The failure of a command whose runs have no right answer. Settings that do not
+/// fit are bad input.
 pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     let reasons = reasons.join("\n");
     match records.iter().any(|record| record.misfit) {
@@ -66,11 +66,11 @@ pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     }
 }
 
-/// The seeds that are asked for.
+/// The requested seeds.
 fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     let seed = arguments.common.seed;
     let Some(count) = arguments.seeds else { return Ok(vec![seed]) };
-    // Seed 0 perturbs nothing; a mean is over runs that are perturbed.
+    // Seed 0 perturbs nothing, but a mean needs perturbed runs.
     let first = seed.max(1);
     match first.checked_add(count - 1) {
         Some(last) => Ok((first..=last).collect()),
@@ -78,7 +78,7 @@ fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     }
 }
 
-/// Machine by machine, workload by workload, scenario by scenario, seed by seed.
+/// All experiments, sorted by machine, workload, scenario and seed.
 fn experiments(
     arguments: &CompareArguments,
     scenarios: &[String],
@@ -107,8 +107,8 @@ fn experiments(
     Ok(experiments)
 }
 
-/// Runs all experiments on as many threads as the machine has cores. A run
-/// depends on nothing but its experiment, so the order does not matter.
+/// Runs all experiments on all cores of the host. A run depends only on its
+/// experiment, so the order has no effect.
 pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> {
     let pulse = Pulse::default();
     let progress = Progress::of_many(experiments.len(), pulse.clone());

@@ -1,4 +1,4 @@
-//! `fencepost list SUBJECT NAME`: all that there is to know of one thing.
+//! `fencepost list SUBJECT NAME`: all details of one item.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use crate::args::{ListArguments, Subject};
 use crate::output::write_json;
 use crate::table::{Side, Table, grouped};
 
-/// No list is wider.
+/// The greatest width of a list.
 pub(crate) const COLUMNS: usize = 100;
 
-/// Shows the one of that name.
+/// Shows the item with this name.
 pub(crate) fn detail(
     arguments: &ListArguments,
     name: &str,
@@ -34,7 +34,7 @@ pub(crate) fn detail(
         }
         return write_json(out, &entry);
     }
-    // A machine is shown as its file, to be copied and changed.
+    // A machine is shown as its file, for the user to copy and change.
     if arguments.subject == Subject::Systems {
         return Ok(write!(out, "{}", Systems::default().text(name)?)?);
     }
@@ -66,7 +66,7 @@ fn parameters(name: &str) -> Result<Value, Failure> {
     Ok(serde_json::to_value(system).unwrap_or(Value::Null))
 }
 
-/// The plain values of an entry, each with what it is.
+/// The plain values of an entry, each with its label.
 fn facts(entry: &Value) -> Table {
     const FACTS: [(&str, &str); 9] = [
         ("source", "origin"),
@@ -121,7 +121,7 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
     Ok(tables)
 }
 
-/// What can be set, and where.
+/// The settings, with the place where they are given.
 fn settings(place: &str, settings: &[Value]) -> Table {
     let left = Side::Left;
     let columns = [(place, left), ("default", left), ("range or choices", left), ("meaning", left)];

@@ -1,8 +1,8 @@
 //! The command line of Fencepost: arguments in, tables and files out.
 //!
-//! [`run`] is the whole program but for the process around it, so that tests
-//! and fuzzers call it directly. There is no logic here: names, runs and
-//! results are the business of `lab`.
+//! [`run`] is the whole program without the process, so that tests and fuzzers
+//! can call it directly. The crate contains no logic: `lab` resolves names,
+//! runs experiments and keeps results.
 
 mod args;
 mod bar;
@@ -37,20 +37,20 @@ use args::{Arguments, Command};
 
 /// The exit code of success.
 pub const SUCCESS: u8 = 0;
-/// The exit code of a check that failed: a wrong answer, a run that is stuck, a
-/// test that is not as expected or not covered.
+/// The exit code of a check that failed: a wrong answer, a run without
+/// progress, a test with an unexpected or incomplete result.
 pub const CHECK_FAILED: u8 = 1;
 /// The exit code of bad input.
 pub const BAD_INPUT: u8 = 2;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 enum Failure {
-    /// One sentence on what is wrong with what was asked.
+    /// One sentence about the fault in the input.
     BadInput(String),
-    /// What the check found.
+    /// The finding of the check.
     CheckFailed(String),
-    /// Nobody reads the output any more.
+    /// The reader has closed the output.
     Closed,
 }
 
@@ -101,13 +101,14 @@ where
         Err(Failure::CheckFailed(message)) => (CHECK_FAILED, message),
     };
     out.flush().ok();
-    // When even the complaint cannot be written, the exit code has to do.
+    // If the error cannot be written, the exit code remains.
     writeln!(err, "fencepost: {message}").ok();
     code
 }
 
-/// Reads `args` without doing what they say: nothing if they would be obeyed,
-/// or else the exit code, with the reason in `err` (or the help in `out`).
+/// Checks `args` without executing them. Returns `None` if they are valid.
+/// Otherwise returns the exit code and writes the reason to `err`, or the help
+/// to `out`.
 pub fn refuses<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> Option<u8>
 where
     I: IntoIterator<Item = OsString>,
@@ -115,7 +116,7 @@ where
     Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
 }
 
-/// Help and version go to `out`, mistakes to `err` as one sentence.
+/// Writes help and version to `out`, and an error to `err` as one sentence.
 fn explain(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
     if !error.use_stderr() {

@@ -1,4 +1,4 @@
-//! `fencepost list`: a row for each thing that there is.
+//! `fencepost list`: a table of all items of one kind.
 
 use std::io::Write;
 
@@ -37,7 +37,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
 }
 
 fn systems() -> Vec<Value> {
-    let entry = |listed: lab::systems::Listed| {
+    let entry = |listed: lab::systems::SystemEntry| {
         let path = listed.path.map_or("built in".to_owned(), |path| path.display().to_string());
         json!({ "name": listed.name, "summary": listed.summary, "source": listed.source, "path": path })
     };
@@ -48,7 +48,7 @@ fn values<T: Serialize>(entries: &[T]) -> Vec<Value> {
     entries.iter().map(|entry| serde_json::to_value(entry).unwrap_or(Value::Null)).collect()
 }
 
-/// Where something comes from, in a few words. A file of the user is its own origin.
+/// The source of an item, in a few words. For a file of the user it is the file.
 fn origin(entry: &Value) -> String {
     if let Some(claims) = entry["claims"].as_u64() {
         let experiments = if entry["experiments"] == true { ", with experiments" } else { "" };

@@ -1,9 +1,9 @@
-//! One line on the terminal behind standard error, drawn again and again.
+//! The progress line on the terminal of standard error.
 //!
-//! A thread of its own draws the line. Every writer to the line holds [`SHOWN`]. The
-//! lock of a standard stream is taken for one write only, and nobody waits for
-//! [`SHOWN`] while holding one: otherwise the drawing thread and the main thread
-//! could wait for each other.
+//! A thread draws the line. Every writer to the line holds [`SHOWN`]. The lock of a
+//! standard stream is held for one write only, and no thread waits for [`SHOWN`]
+//! while it holds one. Otherwise the drawing thread and the main thread could
+//! deadlock.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -15,49 +15,49 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::bar::bar;
 
-/// How often the line is drawn. A command that ends sooner never shows it.
+/// The interval between two drawings. A shorter command never shows the line.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// The width of a terminal that does not know its own.
+/// The width of a terminal of unknown width.
 const USUAL_WIDTH: usize = 80;
 
-/// The length of the bar before the text.
+/// The characters of the bar before the text.
 const BAR_LETTERS: usize = 24;
 
-/// How often, and how long in between, a panic asks for the line that another thread
-/// writes to.
+/// The number of attempts, and the pause between them, of a panic that needs the
+/// line while another thread holds it.
 const ASKS_AT_PANIC: usize = 20;
 const ASK: Duration = Duration::from_millis(10);
 
-/// The line on the screen.
+/// The line on the terminal.
 static SHOWN: Mutex<Line> = Mutex::new(Line::Absent);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Absent,
     Shown,
-    /// Nobody draws it again.
+    /// The line is never drawn again.
     Closed,
 }
 
-/// What the line says.
+/// The contents of the line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Words {
-    /// The part that is done, where that is known.
+pub(crate) struct LineContents {
+    /// The share of the work that is done, if known.
     pub(crate) share: Option<f64>,
-    /// Numbers and names. The end of a text that is too long is cut off.
+    /// Numbers and names. A text that is too long is cut at the end.
     pub(crate) text: String,
 }
 
-/// The line, for as long as this value lives.
+/// The progress line. It exists as long as this value.
 #[derive(Debug)]
 pub(crate) struct Live(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Live {
-    /// Shows what `words` says now, and again every tenth of a second. Shows nothing
-    /// where no person looks: in a pipe, under continuous integration, and on a
-    /// terminal that cannot draw over a line.
-    pub(crate) fn start(words: impl Fn() -> Words + Send + 'static) -> Live {
+    /// Shows the contents that `words` returns, and updates them every tenth of a
+    /// second. Shows nothing in a pipe, under continuous integration, and on a
+    /// terminal that cannot overwrite a line.
+    pub(crate) fn start(words: impl Fn() -> LineContents + Send + 'static) -> Live {
         if !is_wanted() {
             return Live(None);
         }
@@ -67,11 +67,11 @@ impl Live {
                 draw(&words());
             }
         };
-        // A line that cannot be drawn is no reason to stop a run.
+        // A failure to draw the line does not stop the run.
         Live(std::thread::Builder::new().spawn(work).ok().map(|thread| (sender, thread)))
     }
 
-    /// Takes the line away while `write` writes to standard output, if both are on a
+    /// Hides the line while `write` writes to standard output, if both are on a
     /// terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         if self.0.is_none() || !io::stdout().is_terminal() {
@@ -92,10 +92,9 @@ impl Drop for Live {
     }
 }
 
-/// Takes the line away for good, at the end of the process. A line of results that
-/// another thread is writing is written first, and none is begun after it: the lock of
-/// standard output stays with the process. [`Live::aside`] takes the two locks in the
-/// same order.
+/// Removes the line for good, at the end of the process. A result that another thread
+/// is writing is completed first, and no further one begins, because the process keeps
+/// the lock of standard output. [`Live::aside`] takes the two locks in the same order.
 pub(crate) fn close() {
     let mut shown = lock();
     std::mem::forget(io::stdout().lock());
@@ -103,8 +102,8 @@ pub(crate) fn close() {
     *shown = Line::Closed;
 }
 
-/// Takes the line away for good before a panic is reported. The thread that panics may
-/// hold the line itself, so this gives up after a while.
+/// Removes the line for good before a panic is reported. The panicking thread may hold
+/// the line itself, so this gives up after some attempts.
 pub(crate) fn close_at_panic() {
     for _ in 0..ASKS_AT_PANIC {
         let mut shown = match SHOWN.try_lock() {
@@ -121,7 +120,7 @@ pub(crate) fn close_at_panic() {
     }
 }
 
-/// Clears the `^C` that the terminal echoes, so that what comes next begins a line.
+/// Clears the `^C` that the terminal echoes, so that the next output begins a line.
 pub(crate) fn after_interrupt() {
     clear_echo(&mut lock());
 }
@@ -138,9 +137,9 @@ fn lock() -> MutexGuard<'static, Line> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the cursor at the start of the line, so that whatever comes next is
-/// written over it.
-fn draw(words: &Words) {
+/// Draws the line and returns the cursor to its start, so that the next output
+/// overwrites it.
+fn draw(words: &LineContents) {
     let mut shown = lock();
     if *shown == Line::Closed {
         return;
@@ -161,7 +160,7 @@ fn erase(shown: &mut Line) {
 }
 
 fn write(text: &str) {
-    // A terminal that is gone is noticed by those who write results.
+    // Writers of results report a terminal that is gone.
     io::stderr().write_all(text.as_bytes()).ok();
 }
 
@@ -171,9 +170,9 @@ fn is_wanted() -> bool {
     io::stderr().is_terminal() && !is_dumb && !is_set("CI")
 }
 
-/// The line for a terminal of so many columns. The last column stays empty, because
-/// some terminals begin a new line behind it.
-fn fit(words: &Words, columns: usize) -> String {
+/// The line for a terminal of this width. The last column stays empty, because some
+/// terminals begin a new line after it.
+fn fit(words: &LineContents, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let text: String = words.text.chars().filter(|letter| !letter.is_control()).collect();
     let width: usize = text.chars().map(columns_of).sum();
@@ -188,7 +187,7 @@ fn fit(words: &Words, columns: usize) -> String {
     }
 }
 
-/// The start of a text, and a mark that it goes on.
+/// The start of a text, with a mark for the omitted end.
 fn cut(text: &str, room: usize) -> String {
     let mut left = room.saturating_sub(1);
     let fits = |letter: &char| {
@@ -200,7 +199,8 @@ fn cut(text: &str, room: usize) -> String {
     if room == 0 { start } else { start + "…" }
 }
 
-/// How many columns a letter takes: two at most, from the first letters that are wide.
+/// The columns that a character is given: two from U+1100 on, except U+2000 to
+/// U+2E7F, and one otherwise. No character takes more.
 fn columns_of(letter: char) -> usize {
     const FIRST_WIDE: char = '\u{1100}';
     const BLOCKS: core::ops::RangeInclusive<char> = '\u{2000}'..='\u{2e7f}';
@@ -211,8 +211,8 @@ fn columns_of(letter: char) -> usize {
 mod tests {
     use super::*;
 
-    fn words(share: Option<f64>, text: &str) -> Words {
-        Words { share, text: text.to_owned() }
+    fn words(share: Option<f64>, text: &str) -> LineContents {
+        LineContents { share, text: text.to_owned() }
     }
 
     #[test]

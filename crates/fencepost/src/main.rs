@@ -1,4 +1,4 @@
-//! The binary: hands arguments in and an exit code out.
+//! The binary: passes arguments in and returns the exit code.
 
 use std::process::ExitCode;
 
@@ -7,6 +7,7 @@ fn main() -> ExitCode {
     fencepost::output::handle_panics();
     fencepost::output::handle_interrupts();
     fencepost::output::fit_tables_to_terminal();
-    // Neither stream is locked for the whole run: other threads write to the terminal too.
+    // No stream is locked for the whole run, because other threads write to the terminal
+    // too.
     ExitCode::from(fencepost::run(std::env::args_os(), &mut std::io::stdout(), &mut std::io::stderr()))
 }

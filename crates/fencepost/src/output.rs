@@ -1,8 +1,8 @@
-//! What leaves the program: JSON, and files that are whole or absent.
+//! Output: JSON, and files that are complete or absent.
 //!
-//! A file is written beside its destination under another name and renamed
-//! when it is complete. An error, a panic or Ctrl-C leaves the destination as
-//! it was, and removes the unfinished file.
+//! A file is written next to its destination under another name and renamed
+//! when it is complete. An error, a panic or Ctrl-C leaves the destination
+//! unchanged and removes the unfinished file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -25,39 +25,39 @@ const INTERRUPT_CODE: i32 = 130;
 /// The exit code of a process that panicked.
 const PANIC_CODE: i32 = 101;
 
-/// Does a command end by itself when it is asked to?
+/// Whether the command handles a request to stop.
 static LISTENING: AtomicBool = AtomicBool::new(false);
-/// Was it asked to?
+/// Whether a request to stop has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// How long a command that ends by itself may take to do so.
+/// The time that a command has to stop after a request.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a terminal may take for the last words.
+/// The time that a terminal has for the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Handles Ctrl-C and a termination request. A command that listens ends by itself
-/// with what it has, unless it is asked again or takes too long. Any other command ends
-/// at once: its unfinished files are removed, its line on the terminal is taken away,
-/// and it says how to go on if it can.
+/// Handles Ctrl-C and a termination request. A command that handles the request stops
+/// with its results so far, unless a second request arrives or it takes too long. Any
+/// other command ends at once: its unfinished files and its progress line are removed,
+/// and it prints how to continue, if that is possible.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
         let patience = thread::Builder::new();
         if is_first && patience.spawn(|| (thread::sleep(GRACE), end())).is_ok() {
-            // On a thread of its own, because a terminal may take no text.
+            // On its own thread, because the terminal may block.
             thread::Builder::new().spawn(live::after_interrupt).ok();
             return;
         }
         end();
     };
-    // Without a handler the system ends the process as it always does.
+    // Without a handler the system ends the process in its default way.
     ctrlc::set_handler(handler).ok();
 }
 
-/// Has a panic take the progress line away before it is reported, and end the process
-/// behind that. Other threads may wait for the one that panicked, so unwinding alone
-/// could leave the process alive.
+/// Makes a panic remove the progress line before its report and end the process after
+/// it. Other threads may wait for the panicking thread, so after unwinding alone the
+/// process could remain.
 pub fn handle_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -78,7 +78,7 @@ fn remove(unfinished: &mut Vec<PathBuf>) {
 
 fn end() {
     remove(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
-    // A terminal that takes no more text must not keep the process alive.
+    // A terminal that blocks must not keep the process alive.
     let (said, wait) = mpsc::channel();
     let speak = move || {
         live::close();
@@ -93,17 +93,18 @@ fn end() {
     std::process::exit(INTERRUPT_CODE);
 }
 
-/// The width of the terminal behind standard output; 0 if no terminal is known.
+/// The width of the terminal of standard output; 0 if unknown.
 static COLUMNS: AtomicUsize = AtomicUsize::new(0);
 
-/// Has tables fit the terminal behind standard output, if there is one.
+/// Limits tables to the width of the terminal of standard output, if there is
+/// one.
 pub fn fit_tables_to_terminal() {
     if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
         COLUMNS.store(usize::from(columns), Ordering::Relaxed);
     }
 }
 
-/// No table is wider, if it can be helped.
+/// The greatest width of a table, where its contents allow it.
 pub(crate) fn columns() -> usize {
     match COLUMNS.load(Ordering::Relaxed) {
         0 => usize::MAX,
@@ -111,11 +112,12 @@ pub(crate) fn columns() -> usize {
     }
 }
 
-/// What is said when a signal ends the process.
-type Words = Box<dyn Fn() -> String + Send>;
-static AT_INTERRUPT: Mutex<Option<Words>> = Mutex::new(None);
+/// The message when a signal ends the process.
+type Message = Box<dyn Fn() -> String + Send>;
+static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
 
-/// While it lives, a command that a signal ends says these words.
+/// Registers a message for the end of the command by a signal, for as long as
+/// it lives.
 #[derive(Debug)]
 pub(crate) struct AtInterrupt(());
 
@@ -132,7 +134,8 @@ impl Drop for AtInterrupt {
     }
 }
 
-/// While it lives, Ctrl-C asks the command to end instead of ending it.
+/// Makes Ctrl-C a request to stop instead of the end of the command, for as
+/// long as it lives.
 #[derive(Debug)]
 pub(crate) struct Listening(());
 
@@ -142,7 +145,7 @@ impl Listening {
         Listening(())
     }
 
-    /// Was the command asked to end?
+    /// Returns true if a request to stop has arrived.
     pub(crate) fn interrupted(&self) -> bool {
         INTERRUPTED.load(Ordering::Relaxed)
     }
@@ -154,7 +157,7 @@ impl Drop for Listening {
     }
 }
 
-/// Writes the report on the one protocol that was named, or a list of them.
+/// Writes one report if a protocol was named, otherwise a list.
 pub(crate) fn write_reports(
     out: &mut dyn Write,
     is_one: bool,
@@ -175,7 +178,8 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) 
     Ok(writeln!(out)?)
 }
 
-/// A file that comes to be when it is [committed](WholeFile::commit).
+/// A file that appears at its destination when it is
+/// [committed](WholeFile::commit).
 #[derive(Debug)]
 pub struct WholeFile {
     destination: PathBuf,
@@ -187,7 +191,7 @@ impl WholeFile {
     /// Starts a file.
     ///
     /// # Errors
-    /// A sentence, when the destination cannot be written.
+    /// A sentence, if the destination cannot be written.
     pub fn create(destination: &Path) -> Result<WholeFile, String> {
         let refuse = |reason: String| format!("cannot write {}: {reason}", destination.display());
         let Some(name) = destination.file_name() else {
@@ -195,12 +199,12 @@ impl WholeFile {
         };
         let destination = match fs::metadata(destination) {
             Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),
-            // Renaming onto a device or a pipe would replace it.
+            // A rename onto a device or a pipe would replace it.
             Ok(there) if !there.is_file() => return Err(refuse(String::from("it is not a regular file"))),
             Ok(there) if there.permissions().readonly() => {
                 return Err(refuse(String::from("it is write-protected")));
             }
-            // The file behind a link is replaced, not the link.
+            // The target of a link is replaced, not the link.
             Ok(_) => fs::canonicalize(destination).map_err(|error| refuse(error.to_string()))?,
             Err(_) => destination.to_owned(),
         };
@@ -214,10 +218,10 @@ impl WholeFile {
         Ok(WholeFile { destination, unfinished, file: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
-    /// Puts the file in its place.
+    /// Renames the file to its destination.
     ///
     /// # Errors
-    /// A sentence, when the rest cannot be written.
+    /// A sentence, if the rest cannot be written.
     pub fn commit(mut self) -> Result<(), String> {
         let finish = |file: Option<BufWriter<File>>, from: &Path, to: &Path| -> io::Result<()> {
             let file = file.ok_or(io::ErrorKind::InvalidInput)?;
@@ -243,7 +247,7 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         drop(self.file.take());
-        // After a commit there is nothing left to remove.
+        // After a commit there is no file to remove.
         fs::remove_file(&self.unfinished).ok();
         let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         listed.retain(|path| *path != self.unfinished);

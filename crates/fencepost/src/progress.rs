@@ -1,4 +1,4 @@
-//! Progress of long runs: a line on a terminal, silence in a pipe.
+//! The progress of long runs: a line on a terminal, nothing in a pipe.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use lab::run::Pulse;
 use lab::runner;
 
 use crate::clock::Stopwatch;
-use crate::live::{Live, Words};
+use crate::live::{LineContents, Live};
 use crate::table::{counted, grouped};
 
-/// A line on the terminal behind standard error, gone at the end.
+/// A progress line on the terminal of standard error. It is removed at the end.
 #[derive(Debug)]
 pub(crate) struct Progress {
     line: Live,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
 }
 
-/// What is counted: so many of these.
+/// The counted items.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -26,34 +26,37 @@ struct Counts {
 }
 
 impl Progress {
-    /// Of one thing that takes long.
+    /// The progress of one long operation.
     pub(crate) fn of_one(title: &str) -> Progress {
         let title = title.to_owned();
-        Progress::start(move |_, _| Words { share: None, text: title.clone() })
+        Progress::start(move |_, _| LineContents { share: None, text: title.clone() })
     }
 
-    /// Of one run.
+    /// The progress of one run.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
-        Progress::start(move |_, _| Words { share: None, text: format!("{title}{}", at_cycle(&pulse)) })
+        Progress::start(move |_, _| LineContents {
+            share: None,
+            text: format!("{title}{}", at_cycle(&pulse)),
+        })
     }
 
-    /// Of several runs.
+    /// The progress of several runs.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
-        Progress::start(move |done, _| Words {
+        Progress::start(move |done, _| LineContents {
             share: None,
             text: format!("{done} of {all}{}", at_cycle(&pulse)),
         })
     }
 
-    /// Of several tests.
+    /// The progress of several tests.
     pub(crate) fn of_tests(tests: usize, model: &str) -> Progress {
         Progress::counting(tests, &format!("tests under {model}"))
     }
 
-    /// Of so many things of one kind: a bar.
+    /// A bar that counts items of one kind.
     pub(crate) fn counting(count: usize, what: &str) -> Progress {
-        let progress = Progress::start(|done, Counts { all, what }| Words {
+        let progress = Progress::start(|done, Counts { all, what }| LineContents {
             share: (*all > 0).then(|| done as f64 / *all as f64),
             text: format!("{} of {} {what}", grouped(done as u64), grouped(*all as u64)),
         });
@@ -61,47 +64,47 @@ impl Progress {
         progress
     }
 
-    /// The same bar for something else.
+    /// Restarts the bar for other items.
     pub(crate) fn begin_again(&self, count: usize, what: &str) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         self.done.store(0, Ordering::Relaxed);
         *counts = Counts { all: count, what: what.to_owned() };
     }
 
-    /// One run or test is over.
+    /// Counts one run or test.
     pub(crate) fn one_more(&self) {
         self.more(1);
     }
 
-    /// So many are over.
+    /// Counts several items.
     pub(crate) fn more(&self, count: usize) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// One is over, and so many are known by now.
+    /// Counts one item, and sets the number of all items.
     pub(crate) fn one_more_of(&self, known: usize) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).all = known;
         self.one_more();
     }
 
-    /// Takes the line away while `write` writes to the terminal.
+    /// Hides the line while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.line.aside(write)
     }
 
-    fn start(words: impl Fn(usize, &Counts) -> Words + Send + 'static) -> Progress {
+    fn start(words: impl Fn(usize, &Counts) -> LineContents + Send + 'static) -> Progress {
         let (done, counts) = (Arc::<AtomicUsize>::default(), Arc::<Mutex<Counts>>::default());
         let (seen, counted, watch) = (Arc::clone(&done), Arc::clone(&counts), Stopwatch::start());
         let line = Live::start(move || {
             let counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
-            let Words { share, text } = words(seen.load(Ordering::Relaxed), &counts);
-            Words { share, text: format!("[{}] {text}", elapsed(watch.seconds())) }
+            let LineContents { share, text } = words(seen.load(Ordering::Relaxed), &counts);
+            LineContents { share, text: format!("[{}] {text}", elapsed(watch.seconds())) }
         });
         Progress { line, counts, done }
     }
 }
 
-/// Where a run is, once that is known.
+/// The cycle of a run, once it is known.
 fn at_cycle(pulse: &Pulse) -> String {
     match pulse.cycle() {
         0 => String::new(),
@@ -109,7 +112,7 @@ fn at_cycle(pulse: &Pulse) -> String {
     }
 }
 
-/// Minutes and seconds, and hours where there are any.
+/// A time in minutes and seconds, with hours if there are any.
 fn elapsed(seconds: f64) -> String {
     let seconds = seconds as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -119,8 +122,8 @@ fn elapsed(seconds: f64) -> String {
     }
 }
 
-/// A line for many runs of different size: how many are over, and how long the
-/// rest will take if it goes on like this.
+/// A line for many runs of different sizes: the number of completed runs and
+/// the estimated time left.
 #[derive(Debug)]
 pub(crate) struct Estimate {
     state: Arc<Mutex<runner::Progress>>,
@@ -139,23 +142,23 @@ impl Estimate {
                 Some(seconds) => format!(", about {} left", duration(seconds)),
             };
             let text = format!("{done} of {}{left}{}", counted(tasks, "run"), at_cycle(&pulse));
-            Words { share: None, text }
+            LineContents { share: None, text }
         });
         Estimate { state, _line: line }
     }
 
-    /// A run is over.
+    /// Updates the line after a run.
     pub(crate) fn tell(&self, progress: runner::Progress) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
-    /// How far it is, to be asked when the line is gone.
+    /// The progress, for use after the line is gone.
     pub(crate) fn state(&self) -> Arc<Mutex<runner::Progress>> {
         Arc::clone(&self.state)
     }
 }
 
-/// How long the rest takes; unknown until something was run.
+/// The estimated time left. `None` before the first run is complete.
 fn left_seconds(progress: runner::Progress, elapsed_seconds: f64) -> Option<f64> {
     let runner::Progress { weight_run, weight_left, .. } = progress;
     (weight_run > 0).then(|| elapsed_seconds * weight_left as f64 / weight_run as f64)
@@ -175,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_takes_as_long_as_what_was_done() {
+    fn the_time_left_is_estimated_from_the_work_done() {
         let progress = runner::Progress { done: 3, tasks: 9, weight_run: 10, weight_left: 30 };
         assert_eq!(left_seconds(progress, 20.0), Some(60.0));
         assert_eq!(left_seconds(runner::Progress::default(), 20.0), None);

@@ -5,7 +5,7 @@ use std::io::Write;
 use lab::Record;
 use lab::experiment::{Experiment, Question};
 use lab::race::{
-    Pairing, Party, RaceModel, RaceOptions, Races, Saving, WideScope, level_name, races, savings,
+    Pairing, RaceModel, RaceOptions, Races, RacingAccess, Saving, WideScope, level_name, races, savings,
 };
 use lab::run::Pulse;
 use lab::systems::Systems;
@@ -17,7 +17,7 @@ use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Printed<'a> {
     system: &'a str,
@@ -120,7 +120,7 @@ fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
         let sides = [("first ", &race.first, &race.scopes[0]), ("second", &race.second, &race.scopes[1])];
         for (which, side, scope) in sides {
             let scope = if scope == "-" { String::new() } else { format!(" at {scope} scope") };
-            let Party { operation, file, line, column, .. } = side;
+            let RacingAccess { operation, file, line, column, .. } = side;
             writeln!(out, "  {which}  {operation}{scope}, {file}:{line}:{column}")?;
             writeln!(out, "          in {}", who(side))?;
         }
@@ -144,11 +144,11 @@ fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn who(side: &Party) -> String {
+fn who(side: &RacingAccess) -> String {
     if side.kernel == "host" {
         return "the host".to_owned();
     }
-    let Party { kernel, work_group, wavefront, lane, compute_unit, .. } = side;
+    let RacingAccess { kernel, work_group, wavefront, lane, compute_unit, .. } = side;
     format!("{kernel}, work-group {work_group}, wavefront {wavefront}, lane {lane}, CU {compute_unit}")
 }
 

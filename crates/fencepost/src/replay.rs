@@ -1,5 +1,5 @@
-//! `fencepost verify --replay`: a counterexample from a file, made again by the
-//! explorer or with the timing.
+//! `fencepost verify --replay`: replays a counterexample from a file, in the
+//! explorer or with timing.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use explore::trace::{Obstacle, Verdict};
 use explore::{Replay, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::Systems;
-use lab::verify::{Replayed, Shown, protocols};
+use lab::verify::{Replayed, ReplayedRun, protocols};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -19,8 +19,7 @@ use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
 
-/// Makes the moves of a file again. The check fails if anything comes out that must
-/// not be.
+/// Replays the trace of a file. The check fails if a fault comes out.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
@@ -53,8 +52,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
             "why": trace.violation.why,
         });
         match shown {
-            Shown::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
-            Shown::Timed(timed) => {
+            ReplayedRun::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
+            ReplayedRun::Timed(timed) => {
                 report["system"] = json!(system);
                 report["moves"] = moves(timed);
             }
@@ -66,8 +65,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
         write_json(out, &report)?;
     } else {
         match shown {
-            Shown::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
-            Shown::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
+            ReplayedRun::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
+            ReplayedRun::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
         }
         writeln!(out, "{sentence}: {end}")?;
     }
@@ -77,7 +76,7 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     }
 }
 
-/// Who does what in a move, in words.
+/// The agent and the action of a move, in words.
 fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     let step = explored.steps.get(at)?;
     let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);

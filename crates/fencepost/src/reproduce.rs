@@ -18,7 +18,7 @@ use crate::output::{AtInterrupt, WholeFile, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted};
 
-/// Where experiments are looked for before the built-in ones.
+/// The folder of experiments that take precedence over the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
 
 pub(crate) fn reproduce(
@@ -63,7 +63,7 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs what is missing, and says how to go on if a signal ends it.
+/// Runs the missing tasks. If a signal ends it, it prints how to continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

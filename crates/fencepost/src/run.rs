@@ -21,15 +21,15 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
 
-/// Kernels shown one by one; more are summed up.
+/// The number of kernels with a row each. Further ones are summed up.
 const KERNELS_SHOWN: usize = 12;
 
-/// Intervals of counters shown; a file has all.
+/// The number of intervals shown. A file has all.
 const INTERVALS_SHOWN: usize = 40;
-/// How many cycles an interval has, unless told otherwise.
+/// The default length of an interval in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 
-/// What was run, with the course of counters.
+/// The record of a run, with the counters over time.
 #[derive(Serialize)]
 struct Output<'a> {
     #[serde(flatten)]
@@ -68,7 +68,8 @@ fn scenario(arguments: &RunArguments) -> String {
     }
 }
 
-/// Runs, and writes the files that are asked for. A failed run has them, too.
+/// Runs the experiment and writes the requested files. A failed run writes
+/// them, too.
 fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Option<Series>), Failure> {
     let format = arguments.out.as_deref().map(Format::of).transpose()?;
     if arguments.every.is_some() && arguments.counters.is_empty() && arguments.perfetto.is_none() {
@@ -115,7 +116,7 @@ fn cannot_write(path: &Path, why: &str) -> Failure {
     Failure::BadInput(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Runs with a line on the terminal, and looks at no more than it must.
+/// Runs with a progress line, and only with the probes that are needed.
 fn watched(
     question: &Question,
     experiment: &Experiment,
@@ -207,11 +208,11 @@ fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "\nAll {} counters: --json", record.counters.len())?)
 }
 
-/// The course of counters: what each grew by in each interval; levels as they stand.
+/// Shows counters over time: the growth in each interval, or the value of a level.
 fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut columns = vec![("until cycle", Side::Right)];
     columns.extend(series.counters.iter().map(|name| (name.as_str(), Side::Right)));
-    // A single counter has bars as well.
+    // A single counter is also shown as bars.
     let is_alone = series.counters.len() == 1;
     columns.extend(is_alone.then_some(("", Side::Left)));
     let mut table = Table::new(&columns);

@@ -39,7 +39,7 @@ pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
-/// Puts one protocol under stress, behind a bar.
+/// Runs the stress test of one protocol, with a progress bar.
 fn stress_one(
     name: &str,
     arguments: &StressArguments,

@@ -1,4 +1,4 @@
-//! Text tables that a person likes to read, and bars.
+//! Text tables and bars.
 
 pub(crate) use proto::words::{grouped, plural};
 use std::io::{self, Write};
@@ -11,13 +11,13 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {}", grouped(count as u64), plural(count as u64, noun))
 }
 
-/// No column is made narrower than this.
+/// No column becomes narrower than this.
 const NARROWEST: usize = 12;
 
-/// No bar is made shorter, if it was longer.
+/// No bar becomes shorter than this, unless it was shorter already.
 const SHORTEST_BAR: usize = 4;
 
-/// To which side a column leans.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
@@ -29,12 +29,12 @@ pub(crate) enum Side {
 pub(crate) struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
-    /// Blanks between columns.
+    /// The number of blanks between columns.
     gap: usize,
 }
 
 impl Table {
-    /// An empty table with the heading of each column and its side.
+    /// An empty table with the heading and alignment of each column.
     pub(crate) fn new(columns: &[(&str, Side)]) -> Table {
         Table {
             sides: columns.iter().map(|(_, side)| *side).collect(),
@@ -43,21 +43,21 @@ impl Table {
         }
     }
 
-    /// Leaves the heading out.
+    /// Omits the heading.
     pub(crate) fn without_heading(mut self) -> Table {
         self.rows.clear();
         self
     }
 
-    /// Adds a row; missing cells are empty.
+    /// Adds a row. Missing cells are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().take(self.sides.len()).collect();
         row.resize(self.sides.len(), String::new());
         self.rows.push(row);
     }
 
-    /// Breaks the texts of the widest columns, so that the table is not wider than so
-    /// many columns, nor than the terminal.
+    /// Wraps the texts of the widest columns, so that the table is no wider than
+    /// `columns` and the terminal.
     pub(crate) fn within(mut self, columns: usize) -> Table {
         self.fit(columns.min(output::columns()));
         self
@@ -68,13 +68,13 @@ impl Table {
         (0..self.sides.len()).map(width).collect()
     }
 
-    /// How wide the table is, with the blanks between columns.
+    /// The width of the table, with the blanks between columns.
     fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + self.gap * self.sides.len().saturating_sub(1)
     }
 
-    /// Makes the table as narrow as that, as far as it goes: bars are shortened, then
-    /// texts are broken, then columns stand closer.
+    /// Reduces the width of the table as far as possible: shortens bars, then wraps
+    /// texts, then reduces the gap between columns.
     fn fit(&mut self, columns: usize) {
         for column in 0..self.sides.len() {
             let too_wide = self.width().saturating_sub(columns);
@@ -88,7 +88,8 @@ impl Table {
         }
     }
 
-    /// Shortens the bars of a column by so many letters, but not to nothing.
+    /// Shortens the bars of a column by this many characters, but never to
+    /// nothing.
     fn shorten_bars(&mut self, column: usize, letters_less: usize) {
         let bars = || self.rows.iter().map(|row| &row[column]).filter(|cell| is_bar(cell));
         let longest = bars().map(|bar| letters(bar)).max().unwrap_or(0);
@@ -123,7 +124,7 @@ impl Table {
         self.rows = broken.collect();
     }
 
-    /// Writes it, blanks between columns and none at the ends of lines.
+    /// Writes the table without blanks at the ends of lines.
     pub(crate) fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.fit(output::columns());
         let widths = self.widths();
@@ -147,7 +148,7 @@ fn letters(cell: &str) -> usize {
     cell.chars().count()
 }
 
-/// The lines that a text takes in so many columns. A word is never cut.
+/// The lines of a text wrapped to this many columns. A word is never cut.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

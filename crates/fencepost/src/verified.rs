@@ -9,8 +9,8 @@ use crate::Failure;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Enters records into a file, or into a new one. The records of other
-/// protocols stay.
+/// Adds records to a file, which may be new. The records of other protocols
+/// remain.
 pub(crate) fn write(path: &Path, entered: &[Record]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     let mut records = match path.metadata() {

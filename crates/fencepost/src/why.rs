@@ -14,7 +14,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// Letters of the longest bar.
+/// The characters of the longest bar.
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), Failure> {

@@ -1,4 +1,5 @@
-//! Growth of a benchmark beyond its limit fails with its name; everything else is said.
+//! Growth of a benchmark beyond its limit fails with its name. Other changes are
+//! reported.
 
 #[path = "../benches/speed/baseline.rs"]
 mod baseline;
@@ -16,13 +17,13 @@ fn counts(counts: &[(&str, u64)]) -> Counts {
     }
 }
 
-/// Compares two benchmarks with one that had a million in both.
+/// Compares two benchmarks with a baseline of a million instructions each.
 fn compared(now: &[(&str, u64)]) -> Comparison {
     counts(now).compare(&counts(&[("race", 1_000_000), ("stress", 1_000_000)]), |_| true)
 }
 
 #[test]
-fn three_percent_more_is_allowed_and_more_than_that_fails_with_its_name() {
+fn growth_beyond_three_percent_fails_with_the_name() {
     let found = compared(&[("race", 1_030_000), ("stress", 1_000_000)]);
     assert!(found.failures.is_empty() && found.notes.is_empty(), "{found:?}");
     let found = compared(&[("race", 1_030_001), ("stress", 1_000_000)]);
@@ -32,14 +33,14 @@ fn three_percent_more_is_allowed_and_more_than_that_fails_with_its_name() {
 }
 
 #[test]
-fn what_falls_is_told_and_does_not_fail() {
+fn a_decrease_is_reported_and_does_not_fail() {
     let found = compared(&[("race", 970_000), ("stress", 969_999)]);
     assert!(found.failures.is_empty(), "{found:?}");
     assert_eq!(found.notes, ["stress fell by 3.0%: `cargo bench -- --bless` keeps that"]);
 }
 
 #[test]
-fn a_benchmark_that_only_one_of_both_has_fails() {
+fn a_benchmark_on_one_side_only_fails() {
     let found = compared(&[("race", 1_000_000)]);
     assert_eq!(found.failures, ["stress is in the baseline, and was not measured"]);
     let found = compared(&[("race", 1_000_000), ("stress", 1_000_000), ("verify", 7)]);
@@ -47,7 +48,7 @@ fn a_benchmark_that_only_one_of_both_has_fails() {
 }
 
 #[test]
-fn what_was_not_asked_for_is_not_missed() {
+fn benchmarks_that_were_not_selected_are_ignored() {
     let kept = counts(&[("race", 1_000_000), ("stress", 1_000_000)]);
     let found = counts(&[("race", 1_200_000)]).compare(&kept, |name| name == "race");
     assert_eq!(found.failures, ["race grew by 20.0%, more than 3%"]);
@@ -98,7 +99,7 @@ fn a_bad_file_is_refused_with_the_place() {
 }
 
 #[test]
-fn what_is_written_is_read_again_and_the_shipped_file_is_sound() {
+fn counts_survive_their_file_and_the_shipped_file_is_valid() {
     let kept = counts(&[("race", 1_000_000), ("stress", 123)]);
     assert_eq!(Counts::parse(&kept.text()), Ok(kept));
     let shipped = include_str!("../../../benches/baseline.toml");

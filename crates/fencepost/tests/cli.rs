@@ -1,4 +1,4 @@
-//! What a person sees: every command, every mistake, every exit code.
+//! The command line: every command, every mistake, every exit code.
 
 mod common;
 
@@ -97,7 +97,7 @@ fn every_list_is_a_table_and_json_with_name_and_summary() {
 }
 
 #[test]
-fn everything_that_is_listed_can_be_asked_for_by_its_name() {
+fn every_listed_item_has_details_by_its_name() {
     for subject in ["systems", "protocols", "scenarios", "workloads", "models", "papers"] {
         for entry in json(&["list", subject, "--json"]).as_array().unwrap() {
             let name = entry["name"].as_str().unwrap();
@@ -228,7 +228,7 @@ fn why_prints_the_promised_keys_and_its_parts_add_up_to_the_difference() {
     for cause in ["acquire", "release", "atomic", "load", "store", "queue-noc", "imbalance", "launch"] {
         assert!(causes.contains(&cause), "{causes:?}");
     }
-    // The runs are those of `run`.
+    // The runs are the same as those of `run`.
     let single = run("hlrc-8cu", "vi", "lock-counter", &["--seed", "3", "--set", "increments=8", "--json"]);
     assert_eq!(json(&single)["cycles"].as_i64().unwrap(), b);
 
@@ -245,7 +245,7 @@ fn why_prints_the_promised_keys_and_its_parts_add_up_to_the_difference() {
 }
 
 #[test]
-fn a_report_is_not_made_of_anything_but_results() {
+fn a_report_is_made_from_results_only() {
     let folder = scratch("report");
     let text = folder.to_str().unwrap();
     assert!(refused(&["report", text]).contains("cannot read"));
@@ -274,7 +274,7 @@ fn unknown_names_suggest_the_nearest_and_exit_with_2() {
 }
 
 #[test]
-fn what_is_named_twice_is_refused() {
+fn duplicate_names_are_refused() {
     let reduce = |more: &[&str]| refused(&run("hlrc-8cu", "vi", "reduce", more));
     assert!(reduce(&["--set", "n=5", "--set", "n=6"]).contains("`n` is set twice, to `5` and to `6`"));
     let compare = |scenarios: &str, workloads: &str| {
@@ -285,7 +285,7 @@ fn what_is_named_twice_is_refused() {
 }
 
 #[test]
-fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
+fn an_unknown_machine_or_model_may_be_a_file_name() {
     let machine = refused(&run("my-gpu", "vi", "reduce", &[]));
     assert!(machine.contains("unknown system `my-gpu`") && machine.contains("`./my-gpu.toml`"), "{machine}");
     for name in ["", ".", "my gpu"] {
@@ -298,7 +298,7 @@ fn an_unknown_machine_or_model_may_be_meant_for_a_file() {
 }
 
 #[test]
-fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
+fn unfit_settings_are_bad_input_even_if_found_during_the_run() {
     let of =
         |command: &[&'static str]| [command, &["-s", "hlrc-8cu", "-w", "uts", "--set", "fronts=1"]].concat();
     for args in [
@@ -320,7 +320,7 @@ fn settings_that_do_not_fit_are_bad_input_even_if_only_the_run_finds_it() {
 }
 
 #[test]
-fn one_thing_is_no_plural() {
+fn a_single_item_has_no_plural() {
     let stress = succeed(&["stress", "vi", "--episodes", "1"]);
     assert!(stress.contains("vi: 1 episode, "), "{stress}");
     let folder = scratch("one-arc");
@@ -346,7 +346,7 @@ fn one_thing_is_no_plural() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused_with_what_was_expected() {
+fn invalid_values_are_refused_with_the_expected_ones() {
     let setting = |value: &str| refused(&run("hlrc-8cu", "vi", "histogram", &["--set", value]));
     for value in ["n=0", "n=-1", "n=many", "n=99999999999999999999"] {
         assert!(setting(value).contains("whole number from 1 to"), "{value}");
@@ -388,7 +388,7 @@ fn values_that_make_no_sense_are_refused_with_what_was_expected() {
     );
 }
 
-/// A machine of the user's own: a small one with one replacement.
+/// A machine file of the user: a small machine with one replacement.
 fn own_system(folder: &Path, from: &str, to: &str) -> String {
     let text = include_str!("../../../systems/hlrc-8cu.toml");
     assert!(text.contains(from), "{from}");
@@ -436,7 +436,7 @@ fn a_work_group_that_no_compute_unit_holds_is_bad_input() {
 }
 
 #[test]
-fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
+fn a_run_without_progress_names_the_waiters_and_exits_with_1() {
     let stuck = |args: &[&str], words: &[&str]| {
         let (code, out, err) = fencepost(&[args, &["--patience", "20000"]].concat());
         assert_eq!((code, out.as_str()), (1, ""), "{args:?}");
@@ -456,7 +456,7 @@ fn a_run_that_cannot_finish_says_who_waits_for_what_and_exits_with_1() {
 }
 
 #[test]
-fn a_scope_that_is_too_narrow_gives_the_wrong_sum_and_the_run_says_so() {
+fn a_narrow_scope_gives_a_wrong_sum_and_a_message() {
     let count = |protocol: &str, policy: &str| {
         let (code, out, err) =
             fencepost(&run("hlrc-8cu", protocol, "lock-counter", &["--policy", policy, "--json"]));
@@ -505,7 +505,7 @@ fn an_output_that_cannot_be_written_is_refused_and_leaves_no_file() {
     #[cfg(target_os = "linux")]
     refused_at(Path::new("/proc/trace"));
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-    // Bad input is found before anything is written.
+    // Bad input is refused before anything is written.
     let path = folder.join("trace");
     let file = path.to_str().unwrap();
     refused(&run("hlrc-8cu", "vi", "vec-add", &["--perfetto", file, "--drop", "Nope", SMALL[0], SMALL[1]]));
@@ -523,7 +523,7 @@ fn an_interrupted_run_leaves_nothing_half_written() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // The unfinished file shows that the run has begun.
+    // The unfinished file shows that the run has started.
     while fs::read_dir(&folder).unwrap().count() == 0 {
         assert!(child.try_wait().unwrap().is_none(), "the run is long");
         std::thread::yield_now();
@@ -609,8 +609,8 @@ fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
     assert_eq!(run(&["run", "-s", "x", "-p", "vi", "-w", "vec-add"]).0, Some(2));
 }
 
-/// Words that lead deep into the argument parser, and junk. No workload that
-/// exists is among them, so nothing is run.
+/// Words that reach deep into the argument parser, and junk. None is the name
+/// of a workload, so nothing runs.
 fn words() -> impl Strategy<Value = Vec<String>> {
     let known = prop::sample::select(vec![
         "run",

@@ -1,5 +1,4 @@
-//! The house stands: dependencies point down, and every crate keeps the rules
-//! of the workspace.
+//! Dependencies point down, and every crate follows the rules of the workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// On which floor each crate lives. A crate depends on lower floors only.
+/// The floor of each crate. A crate depends on lower floors only.
 const FLOORS: [(&str, u8); 11] = [
     ("proto", 0),
     ("drive", 1),
@@ -26,7 +25,7 @@ fn floor(name: &str) -> Option<u8> {
     FLOORS.iter().find(|(known, _)| *known == name).map(|(_, floor)| *floor)
 }
 
-/// Every dependency that is no lower, as a sentence.
+/// Every dependency on a floor that is not lower, as a sentence.
 fn arrows_that_point_up(manifests: &BTreeMap<String, Table>) -> Vec<String> {
     let mut found = Vec::new();
     for (name, manifest) in manifests {
@@ -95,8 +94,8 @@ fn every_crate_is_named_as_its_folder_and_keeps_the_lints_of_the_workspace() {
         assert_eq!(manifest["package"]["name"].as_str(), Some(folder.as_str()));
         assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{folder}");
         assert!(manifest["package"].get("description").is_some(), "{folder} says what it is");
-        // Cargo gives `cargo bench -- --bless` to every target that it benches, and the test
-        // runner of a library refuses the option.
+        // Cargo passes the option of `cargo bench -- --bless` to every target that it
+        // benches, and the test runner of a library refuses it.
         let is_benched = manifest.get("lib").and_then(|lib| lib.get("bench")).and_then(Value::as_bool);
         assert_eq!(is_benched, Some(false), "{folder}: [lib] has no benchmarks");
     }

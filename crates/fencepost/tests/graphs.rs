@@ -1,4 +1,4 @@
-//! Graphs as input: what a person sees of them, and of what is wrong with them.
+//! Graphs as input: statistics and error messages.
 
 mod common;
 
@@ -53,7 +53,7 @@ fn each_application_runs_on_a_stand_in_and_says_which_and_how_many_sweeps() {
 }
 
 #[test]
-fn a_graph_file_is_run_and_what_was_repaired_is_printed() {
+fn a_graph_file_runs_and_its_repairs_are_printed() {
     let path = file("star.txt", "# Undirected graph\n0 1\n0 2\n0 3\n3 3\n");
     let mut args = RUN.to_vec();
     args.extend(["--workload", "sssp", "--input", &path, "--set", "sweeps=0"]);

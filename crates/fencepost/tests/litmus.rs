@@ -1,5 +1,4 @@
-//! `fencepost litmus` as its users meet it: blocks, JSON, tables, limits, and
-//! files that are not what they seem.
+//! `fencepost litmus`: blocks, JSON, tables, limits, and unusual files.
 
 mod common;
 
@@ -38,7 +37,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// A loop that ends only after more rounds than any bound: it counts.
+/// A counting loop with more rounds than any bound.
 const COUNTS: &str = "C counts
 {}
 P0(atomic_int* x) {
@@ -48,7 +47,7 @@ P0(atomic_int* x) {
 exists (x=7)
 ";
 
-/// Every thread exchanges so often that nobody sees the end of it.
+/// A test with too many exchanges for an exhaustive search.
 fn endless() -> String {
     let threads = (0..5).map(|t| {
         let ops = (0..5).map(|n| {
@@ -78,7 +77,7 @@ fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The exit code and what was written to the two outputs.
+/// The exit code and the text of both outputs.
 fn litmus(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = ["fencepost", "litmus"].iter().chain(args).map(OsString::from);
@@ -98,7 +97,7 @@ fn json(args: &[&str]) -> (u8, Vec<Value>) {
     (code, value.as_array().unwrap().clone())
 }
 
-/// The sentence that refuses bad input, of which nothing is printed.
+/// The message that refuses bad input. Nothing else is printed.
 fn refused(args: &[&str]) -> String {
     let (code, out, err) = litmus(args);
     assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
@@ -106,7 +105,7 @@ fn refused(args: &[&str]) -> String {
 }
 
 #[test]
-fn the_block_is_the_one_that_herd_prints() {
+fn the_block_equals_that_of_herd() {
     let folder = scratch("litmus/block");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let tso = "Test SB Allowed
@@ -121,7 +120,7 @@ Positive: 1 Negative: 3
 Condition exists (0:r0=0 /\\ 1:r0=0)
 Observation SB Sometimes 1 3
 ";
-    // Herd prints the time and the hash behind it.
+    // Herd prints the time and the hash after the block.
     let block = |model: &str| {
         let text = succeed(&[&test, "--model", model]);
         let (block, hash) = text.trim_end().rsplit_once('\n').unwrap();
@@ -145,7 +144,7 @@ Observation SB Never 0 3
 }
 
 #[test]
-fn the_hash_is_that_of_the_header_or_of_what_the_test_does() {
+fn the_hash_is_that_of_the_header_or_of_the_code() {
     let folder = scratch("litmus/hash");
     let hash = |name: &str, text: &str| {
         let test = put(&folder, name, text);
@@ -155,7 +154,8 @@ fn the_hash_is_that_of_the_header_or_of_what_the_test_does() {
     let own = hash("SB.litmus", STORE_BUFFERING);
     let (first, rest) = STORE_BUFFERING.split_once('\n').unwrap();
     assert_eq!(hash("given.litmus", &format!("{first}\nHash=0123456789abcdef\n{rest}")), "0123456789abcdef");
-    // The description, blank lines and how it is asked do not count; code does.
+    // The description, blank lines and the condition do not affect the hash;
+    // code does.
     assert_eq!(hash("blanks.litmus", &format!("{first}\n\"text\"\n\n{rest}")), own);
     assert_eq!(hash("asked.litmus", &STORE_BUFFERING.replace("exists", "~exists")), own);
     assert_ne!(hash("code.litmus", &STORE_BUFFERING.replace(", 1", ", 2")), own);
@@ -219,7 +219,7 @@ fn macros_of_a_file_replace_the_kernels_functions() {
 }
 
 #[test]
-fn a_run_that_goes_on_for_ever_is_drawn() {
+fn an_infinite_run_is_drawn() {
     let folder = scratch("litmus/run");
     let test = "VULKAN spin\n{ flag=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 0, wg 1, qf 0 ;\nagain: | ;\n\
                 ld.atom.dv.sc0 r0, flag | st.atom.dv.sc0 flag, 1 ;\nbne r0, 1, again | ;\nforall (P0:r0 == 1)\n";
@@ -299,21 +299,21 @@ fn json_has_the_promised_keys_for_every_model() {
         assert_eq!(entries[0]["file"], test.as_str());
         assert_eq!(entries[0]["model"], model.name);
         assert_eq!((&entries[0]["complete"], &entries[0]["bound"]), (&Value::from(true), &Value::Null));
-        // Of these, only TSO and RMO let the loads pass the stores.
+        // Of these models, only TSO and RMO let loads pass stores.
         let allowed = matches!(model.name, "tso" | "rmo") && model.name != "rmo";
         assert_eq!(entries[0]["verdict"], allowed, "{}", model.name);
     }
 }
 
 #[test]
-fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
+fn the_race_of_a_single_test_is_reported_and_advice_repairs_it() {
     let folder = scratch("litmus/race");
     let test = put(&folder, "message.litmus", MESSAGE);
     let out = succeed(&[&test, "--model", "hrf-indirect"]);
     for words in ["Flag heterogeneous-race", "Racy: hrf-indirect promises nothing", "line 4", "line 9"] {
         assert!(out.contains(words), "{words}: {out}");
     }
-    // Both ends at the device make it race-free.
+    // Device scope at both ends makes the test race-free.
     let (_, entries) = json(&[&test, "--model", "hrf-indirect", "--advise"]);
     assert_eq!(entries[0]["race_free"], false);
     assert_eq!(entries[0]["advice"]["advice"], "change");
@@ -322,20 +322,20 @@ fn the_race_of_a_single_test_is_told_and_advice_mends_it() {
     let mended = put(&folder, "mended.litmus", MESSAGE.replace("scope_work_group", "scope_device"));
     let out = succeed(&[&mended, "--model", "hrf-indirect", "--advise"]);
     assert!(out.contains("Race-free under hrf-indirect") && out.contains("No scope can be smaller"), "{out}");
-    // A model in cat tells races too, with the execution.
+    // A model in cat reports races too, with the execution.
     let out = succeed(&[&ours("c11/MP+plain-racy.litmus"), "--model", "rc11"]);
     assert!(out.contains("race") && out.contains("between"), "{out}");
 }
 
 #[test]
-fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome() {
+fn an_explanation_names_the_failed_check_or_shows_the_outcome() {
     let folder = scratch("litmus/explain");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING);
     let out = succeed(&[&test, "--model", "sc", "--explain"]);
     assert!(out.contains("is not met") && out.contains("-fr->") && out.contains("-po->"), "{out}");
     let out = succeed(&[&test, "--model", "tso", "--explain"]);
     assert!(out.contains("This execution ends with 0:r0=0; 1:r0=0;"), "{out}");
-    // Race-free under HRF: the execution is shown as well.
+    // A race-free test under HRF shows its execution as well.
     let out = succeed(&[&ours("hrf/fig2.litmus"), "--model", "hrf-direct", "--explain"]);
     assert!(out.contains("Race-free") && out.contains("This execution ends with"), "{out}");
     let (_, entries) = json(&[&test, "--model", "sc", "--explain"]);
@@ -343,7 +343,7 @@ fn an_explanation_names_the_check_that_refuses_the_outcome_or_shows_the_outcome(
 }
 
 #[test]
-fn a_drawing_is_a_graph_a_test_whatever_the_model() {
+fn a_drawing_has_one_graph_for_each_test_under_every_model() {
     let folder = scratch("litmus/dot");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     let message = put(&folder, "message.litmus", MESSAGE);
@@ -455,7 +455,7 @@ fn a_model_of_the_users_own_works_with_what_it_includes_and_its_mistakes_have_a_
     assert!(out.contains("Observation SB Never 0 3"), "{out}");
     let weak = put(&folder, "weak.cat", "\"weak\"\nacyclic rf | co as order\n");
     assert!(succeed(&[&sb, "--model", &weak]).contains("Observation SB Sometimes 1 3"));
-    // What comes with the tool can be included.
+    // A built-in model can be included.
     let more = put(&folder, "more.cat", "\"more\"\ninclude \"sc.cat\"\n");
     assert!(succeed(&[&sb, "--model", &more]).contains("Observation SB Never 0 3"));
     for (text, place, words) in [
@@ -489,13 +489,14 @@ fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
     assert!(err.contains("SB.litmus") && err.contains(sentence) && !err.contains("message"), "{err}");
     let (code, entries) = json(&["--model", "sc", "--expect", &wrong]);
     assert_eq!((code, &entries[0]["expected"], &entries[0]["verdict"]), (1, &true.into(), &false.into()));
-    // Races have a table of their own; both may be given.
+    // Races have their own table. Both tables may be given.
     let free = put(&folder, "free.csv", "tests/message.litmus,1\n");
     let (code, _, err) = litmus(&["--model", "drf", "--expect-race-free", &free]);
     assert_eq!((code, err.as_str()), (0, ""));
     let (code, _, err) = litmus(&["--model", "hrf-direct", "--expect-race-free", &free]);
     assert!(code == 1 && err.contains("expected no race, found a race"), "{err}");
-    // Of a folder, what is in the table; what is left out is said.
+    // A folder with a table gives the tests in the table. The number of other
+    // tests is reported.
     let tests = folder.join("tests");
     let out = succeed(&[tests.to_str().unwrap(), "--model", "sc", "--expect", &right]);
     assert!(out.contains("1 test of the folders not in the table") && !out.contains("Test other"), "{out}");
@@ -506,7 +507,7 @@ fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
 }
 
 #[test]
-fn tables_that_make_no_sense_are_refused_with_their_line() {
+fn invalid_tables_are_refused_with_their_line() {
     let folder = scratch("litmus/tables");
     put(&folder, "SB.litmus", STORE_BUFFERING);
     for (text, words) in [
@@ -519,7 +520,7 @@ fn tables_that_make_no_sense_are_refused_with_their_line() {
         let sentence = refused(&["--model", "sc", "--expect", &table]);
         assert!(sentence.contains(words), "{text}: {sentence}");
     }
-    // A test that is not there is counted, and the others are checked.
+    // A missing test is counted, and the others are checked.
     let table = put(&folder, "table.csv", "gone.litmus,0\nSB.litmus,0\n");
     let (code, out, err) = litmus(&["--model", "sc", "--expect", &table]);
     assert_eq!(code, 2);
@@ -528,7 +529,7 @@ fn tables_that_make_no_sense_are_refused_with_their_line() {
 }
 
 #[test]
-fn what_is_not_covered_is_said_and_exits_with_1() {
+fn incomplete_coverage_is_reported_and_exits_with_1() {
     let folder = scratch("litmus/bounds");
     let test = put(&folder, "counts.litmus", COUNTS);
     for model in ["sc", "hrf-indirect"] {
@@ -539,14 +540,14 @@ fn what_is_not_covered_is_said_and_exits_with_1() {
         assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
         assert!(entries[0]["bound"].as_str().unwrap().contains('3'), "{}", entries[0]["bound"]);
     }
-    // Nothing found speaks for the condition, so it stays undecided.
+    // No execution shows the condition, so it is undecided.
     let table = put(&folder, "table.csv", "counts.litmus,0\n");
     let (code, _, err) = litmus(&["--model", "sc", "--expect", &table]);
     assert!(code == 1 && err.contains("not decided"), "{err}");
 }
 
 #[test]
-fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
+fn a_time_limit_keeps_results_and_later_tests_are_checked() {
     let folder = scratch("litmus/timeout");
     put(&folder, "a.litmus", endless());
     put(&folder, "b.litmus", STORE_BUFFERING);
@@ -565,7 +566,7 @@ fn a_time_limit_leaves_what_was_found_and_the_tests_after_it_are_checked() {
 }
 
 #[test]
-fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
+fn a_time_limit_holds_even_if_no_path_of_the_threads_ends() {
     let folder = scratch("litmus/ways");
     let ops = (0..13).map(|n| {
         format!(
@@ -581,9 +582,9 @@ fn a_time_limit_holds_where_no_way_through_the_threads_is_short_enough() {
     assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
 }
 
-/// Each round goes one of two ways, and none of them ends.
+/// Each round takes one of two branches, and neither ends.
 #[test]
-fn ways_that_double_without_an_end_are_cut() {
+fn paths_that_double_forever_are_cut() {
     let folder = scratch("litmus/doubling");
     let body = "while (1) { int r = atomic_load_explicit(x, memory_order_seq_cst);
       if (r) { atomic_store_explicit(x, 0, memory_order_seq_cst); }
@@ -599,7 +600,7 @@ fn ways_that_double_without_an_end_are_cut() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
+fn an_interrupt_prints_results_and_tests_that_did_not_begin() {
     use std::io::Read as _;
 
     let folder = scratch("litmus/interrupt");
@@ -612,7 +613,7 @@ fn an_interrupt_prints_what_was_found_and_what_was_not_begun() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // The first block shows that the others are under way.
+    // The first block shows that the other tests have started.
     let mut stdout = child.stdout.take().unwrap();
     let mut out = vec![0];
     stdout.read_exact(&mut out).unwrap();
@@ -667,7 +668,7 @@ fn hostile_files_are_refused_or_checked_but_end() {
 }
 
 #[test]
-fn the_public_sample_is_as_its_tables_say() {
+fn the_public_sample_agrees_with_its_tables() {
     let Some(sample) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {
         let note = "skipped: FENCEPOST_LITMUS_SAMPLE does not name the sample's folder";
         std::io::Write::write_all(&mut std::io::stderr(), note.as_bytes()).ok();

@@ -1,4 +1,4 @@
-//! Files of results are whole or absent.
+//! Result files are complete or absent.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn an_abandoned_file_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_by_name() {
+fn an_unwritable_file_is_refused_by_name() {
     let folder = scratch("refused");
     let refused = |path: &Path| WholeFile::create(path).unwrap_err();
     assert!(refused(&folder).contains("is a folder"));

@@ -1,4 +1,4 @@
-//! `fencepost race` as a person types it.
+//! `fencepost race` on the command line.
 
 mod common;
 
@@ -9,7 +9,7 @@ fn run(arguments: &str) -> (u8, String, String) {
 }
 
 #[test]
-fn a_race_is_told_with_both_sides_and_advice() {
+fn a_race_is_reported_with_both_accesses_and_advice() {
     let (code, out, err) = run("race --system hrf-8cu --workload race-block-barrier");
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("race on data[1]"), "{out}");
@@ -19,7 +19,7 @@ fn a_race_is_told_with_both_sides_and_advice() {
 }
 
 #[test]
-fn json_has_the_keys_that_stay() {
+fn json_has_the_promised_keys() {
     let (code, out, _) = run("race --system hrf-8cu --workload race-no-acquire --seeds 2 --json");
     assert_eq!(code, 1);
     let value: Value = serde_json::from_str(&out).expect("JSON");
@@ -36,7 +36,7 @@ fn json_has_the_keys_that_stay() {
 }
 
 #[test]
-fn a_scope_that_is_too_narrow_is_seen_under_hrf_and_not_under_drf() {
+fn a_narrow_scope_races_under_hrf_and_not_under_drf() {
     let command = "race --system hrf-8cu --workload race-narrow-scope --model";
     assert_eq!(run(&format!("{command} hrf-indirect")).0, 1);
     assert_eq!(run(&format!("{command} hrf-direct")).0, 1);
@@ -46,7 +46,7 @@ fn a_scope_that_is_too_narrow_is_seen_under_hrf_and_not_under_drf() {
 }
 
 #[test]
-fn advice_names_the_scope_that_is_enough_and_what_it_saves() {
+fn advice_names_the_sufficient_scope_and_its_savings() {
     let (code, out, err) =
         run("race --system hrf-8cu --scenario baseline --workload sssp --set vertices=512 \
                                 --set edges=2k --set sweeps=2 --set chunk=16 --advise");
@@ -57,7 +57,7 @@ fn advice_names_the_scope_that_is_enough_and_what_it_saves() {
 }
 
 #[test]
-fn what_is_wrong_with_the_question_is_one_sentence() {
+fn a_fault_in_the_question_is_one_sentence() {
     for (arguments, sentence) in [
         ("race --system hrf-8cu --workload race-missing-fense", "did you mean `race-missing-fence`?"),
         ("race --system hrf-9cu --workload vec-add", "did you mean `hrf-8cu`?"),

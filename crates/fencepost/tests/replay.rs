@@ -1,4 +1,4 @@
-//! `fencepost verify --charts` and `--replay` as a person types them.
+//! `fencepost verify --charts` and `--replay` on the command line.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn finding(end: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings/hlrc").with_extension(end)
 }
 
-/// A folder of its own for a test.
+/// A folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("it can be made");
@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_kept_counterexample_fails_again() {
+fn the_recorded_counterexample_fails_again() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
     let (code, out, err) = fencepost(&["verify", "--replay", file]);
@@ -31,7 +31,7 @@ fn the_kept_counterexample_fails_again() {
 }
 
 #[test]
-fn the_kept_counterexample_fails_again_with_the_timing() {
+fn the_recorded_counterexample_fails_again_with_timing() {
     let file = finding("trace");
     let file = file.to_str().expect("a plain name");
     let (code, out, err) = fencepost(&["verify", "--replay", file, "--system", "hrf-8cu"]);
@@ -50,7 +50,7 @@ fn the_kept_counterexample_fails_again_with_the_timing() {
     let moves = value["moves"].as_array().expect("a list");
     assert_eq!((moves.len(), &moves[1]["what"]), (7, &"Register [x]".into()));
     assert!(moves.iter().all(|mv| mv["cycle"].is_u64()), "{moves:?}");
-    // A machine is for replaying only, and must be one.
+    // A machine is accepted only with --replay, and must exist.
     let (code, _, err) = fencepost(&["verify", "vi", "--system", "hrf-8cu"]);
     assert_eq!(code, 2, "{err}");
     let (code, _, err) = fencepost(&["verify", "--replay", file, "--system", "hrf-9cu"]);
@@ -69,7 +69,7 @@ fn a_changed_file_is_refused_with_the_move() {
 }
 
 #[test]
-fn what_verify_writes_can_be_replayed() {
+fn traces_of_verify_can_be_replayed() {
     let charts = folder("charts");
     let litmus = finding("litmus");
     let litmus = litmus.to_str().expect("a plain name");
@@ -83,7 +83,8 @@ fn what_verify_writes_can_be_replayed() {
     let (code, out, err) = fencepost(&["verify", "--replay", file.to_str().expect("a plain name")]);
     assert_eq!(code, 1, "{err}");
     assert!(out.contains("The same fault comes out"), "{out}");
-    // The repaired protocol is done before the moves are; so far nothing fails.
+    // The repaired protocol ends before the moves do. Up to there nothing
+    // fails.
     let text = std::fs::read_to_string(&file).expect("it was written");
     let text = text.replace("protocol hlrc", "protocol hlrc-repaired");
     let other = charts.join("repaired.trace");
@@ -100,7 +101,7 @@ fn what_verify_writes_can_be_replayed() {
     assert!(out.contains("The counterexample no longer reproduces"), "{out}");
 }
 
-/// A file of changed text, replayed.
+/// Replays a trace with changed text.
 fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, String) {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let text = changes.iter().fold(good, |text, (from, to)| {
@@ -134,14 +135,14 @@ fn moves_that_do_not_fit_are_bad_input() {
 
 #[test]
 fn a_fault_of_another_kind_is_a_fault() {
-    // The moves lead to an outcome that is forbidden, and the file tells of a deadlock.
+    // The moves lead to a forbidden outcome, but the file names a deadlock.
     let (code, out, err) = changed("other", &[("fault Outcome", "fault Deadlock")], &[]);
     assert_eq!((code, &*err), (1, "fencepost: hlrc fails hlrc.litmus: it ends with 0:r0=0;\n"));
     assert!(out.contains("Another fault comes out: it ends with 0:r0=0;"), "{out}");
 }
 
 #[test]
-fn all_runs_are_explored_within_the_memory_that_there_is() {
+fn all_runs_are_explored_within_the_memory_limit() {
     let (code, out, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--memory", "1K"]);
     assert_eq!((code, &*out), (1, ""), "{err}");
     assert!(err.contains("not everything was covered") && err.contains("1024 bytes"), "{err}");
@@ -154,7 +155,7 @@ fn all_runs_are_explored_within_the_memory_that_there_is() {
 }
 
 #[test]
-fn a_file_that_is_none_is_bad_input_with_its_line() {
+fn a_file_that_is_no_trace_is_bad_input_with_its_line() {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let file = folder("bad").join("bad.trace");
     let path = file.to_str().expect("a plain name");

@@ -1,4 +1,4 @@
-//! `fencepost reproduce`, as a person and a script see it.
+//! `fencepost reproduce`, for readers and for scripts.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn a_paper_without_experiments_is_not_called_unknown() {
 }
 
 #[test]
-fn a_damaged_result_is_said_and_run_again() {
+fn a_damaged_result_is_reported_and_run_again() {
     let folder = scratch("damaged");
     let mut args = SMALL.to_vec();
     args.extend(["--out", folder.to_str().unwrap()]);
@@ -89,7 +89,7 @@ fn settings_that_do_not_fit_are_bad_input_each_time() {
         let (code, text, err) = fencepost(&args);
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("the only task-front is in use: raise `fronts`"), "{err}");
-        // Such a run is made anew.
+        // A run that does not fit is repeated.
         assert!(text.contains(" runs, 0 found; "), "{text}");
     }
 }

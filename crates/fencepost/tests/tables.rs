@@ -1,5 +1,5 @@
-//! Numbers that leave the program: comparisons over machines and seeds, tables
-//! and time series.
+//! Numbers in the output: comparisons over machines and seeds, tables and time
+//! series.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn several_machines_stand_below_each_other_each_with_its_own_baseline() {
+fn several_machines_have_a_table_each_with_its_own_baseline() {
     let mut args = COMPARE;
     args[8] = "hlrc-8cu, titan-v";
     let both = json(&with(&args, &["--json"]));
@@ -72,7 +72,7 @@ fn seeds_give_the_means_of_single_runs_and_their_intervals() {
     }
     let text = succeed(&with(&COMPARE, &["--seeds", "3"]));
     assert!(text.contains("means over seeds 1 to 3") && text.contains("95% interval"), "{text}");
-    // Each row and each mean has its interval.
+    // Each row and each mean has an interval.
     assert_eq!(
         text.lines().filter(|line| line.contains("x  ") && line.contains(" to ")).count(),
         6,
@@ -148,7 +148,7 @@ fn a_run_is_a_row_of_a_table_with_every_counter() {
 }
 
 #[test]
-fn a_counter_has_a_course_that_adds_up() {
+fn a_counter_over_time_adds_up() {
     let folder = scratch("series");
     let path = folder.join("series.csv");
     let asked = [
@@ -176,7 +176,7 @@ fn a_counter_has_a_course_that_adds_up() {
         let ends: Vec<u64> = of.iter().map(|row| row[5].parse().unwrap()).collect();
         assert!(ends.len() > 3 && ends[..3] == [500, 1000, 1500], "{ends:?}");
     }
-    // Without a file it is shown, and is part of what --json prints.
+    // Without a file the series is shown, and --json contains it.
     let shown = succeed(&with(&RUN, &["--every", "500", "--counter", "l1.hits"]));
     assert!(shown.contains("until cycle") && shown.contains("l1_hits"), "{shown}");
     let series = &json(&[&RUN[..], &asked, &["--json"]].concat())["series"];
@@ -185,7 +185,7 @@ fn a_counter_has_a_course_that_adds_up() {
 }
 
 #[test]
-fn a_level_is_shown_as_it_stands_and_what_is_left_out_is_counted() {
+fn a_level_shows_its_value_and_omitted_rows_are_counted() {
     let asked = with(&RUN, &["--every", "60", "--counter", "requests_in_flight"]);
     let series = &json(&with(&asked, &["--json"]))["series"];
     let (ends, values) = (series["cycles"].as_array().unwrap(), series["values"].as_array().unwrap());
@@ -241,7 +241,7 @@ fn a_run_that_is_given_up_has_neither_traffic_nor_energy() {
 }
 
 #[test]
-fn a_table_or_counter_that_cannot_be_is_refused_before_anything_runs() {
+fn an_impossible_table_or_counter_is_refused_before_anything_runs() {
     let folder = scratch("refused-tables");
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     for name in ["run.json", "run", "run.csv.gz"] {
@@ -251,7 +251,7 @@ fn a_table_or_counter_that_cannot_be_is_refused_before_anything_runs() {
     let counter = |name: &str| refused(&with(&RUN, &["--counter", name, "--out", &csv]));
     assert!(counter("l1.hit").contains("unknown counter `l1.hit`, did you mean `l1_hits`?"));
     assert!(counter("cycles.load").contains("when the run is over"));
-    // No message is known by name before one is sent.
+    // A message has a counter only after one was sent.
     assert!(counter("messages.Dat").contains("did you mean `messages.Data`?"));
     let twice = ["--counter", "l1.hits", "--counter", "l1_hits"];
     assert!(refused(&with(&RUN, &twice)).contains("asked for twice"));

@@ -1,5 +1,5 @@
-//! What a person sees of `fencepost verify`: what it writes, and how it ends
-//! when something is in the way.
+//! `fencepost verify` on the command line: its output, its files, and
+//! interruptions.
 
 mod common;
 
@@ -18,13 +18,13 @@ fn shipped(path: &str) -> String {
     format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// One shipped test, and no made ones.
+/// The arguments for one shipped test without generated programs.
 fn with_one_test<'a>(test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     ["--litmus", test, "--operations", "0"].iter().chain(more).copied().collect()
 }
 
 #[test]
-fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
+fn a_record_survives_those_of_other_protocols_and_interrupted_runs() {
     let (test, folder) = (shipped("litmus/caches/told-where.litmus"), scratch("verify-record"));
     let file = folder.join("record.toml");
     let file = file.to_str().unwrap();
@@ -35,7 +35,7 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
     }
     let full = text();
     assert!(full.contains("protocol = \"vi\"") && full.contains("protocol = \"no-l1\""), "{full}");
-    // No time at all: whatever was known stays.
+    // A run without time keeps all records.
     let cut_off = ["--all", "--timeout", "0.001", "--record", file];
     let (code, out, err) = verify(&with_one_test(&test, &cut_off));
     assert_eq!(code, 1, "{err}");
@@ -45,7 +45,8 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
         "{err}"
     );
     assert_eq!(text(), full);
-    // Notes stay. A file with other keys is refused before anything is explored.
+    // Notes are kept. A file with other keys is refused before anything is
+    // explored.
     fs::write(file, format!("notes = [\"my note\"]\n{full}")).unwrap();
     let (code, ..) = verify(&with_one_test(&test, &["vi", "--record", file]));
     assert!(code == 0 && text().contains("my note"), "{}", text());
@@ -54,7 +55,7 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
     assert_eq!((code, &*out), (2, ""));
     assert!(err.contains("record.toml: ") && err.contains("unknown field `nothing`"), "{err}");
     assert_eq!(text(), "nothing = 1\n");
-    // A device or a folder is refused: its text may have no end.
+    // A device or a folder is refused, because its text may have no end.
     for no_file in ["/dev/zero", folder.to_str().unwrap()] {
         let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", no_file]));
         assert_eq!((code, &*out, &*err), (2, "", &*format!("fencepost: {no_file}: it is not a file\n")));
@@ -62,7 +63,7 @@ fn a_record_stays_beside_those_of_others_and_of_runs_that_were_cut_off() {
 }
 
 #[test]
-fn a_name_that_is_no_protocols_is_met_with_those_that_are() {
+fn an_unknown_protocol_is_refused_with_the_known_ones() {
     let (code, out, err) = verify(&["no-such-thing"]);
     assert_eq!((code, &*out), (2, ""));
     assert!(err.starts_with("fencepost: there is no protocol 'no-such-thing', expected one of "), "{err}");
@@ -71,7 +72,7 @@ fn a_name_that_is_no_protocols_is_met_with_those_that_are() {
 }
 
 #[test]
-fn memory_in_which_nothing_can_be_explored_is_refused() {
+fn too_little_memory_is_refused() {
     for memory in ["0", "1", "1023", "much", "99999999999G"] {
         let (code, out, err) = verify(&["vi", "--memory", memory]);
         assert_eq!((code, &*out), (2, ""), "{memory}");
@@ -80,7 +81,7 @@ fn memory_in_which_nothing_can_be_explored_is_refused() {
 }
 
 #[test]
-fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_are_in_it() {
+fn the_folder_of_charts_exists_early_and_holds_only_this_run() {
     let (found, folder) = (shipped("docs/findings/hlrc.litmus"), scratch("verify-charts"));
     let file = folder.join("file");
     fs::write(&file, "mine").unwrap();
@@ -119,9 +120,9 @@ fn charts_have_a_folder_before_anything_is_explored_and_only_those_of_this_run_a
     assert_eq!(written(), expected);
 }
 
-/// The verdict, what refutes it, and only then what was covered.
+/// The verdict comes first, then the findings against it, then the coverage.
 #[test]
-fn what_a_reader_wants_comes_first() {
+fn the_verdict_comes_first() {
     let found = shipped("docs/findings/hlrc.litmus");
     let (code, out, _) = verify(&with_one_test(&found, &["hlrc"]));
     assert_eq!(code, 1);
@@ -136,7 +137,7 @@ fn what_a_reader_wants_comes_first() {
     let (_, json, _) = verify(&with_one_test(&found, &["hlrc", "--json"]));
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["violations"].as_array().unwrap().len(), 3);
-    // A state takes at least a word.
+    // A state has at least one word.
     assert!(report["state_bytes"].as_u64() >= report["states"].as_u64().map(|states| 4 * states), "{report}");
 }
 
@@ -161,7 +162,7 @@ fn a_sample_is_called_one_and_is_the_same_for_a_seed() {
 }
 
 #[test]
-fn seeded_faults_are_counted_and_those_that_survive_end_badly() {
+fn seeded_faults_are_counted_and_survivors_fail_the_check() {
     let test = shipped("litmus/caches/told-where.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["no-l1", "--mutants", "--json"]));
     assert_eq!(code, 1);
@@ -180,7 +181,7 @@ fn seeded_faults_are_counted_and_those_that_survive_end_badly() {
 }
 
 #[test]
-fn a_limit_is_no_success() {
+fn a_search_at_its_limit_is_incomplete() {
     let fig6 = shipped("litmus/hrf/fig6.litmus");
     let (code, out, err) = verify(&with_one_test(&fig6, &["vi", "--memory", "1K"]));
     assert_eq!(code, 1);
@@ -196,10 +197,10 @@ fn a_limit_is_no_success() {
     }
 }
 
-/// Ctrl-C: what was covered is said, as incomplete.
+/// Ctrl-C prints the coverage so far as incomplete.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_with_what_was_covered() {
+fn an_interrupt_reports_the_coverage() {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
@@ -220,7 +221,7 @@ fn an_interrupt_ends_with_what_was_covered() {
 }
 
 #[test]
-fn a_test_that_races_under_a_claim_is_said_to_prove_nothing_for_it() {
+fn a_test_that_races_under_a_claim_is_reported_as_no_evidence() {
     let test = shipped("litmus/c11/SB.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
     assert_eq!(code, 1, "{out}");

@@ -1,4 +1,4 @@
-//! What there is to choose from, beside machines.
+//! Lists of the protocols, scenarios, workloads, models and papers that exist.
 
 use proto::{Info, Protocol};
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ use crate::scenario::Scenario;
 pub struct ProtocolEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
     /// The memory models that it claims to implement, comma-separated.
     pub claim: String,
-    /// How the operations of each of those models become requests.
+    /// For each of those models, the mapping of its operations to requests.
     pub mappings: Vec<&'static str>,
-    /// Where it comes from.
+    /// The source: a paper, or this project.
     pub source: &'static str,
-    /// What a machine file may say under `[protocol.NAME]`.
+    /// The settings that a machine file may give under `[protocol.NAME]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<SettingEntry>,
 }
@@ -66,22 +66,22 @@ pub fn protocol_names() -> Vec<&'static str> {
 pub struct ScenarioEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// The protocol that it runs on.
+    /// The protocol of the scenario.
     pub protocol: &'static str,
-    /// How programs that steal work use it.
+    /// The policy of programs that steal work.
     pub policy: &'static str,
-    /// The same in full, as `--scenario` takes it.
+    /// The protocol and the policy, as `--scenario` takes them.
     pub scenario: String,
-    /// Where it comes from.
+    /// The source: a paper, or this project.
     pub source: &'static str,
 }
 
-/// A protocol by its name, and the settings that it declares.
+/// The name of a protocol, with the settings that it declares.
 pub type Declared = (&'static str, &'static [proto::Setting]);
 
-/// Every protocol by its name, with the settings that it declares.
+/// The names of all protocols, with the settings that they declare.
 #[must_use]
 pub fn declared() -> Vec<Declared> {
     struct Settings;
@@ -94,7 +94,7 @@ pub fn declared() -> Vec<Declared> {
     zoo::ALL.iter().map(|info| (info.name, zoo::with(info.name, Settings).unwrap_or(&[]))).collect()
 }
 
-/// All scenarios that are more than a protocol.
+/// All scenarios that add a policy to a protocol.
 #[must_use]
 pub fn scenarios() -> Vec<ScenarioEntry> {
     let entry = |scenario: Scenario| {
@@ -105,7 +105,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        // A repaired protocol is ours, and so is what runs on it.
+        // A repaired protocol is ours, and so are its scenarios.
         let source = match protocol.ends_with("-repaired") {
             true => "ours, after the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",
@@ -115,7 +115,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
     Scenario::all().into_iter().filter_map(entry).collect()
 }
 
-/// The scenarios as Markdown.
+/// The table of the scenarios in Markdown.
 #[must_use]
 pub fn scenarios_page() -> String {
     let mut page = "| scenario | policy | what it says |\n|---|---|---|\n".to_owned();
@@ -130,25 +130,25 @@ pub fn scenarios_page() -> String {
 pub struct WorkloadEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// What it is for: `benchmark`, `stress` or `diagnosis`.
+    /// The purpose: `benchmark`, `stress` or `diagnosis`.
     pub purpose: &'static str,
-    /// Where it comes from.
+    /// The source: a paper, or this project.
     pub source: &'static str,
-    /// What can be set with `--set NAME=VALUE`.
+    /// The settings for `--set NAME=VALUE`.
     pub settings: Vec<SettingEntry>,
-    /// What can be asked for with `--input NAME`, beside graphs.
+    /// The named inputs for `--input NAME`, beside graphs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputEntry>,
 }
 
-/// An input of a workload that has a name.
+/// A named input of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
 }
 
@@ -157,17 +157,17 @@ pub struct InputEntry {
 pub struct SettingEntry {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// The meaning.
     pub meaning: &'static str,
-    /// What it is unless set.
+    /// The default value.
     pub default: String,
-    /// What its number counts.
+    /// The unit of its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// The choices of a policy.
+    /// The choices, if the setting is a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
-    /// What each of them means.
+    /// The meaning of each choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice_meanings: Vec<&'static str>,
     /// The smallest and the largest number.
@@ -224,15 +224,15 @@ pub fn workload_names() -> Vec<&'static str> {
 pub struct ModelEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub source: &'static str,
     /// The protocols that claim to implement it.
     pub claimed_by: Vec<&'static str>,
 }
 
-/// The models under which litmus tests can be checked.
+/// The models that a litmus test can be checked under.
 #[must_use]
 pub fn models() -> Vec<ModelEntry> {
     let entry = |model: &litmus::cat::Shipped| ModelEntry {
@@ -261,9 +261,9 @@ pub struct PaperEntry {
     pub name: &'static str,
     /// Title and venue.
     pub summary: String,
-    /// How many of its statements are kept as data.
+    /// The number of its claims that are kept as data.
     pub claims: usize,
-    /// Can `reproduce` run its experiments?
+    /// Whether `reproduce` can run its experiments.
     pub experiments: bool,
 }
 
@@ -281,22 +281,22 @@ struct ClaimFile {
     place: String,
 }
 
-/// A statement of a paper, as `list papers NAME` shows it.
+/// A claim of a paper, as `list papers NAME` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimEntry {
     /// Its name.
     pub id: String,
-    /// What it says.
+    /// The claim in words.
     pub says: String,
-    /// Where the paper says it.
+    /// The place of the claim in the paper.
     #[serde(rename = "where")]
     pub place: String,
 }
 
-/// The statements of a paper; none if there is no such paper.
+/// The claims of a paper, or an empty list if the paper is unknown.
 ///
 /// # Errors
-/// A built-in file that cannot be read, which a test excludes.
+/// If a built-in file cannot be read. A test excludes this.
 pub fn claims_of(paper: &str) -> Result<Vec<ClaimEntry>, Error> {
     let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == paper) else { return Ok(Vec::new()) };
     let entry = |ClaimFile { id, says, place }| ClaimEntry { id, says, place };
@@ -313,7 +313,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
 /// All papers.
 ///
 /// # Errors
-/// A built-in file that cannot be read, which a test excludes.
+/// If a built-in file cannot be read. A test excludes this.
 pub fn papers() -> Result<Vec<PaperEntry>, Error> {
     let entry = |(name, text): &(&'static str, &'static str)| {
         let file = paper_file(name, text)?;
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scenario_says_in_full_what_its_name_means() {
+    fn the_full_form_of_a_scenario_means_the_same() {
         let scenarios = scenarios();
         let machines = zoo::ALL.iter().filter(|info| info.sharing != proto::Sharing::Scoped);
         assert_eq!(scenarios.len(), stealing::SCENARIOS.len() + machines.count());

@@ -6,10 +6,11 @@ use crate::paper::statistics::{geometric_mean, interval_of_amounts};
 use crate::record::Record;
 use crate::results::Interval;
 
-/// Scenarios on one or more workloads and systems. Its keys are an interface.
+/// Scenarios on one or more workloads and systems. The names of its fields are
+/// the JSON keys and stay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The machine, or the machines with commas between them.
+    /// The machine, or the machines joined by commas.
     pub system: String,
     /// The machines.
     pub systems: Vec<String>,
@@ -17,10 +18,11 @@ pub struct Comparison {
     pub seed: u64,
     /// The seeds. With more than one every number is a mean.
     pub seeds: Vec<u64>,
-    /// Machine by machine, within one workload by workload, and within one in
-    /// the order of the scenarios.
+    /// The rows, sorted by machine, then by workload, then in the order of the
+    /// scenarios.
     pub rows: Vec<Row>,
-    /// The geometric means over the workloads, where all of them succeeded.
+    /// The geometric means over the workloads, for scenarios that succeed on
+    /// all of them.
     pub means: Vec<Mean>,
 }
 
@@ -31,24 +33,24 @@ pub struct Row {
     pub system: String,
     /// The workload.
     pub workload: &'static str,
-    /// The scenario as it was written.
+    /// The scenario as written on the command line.
     pub scenario: String,
     /// The protocol.
     pub protocol: &'static str,
     /// The policy.
     pub policy: String,
-    /// How long it took.
+    /// The duration in cycles.
     pub cycles: u64,
-    /// How many times faster than the first scenario of this workload and
-    /// machine; nothing where one of the two has no right answer.
+    /// The cycles of the first scenario of this workload and machine over those
+    /// of this one. `None` if one of the two has no right answer.
     pub speedup: Option<f64>,
     /// The bytes that crossed the network.
     pub traffic_bytes: u64,
     /// The energy of all parts.
     pub energy_pj: f64,
-    /// Is the answer right, with every seed?
+    /// Whether the answer is right with every seed.
     pub answer_ok: bool,
-    /// Why not.
+    /// The reason why an answer is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The 95% intervals of the means, with more than one seed.
@@ -57,7 +59,8 @@ pub struct Row {
     /// Traffic and energy relative to the first scenario's, with their intervals.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
-    /// Are traffic and energy known? A run that was given up counts nothing.
+    /// Whether traffic and energy are known. A run that was given up has no
+    /// counts.
     #[serde(skip)]
     pub is_counted: bool,
 }
@@ -75,7 +78,7 @@ pub struct Intervals {
     pub energy_pj: Interval,
 }
 
-/// The mean of one scenario over all workloads on a machine.
+/// The means of one scenario over all workloads on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The machine.
@@ -91,15 +94,15 @@ pub struct Mean {
     /// The 95% interval of the speedup, with more than one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Traffic and energy with their intervals.
+    /// The traffic and energy ratios with their intervals.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
 }
 
 impl Comparison {
-    /// Puts records side by side: system by system, workload by workload, in
-    /// the order of the scenarios, the first being the baseline, each with a
-    /// record for every seed.
+    /// Compares records. The rows are sorted by system, then by workload, then
+    /// in the order of the scenarios. The first scenario is the baseline. Each
+    /// row has a record for every seed.
     #[must_use]
     pub fn new(seeds: &[u64], scenarios: &[String], records: &[Record]) -> Comparison {
         let (each, case) = (seeds.len().max(1), seeds.len().max(1) * scenarios.len().max(1));
@@ -132,15 +135,15 @@ impl Comparison {
         }
     }
 
-    /// Did every run end with the right answer?
+    /// Returns true if every run ended with the right answer.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.rows.iter().all(|row| row.answer_ok)
     }
 }
 
-/// The quotient of the first scenario's value and another's, or the other way
-/// round, seed by seed; nothing where an answer is not right.
+/// The quotients of the first scenario's values and another's, or the inverse,
+/// one for each seed. `None` where an answer is wrong.
 fn quotients(
     records: &[Record],
     first: &[Record],
@@ -191,7 +194,7 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     }
 }
 
-/// The geometric mean over the workloads for each seed, and the mean of those.
+/// The mean over the seeds of the geometric means over the workloads.
 fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
     let of = |quotient| {
         let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_has_no_speedup_and_spoils_the_mean() {
+    fn a_wrong_answer_has_no_speedup_and_removes_the_mean() {
         let records =
             [record("a", 100, true), record("a", 50, false), record("b", 10, true), record("b", 80, true)];
         let comparison = compare(&[0], &records);

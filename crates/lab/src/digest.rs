@@ -1,4 +1,4 @@
-//! Names for bytes that no other bytes have.
+//! Digests of bytes, used as unique names.
 
 use sha2::{Digest as _, Sha256};
 
@@ -14,15 +14,15 @@ pub(crate) fn of(bytes: &[u8]) -> String {
     text
 }
 
-/// Letters of a task's name.
+/// The number of letters of a task's name.
 pub(crate) const ID_LETTERS: usize = 32;
 
-/// A name for all that determines a result.
+/// A name derived from everything that determines a result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskId(pub(crate) String);
 
 impl TaskId {
-    /// The name of a task that is described by `text`.
+    /// The name of the task with the description `text`.
     #[must_use]
     pub fn of(text: &str) -> TaskId {
         let mut id = of(text.as_bytes());

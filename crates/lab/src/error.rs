@@ -1,4 +1,4 @@
-//! What can be wrong with a question.
+//! Errors in a question of the user.
 
 use std::path::PathBuf;
 
@@ -6,47 +6,47 @@ use crate::place::Place;
 use workloads::nearest::nearest;
 use workloads::stealing::App;
 
-/// One sentence about what is wrong, where, and what was expected.
+/// One sentence that names the fault, its place, and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file says something that cannot be.
+    /// A file with an invalid value.
     #[error("{place}: {message}")]
     File {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What was found and what was expected.
+        /// The value found and the value expected.
         message: String,
     },
-    /// A file cannot be read.
+    /// A file that cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why, in the words of the operating system.
+        /// The reason, in the words of the operating system.
         reason: String,
     },
-    /// Results cannot be kept.
+    /// A place where results cannot be written.
     #[error("cannot write to {}: {reason}", path.display())]
     Unwritable {
-        /// Where.
+        /// The place.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A name that nobody has.
+    /// An unknown name.
     #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
     Unknown {
-        /// What was to be named: a system, a protocol...
+        /// The kind of thing named: a system, a protocol...
         what: &'static str,
-        /// What was found.
+        /// The name found.
         name: String,
-        /// The nearest known one, if any is near.
+        /// The nearest known name, if one is near.
         suggestion: Option<String>,
-        /// All known ones.
+        /// All known names.
         known: Vec<String>,
     },
-    /// An input of a workload that it does not have.
+    /// An input that the workload does not have.
     #[error(
         "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
          graphs are the input of {}",
@@ -55,13 +55,13 @@ pub enum Error {
     UnknownInput {
         /// The workload.
         workload: &'static str,
-        /// What was found.
+        /// The input found.
         input: String,
     },
-    /// A graph that cannot be read or made.
+    /// A graph that cannot be read or generated.
     #[error(transparent)]
     Graph(#[from] workloads::graph::GraphError),
-    /// Things that exist, but not together.
+    /// Values that are valid alone but not together.
     #[error("{0}")]
     Impossible(String),
 }
@@ -75,7 +75,7 @@ fn hint(suggestion: Option<&str>, known: &[String]) -> String {
 }
 
 impl Error {
-    /// An unknown name, with the nearest of the known ones.
+    /// The error for an unknown name, with the nearest known name.
     #[must_use]
     pub fn unknown<S: AsRef<str>>(what: &'static str, name: &str, known: &[S]) -> Error {
         let known: Vec<String> = known.iter().map(|known| known.as_ref().to_owned()).collect();
@@ -83,7 +83,7 @@ impl Error {
         Error::Unknown { what, name: printable(name), suggestion, known }
     }
 
-    /// The error and a further sentence.
+    /// Appends a sentence to the error.
     #[must_use]
     pub fn and(&self, sentence: &str) -> String {
         let first = self.to_string();
@@ -91,14 +91,14 @@ impl Error {
         format!("{first}{stop} {sentence}")
     }
 
-    /// An input that a workload does not have.
+    /// The error for an input that the workload does not have.
     #[must_use]
     pub fn unknown_input(workload: &'static str, input: &str) -> Error {
         Error::UnknownInput { workload, input: printable(input) }
     }
 }
 
-/// A name as it may be printed: no control characters, not endless.
+/// A name without control characters and of limited length, for a message.
 pub(crate) fn printable(name: &str) -> String {
     const CHARACTERS_MAX: usize = 80;
     let mut text: String = name

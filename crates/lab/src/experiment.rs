@@ -1,7 +1,7 @@
-//! Questions, and the experiments that they ask for.
+//! Questions of the user, and the experiments that answer them.
 
 use proto::Info;
-use sim::OtherScope;
+use sim::ScopeReplacement;
 use sim::config::System;
 use workloads::stealing::App;
 use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
@@ -12,7 +12,7 @@ use crate::input::{GraphInput, INPUT_SEED};
 use crate::scenario::Scenario;
 use crate::systems::Systems;
 
-/// What is asked, as it was typed.
+/// A question as the user typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// A machine: a name or a file.
@@ -21,24 +21,24 @@ pub struct Question {
     pub scenario: String,
     /// A workload's name.
     pub workload: String,
-    /// The graph of an application on graphs: a file, or the name of a stand-in.
-    /// Or the name of an input that the workload has itself.
+    /// The input: a graph file, the name of a stand-in, or the name of one of
+    /// the workload's own inputs.
     pub input: Option<String>,
-    /// Which part of a stand-in is made, as `1/16`.
+    /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,
-    /// Settings of the workload, name and value.
+    /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
     /// Perturbs the order of dispatch and the start of wavefronts; zero
     /// perturbs nothing.
     pub seed: u64,
-    /// A message to lose on purpose: its name and which one, from 1.
+    /// A message to drop as a seeded fault: its name and its number, from 1.
     pub drop: Option<(String, u64)>,
-    /// For how many cycles a run may go on without progress, if not for as
-    /// long as usual.
+    /// The number of cycles without progress after which a run is given up.
+    /// `None` means the default.
     pub patience_cycles: Option<u64>,
 }
 
-/// A question whose every name is known and whose every number fits.
+/// A question whose names are all known and whose numbers are all in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The machine.
@@ -47,11 +47,11 @@ pub struct Experiment {
     pub scenario: Scenario,
     /// The program.
     pub workload: &'static Workload,
-    /// The graph that it works on, if it does not make its own.
+    /// The graph that the program works on, if it does not generate its own.
     pub input: Option<GraphInput>,
-    /// The input of its own that it was asked for.
+    /// The workload's own input, if the question names one.
     pub named: Option<&'static NamedInput>,
-    /// Its settings, the policy's included.
+    /// The settings, with the policy.
     pub settings: Settings,
     /// See [`Question::seed`].
     pub seed: u64,
@@ -59,20 +59,20 @@ pub struct Experiment {
     pub drop: Option<(String, u64)>,
     /// See [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
-    /// Scopes to run with in place of those the program names.
-    pub scopes: Vec<OtherScope>,
+    /// Scopes that replace those of the program.
+    pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Experiment {
     /// Looks up every name of a question.
     ///
     /// # Errors
-    /// The first name that is unknown, or the first thing that does not fit.
+    /// The first unknown name, or the first value that does not fit.
     pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
         Experiment::on(systems, question, &mut None)
     }
 
-    /// As [`Experiment::new`]; a graph that is there already is not opened again.
+    /// The same as [`Experiment::new`], but reuses a graph that is open already.
     fn on(
         systems: &Systems,
         question: &Question,
@@ -118,11 +118,11 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Every scenario on every workload, workload by workload. A setting goes
-    /// to the workloads that have it; at least one must.
+    /// Every scenario on every workload, sorted by workload. A setting applies
+    /// to the workloads that have it. At least one workload must have it.
     ///
     /// # Errors
-    /// As for a single question.
+    /// The errors of a single question.
     pub fn grid(
         systems: &Systems,
         question: &Question,
@@ -154,7 +154,7 @@ impl Experiment {
     /// The program and the check of its answer.
     ///
     /// # Errors
-    /// Settings that do not go together.
+    /// Settings that conflict.
     pub fn instance(&self) -> Result<Instance, Error> {
         let made = match (&self.input, App::of(self.workload)) {
             (Some(input), Some(app)) => app.instance(&input.opened.graph, &self.settings, INPUT_SEED),
@@ -163,29 +163,29 @@ impl Experiment {
         made.map_err(|error| Error::Impossible(error.to_string()))
     }
 
-    /// What the protocol says of itself.
+    /// The claim of the protocol.
     #[must_use]
     pub fn protocol(&self) -> &'static Info {
         let named = zoo::ALL.iter().find(|info| info.name == self.scenario.protocol);
         named.expect("a scenario holds a name of the list")
     }
 
-    /// The settings by name, without those that say nothing about a given graph.
+    /// The settings by name, without those that have no effect on a given graph.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
         settings.filter(move |(name, _)| says(name))
     }
 
-    /// The name of its input, if it was asked for one.
+    /// The name of its input, if the question names one.
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());
         graph.or_else(|| self.named.map(|input| input.name.to_owned()))
     }
 
-    /// The choices of the workload's policies, joined by commas; empty where
-    /// it has none.
+    /// The choices of the workload's policies, joined by commas. Empty if the
+    /// workload has no policy.
     #[must_use]
     pub fn policy(&self) -> String {
         let choices =
@@ -194,7 +194,7 @@ impl Experiment {
     }
 }
 
-/// Is every setting given one value?
+/// Checks that every setting is given once.
 pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     for (at, (name, second)) in settings.iter().enumerate() {
         if let Some((_, first)) = settings[..at].iter().find(|(other, _)| other == name) {
@@ -205,7 +205,7 @@ pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Is everything named once?
+/// Checks that every name is given once.
 pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     match twice {
@@ -214,7 +214,8 @@ pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The workload's own input of the name that is asked for, if it has inputs.
+/// The workload's own input with the requested name, if the workload has
+/// inputs.
 fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'static NamedInput>, Error> {
     let (inputs, Some(name)) = (workload.inputs(), &question.input) else { return Ok(None) };
     if inputs.is_empty() {
@@ -233,7 +234,7 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
     }
 }
 
-/// Does what is asked about the input fit the workload?
+/// Checks that the input and its scale fit the workload.
 fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {
@@ -255,7 +256,8 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     }
 }
 
-/// How a scenario has a workload use the queues, if they have to do with it.
+/// The work-stealing policy of the scenario for a workload, if the workload
+/// steals work.
 fn stealing(scenario: &Scenario, workload: &Workload) -> Result<Option<&'static str>, Error> {
     if scenario.stealing.is_none() || App::of(workload).is_some() {
         return Ok(scenario.stealing);
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_gives_each_workload_the_settings_that_it_has() {
+    fn a_grid_gives_each_workload_its_settings() {
         let [scenarios, workloads] =
             [["vi", "no-l1"], ["reduce", "histogram"]].map(|names| names.map(str::to_owned));
         let grid = |settings: &[(&str, &str)]| {
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_named_or_set_twice() {
+    fn duplicate_names_and_settings_are_refused() {
         let twice = vec![("n".to_owned(), "5".to_owned()), ("n".to_owned(), "6".to_owned())];
         let error = ask(&Question { settings: twice, ..question() }).unwrap_err();
         assert_eq!(error, "`n` is set twice, to `5` and to `6`");
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_takes_a_stand_in_or_a_file_and_refuses_what_does_not_fit() {
+    fn an_application_takes_a_fitting_stand_in_or_file() {
         let on = |input: &str, scale: Option<&str>, setting: Option<(&str, &str)>| {
             let settings = setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
             ask(&Question {

@@ -8,34 +8,34 @@ use workloads::graph::{GraphSource, OpenedGraph, ReadOptions, Repairs};
 
 use crate::error::{Error, printable};
 
-/// The seed of everything that is made for a workload. The seed of a run
-/// perturbs the machine and leaves the input as it is.
+/// The seed of all generated inputs. The seed of a run perturbs the machine and
+/// does not change the input.
 pub(crate) const INPUT_SEED: u64 = 1;
 
-/// A graph by its name.
+/// A named graph.
 #[derive(Clone, Debug)]
 pub struct GraphInput {
-    /// As it was asked for.
+    /// The name as requested.
     pub name: String,
-    /// The graph, where it is from and what was done to it.
+    /// The graph, its source and its repairs.
     pub opened: Arc<OpenedGraph>,
 }
 
-/// What a record says about a graph.
+/// The description of a graph in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphRecord {
-    /// Where it is from, in a line.
+    /// The source, in one line.
     pub origin: String,
-    /// Its vertices.
+    /// The number of vertices.
     pub vertices: u64,
-    /// Its arcs; an undirected edge is two.
+    /// The number of arcs. An undirected edge is two arcs.
     pub arcs: u64,
-    /// What was repaired.
+    /// The repairs made to the file.
     pub repairs: Repairs,
 }
 
 impl GraphInput {
-    /// Makes or reads a graph. A scale is for a stand-in only.
+    /// Generates or reads a graph. Only a stand-in takes a scale.
     ///
     /// # Errors
     /// An unknown name, a file without a graph, a bad scale.
@@ -45,7 +45,7 @@ impl GraphInput {
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
-    /// What a record says about it.
+    /// The description for a record.
     #[must_use]
     pub fn record(&self) -> GraphRecord {
         GraphRecord {
@@ -57,7 +57,7 @@ impl GraphInput {
     }
 }
 
-/// Reads a scale, as `1/16`.
+/// Reads a scale such as `1/16`.
 ///
 /// # Errors
 /// Anything but a fraction from 1/1024 to 1.

@@ -1,11 +1,11 @@
 //! The laboratory bench: systems, scenarios, runs and their results.
 //!
-//! Everything a person asks for by name is looked up here, and everything
-//! that can be wrong with what they asked becomes one [`Error`]: a sentence
-//! that names the place, what was found and what was expected.
+//! This crate looks up every name that a user gives. Every fault in a question
+//! becomes one [`Error`]: a sentence with the place, the value found and the
+//! value expected.
 //!
-//! Use it to run experiments from a program. It knows no cycle and no
-//! protocol; for those see `sim` and `zoo`.
+//! Use it to run experiments from a program. It has no knowledge of cycles and
+//! protocols: see `sim` and `zoo` for those.
 
 pub mod catalog;
 mod comparison;
@@ -35,7 +35,7 @@ pub mod verify;
 pub mod watch;
 mod why;
 
-/// Names the code that results depend on, as `crates/lab/build.rs` tells.
+/// A digest of the code that results depend on, from `crates/lab/build.rs`.
 pub const CODE: &str = env!("FENCEPOST_CODE");
 
 pub use comparison::{Comparison, Intervals, Mean, Row};

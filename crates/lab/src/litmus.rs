@@ -1,8 +1,8 @@
 //! Litmus tests on a simulated machine: the program that `litmus` judges, run
-//! as a kernel with the timing.
+//! as a kernel with timing.
 //!
-//! Each thread is one lane of a wavefront of its own, in the work-group that
-//! the test puts it in. Each location stands in a line of its own.
+//! Each thread is one lane of its own wavefront, in the work-group that the
+//! test names. Each location has its own line.
 
 use core::fmt;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use litmus::program::{
     Access, Dialect, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address,
 };
 
-/// What a test has that no kernel has.
+/// A feature of a litmus test that no kernel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(String);
 
@@ -27,15 +27,15 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The name of the answer's part with the final values of the locations.
+/// The name of the part of the answer with the final values of the locations.
 pub const LOCATIONS: &str = "locations";
 /// The name of the part with the registers of thread `n`, followed by `n`.
 pub const REGISTERS: &str = "registers of ";
 
-/// Values are 64 bits wide, so that addresses fit.
+/// The words of one line. Values are 64 bits wide, so that addresses fit.
 const LINE_WORDS: u64 = 32;
 
-/// A thread, as its wavefront runs it.
+/// A thread, as its wavefront executes it.
 #[derive(Debug)]
 struct Role {
     thread: usize,
@@ -43,14 +43,14 @@ struct Role {
     wave: u32,
 }
 
-/// A program that runs the test once. Before each operation a thread does some
-/// arithmetic, up to `delay` operations of it, drawn with `seed`: so that
-/// several runs see several orders.
+/// A program that runs the test once. Before each operation a thread executes
+/// up to `delay` arithmetic operations, drawn with `seed`, so that several runs
+/// see several orders.
 ///
 /// # Errors
-/// If the test has something that no kernel has: a barrier that not all of a
-/// work-group reach, a scope outside of the hierarchy, a path of PTX, or
-/// arithmetic that no atomic does.
+/// If the test has a feature that no kernel has: a barrier that part of a
+/// work-group does not reach, a scope outside of the hierarchy, a PTX proxy, or
+/// arithmetic that no atomic performs.
 pub fn program(test: &Program, delay: u32, seed: u64) -> Result<KernelProgram, Unsupported> {
     check(test)?;
     let (roles, groups, waves) = roles(test);
@@ -91,13 +91,14 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// Words of results of one thread.
+    /// The number of result words of one thread.
     file: u64,
     delay: u32,
     seed: u64,
 }
 
-/// Who runs where; how many work-groups of how many wavefronts.
+/// The role of each thread, the number of work-groups, and the number of
+/// wavefronts of each.
 fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
     let mut groups: Vec<(Option<ScopeId>, u32)> = Vec::new();
     let mut roles = Vec::new();
@@ -231,7 +232,7 @@ async fn run(w: Wave, running: Rc<Running>) {
     }
 }
 
-/// Up to `most` vector operations that do nothing.
+/// Executes up to `most` vector operations without effect.
 fn linger(rng: &mut Rng, most: u32) {
     let count = rng.below(u64::from(most) + 1);
     let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);
@@ -243,7 +244,7 @@ pub(crate) fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, re
     if remote { semantics.remote() } else { semantics }
 }
 
-/// Where a location is.
+/// The word that holds a location.
 enum Word {
     Global(u64),
     Local(u64),

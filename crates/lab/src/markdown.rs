@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
 impl Status {
-    /// All of them, the best first.
+    /// All statuses, the best first.
     pub const ALL: [Status; 6] = [
         Status::Reproduced,
         Status::Direction,
@@ -18,7 +18,7 @@ impl Status {
         Status::NotRun,
     ];
 
-    /// As the claims' README writes it.
+    /// The name of the status in the claims' README.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Status {
 }
 
 impl Scored {
-    /// What was measured, in a few letters.
+    /// The measured value, in a few letters.
     #[must_use]
     pub fn measured_text(&self) -> String {
         match &self.measured {
@@ -56,7 +56,7 @@ impl Scored {
         }
     }
 
-    /// What the paper says, in a few letters.
+    /// The published value, in a few letters.
     #[must_use]
     pub fn published_text(&self) -> String {
         match &self.published {
@@ -66,7 +66,7 @@ impl Scored {
         }
     }
 
-    /// The status, and for one that is indicative how its figures would score.
+    /// The status. An indicative status is followed by the status at full size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
@@ -76,7 +76,7 @@ impl Scored {
     }
 }
 
-/// A number with as many decimals as it deserves.
+/// A number with a suitable number of decimals.
 fn figure(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
         return format!("{number:.0}");
@@ -115,10 +115,10 @@ pub fn report(results: &Results) -> String {
     page
 }
 
-/// A mean is over so many seeds unless it is said otherwise.
+/// The number of seeds that a mean is over unless the page names another.
 const USUAL_SEEDS: usize = 5;
 
-/// What to say of means over fewer seeds than usual.
+/// The note for means over fewer seeds than usual.
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
@@ -127,7 +127,7 @@ pub(crate) fn fewer(seeds: usize) -> String {
     }
 }
 
-/// A cell: what would end it is taken out.
+/// A cell of a table, without characters that would end it.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
@@ -221,7 +221,7 @@ fn drawn(figure: &Figure) -> String {
     page + "\n"
 }
 
-/// What the paper publishes for the bars of a group; nothing if it is nothing.
+/// The published values for the bars of a group, or an empty string.
 fn published_row(group: &Group) -> String {
     let has = |bar: &Bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some);
     if !group.bars.iter().any(has) {
@@ -274,7 +274,7 @@ fn failures(results: &Results) -> String {
 }
 
 impl Results {
-    /// The runs without a right answer, each in a line.
+    /// The runs without a right answer, one a line.
     pub fn failures(&self) -> impl Iterator<Item = String> + '_ {
         self.rows.iter().filter(|row| !row.measured.answer_ok).map(|row| {
             let why = row

@@ -1,6 +1,6 @@
-//! Where workloads, scenarios and models come from.
+//! The sources of workloads, scenarios and models.
 
-/// Workloads after a paper or a benchmark. The others are ours.
+/// Workloads from a paper or a benchmark. The others are ours.
 const WORKLOADS: [(&str, &str); 9] = [
     ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
     ("color", "hLRC paper (MICRO 2016), section IV.A"),
@@ -13,7 +13,7 @@ const WORKLOADS: [(&str, &str); 9] = [
     ("pagerank-push", "ours, the usual push formulation"),
 ];
 
-/// Models of memory, each after the work that states it.
+/// Memory models, each with the work that defines it.
 const MODELS: [(&str, &str); 14] = [
     ("sc", "Lamport (1979)"),
     ("tso", "Hechtman thesis (Duke 2014), section 2.2.2"),
@@ -51,7 +51,7 @@ mod tests {
     use crate::catalog::{model_names, workload_names};
 
     #[test]
-    fn every_name_here_is_one_that_there_is_and_every_model_has_an_origin() {
+    fn every_name_exists_and_every_model_has_an_origin() {
         assert!(WORKLOADS.iter().all(|(name, _)| workload_names().contains(name)));
         assert!(MODELS.iter().all(|(name, _)| model_names().contains(name)));
         assert!(model_names().iter().all(|name| of_model(name) != OURS));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Place {
     /// The file.
     pub path: PathBuf,
-    /// The line and column, if the trouble has one.
+    /// The line and column, if the error has one.
     pub at: Option<(usize, usize)>,
 }
 

@@ -1,7 +1,7 @@
-//! Looks for races in a program, over several seeds.
+//! Detects races in a program, over several seeds.
 
 use serde::Serialize;
-use sim::OtherScope;
+use sim::ScopeReplacement;
 
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -9,17 +9,17 @@ use crate::record::Record;
 use crate::run;
 
 pub use sim::race::{
-    Detector, Pairing, Party, Race, RaceKind, RaceModel, RaceOptions, RaceReport, Usage, WideScope,
+    Detector, Pairing, Race, RaceKind, RaceModel, RaceOptions, RaceReport, RacingAccess, Usage, WideScope,
     level_name,
 };
 
-/// What was found in all runs together.
+/// The findings of all runs together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Races {
-    /// The races, and what was looked at.
+    /// The races, and the size of the search.
     #[serde(flatten)]
     pub report: RaceReport,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: u32,
     /// Runs that did not end with the right answer.
     pub failed: Vec<Failed>,
@@ -30,19 +30,19 @@ pub struct Races {
 pub struct Failed {
     /// Its seed.
     pub seed: u64,
-    /// What went wrong.
+    /// The error, as a sentence.
     pub error: String,
-    /// Do the settings not fit the input or the machine?
+    /// Whether the settings do not fit the input or the machine.
     #[serde(skip)]
     pub misfit: bool,
 }
 
-/// Runs an experiment once for each of so many seeds, from its own on, and
-/// watches. `each` is told what every run gave.
+/// Runs an experiment under race detection with `seeds` consecutive seeds, the
+/// first its own. `each` receives the result of every run.
 ///
 /// # Errors
-/// What cannot be run at all. A wrong answer and a run that does not end are
-/// results, and the races in them are reported.
+/// An experiment that cannot run. A wrong answer and a run that does not end
+/// are results, and their races are reported.
 pub fn races(
     experiment: &Experiment,
     options: RaceOptions,
@@ -61,17 +61,18 @@ pub fn races(
     Ok(Races { report: detector.finish(), runs: seeds, failed })
 }
 
-/// What a narrower scope would save.
+/// The savings of a narrower scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Saving {
-    /// The operation, its scope, and the narrower one; none for all of them together.
+    /// The operation, its scope, and the narrower one. `None` for all of them
+    /// together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<WideScope>,
     /// Cycles with the scopes that the program names, over all seeds.
     pub cycles_before: u64,
     /// Cycles with the narrower scope.
     pub cycles_after: u64,
-    /// Was every run with it right, and free of races?
+    /// Whether every run with it has the right answer and no race.
     pub is_safe: bool,
 }
 
@@ -86,7 +87,7 @@ pub fn savings(
     wide: &[WideScope],
     mut each: impl FnMut(&Record),
 ) -> Result<Vec<Saving>, Error> {
-    let mut measure = |scopes: Vec<OtherScope>| {
+    let mut measure = |scopes: Vec<ScopeReplacement>| {
         let mut cycles = 0;
         let experiment = Experiment { scopes, ..experiment.clone() };
         let found = races(&experiment, options, seeds, |record| {
@@ -108,8 +109,8 @@ pub fn savings(
     Ok(savings)
 }
 
-fn narrower(site: &WideScope) -> OtherScope {
-    OtherScope {
+fn narrower(site: &WideScope) -> ScopeReplacement {
+    ScopeReplacement {
         file: site.file.to_owned(),
         line: site.line,
         column: site.column,

@@ -1,4 +1,4 @@
-//! What a run leaves behind, as data and as JSON.
+//! The result of a run, as data and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::input::GraphRecord;
 use crate::table::{Column, Values};
 
-/// The result of one run. Its keys are an interface: they stay, and more may
-/// be added.
+/// The result of one run. The names of its fields are the JSON keys and stay.
+/// New ones may be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// The machine.
@@ -19,36 +19,36 @@ pub struct Record {
     pub policy: String,
     /// The workload.
     pub workload: &'static str,
-    /// The workload's input, where it has several.
+    /// The workload's input, if it has several.
     pub input: Option<String>,
-    /// What its graph is, where the input is one.
+    /// The description of the graph, if the input is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
     /// The seed.
     pub seed: u64,
-    /// How long the program took on the simulated machine.
+    /// The duration of the program on the simulated machine.
     pub cycles: u64,
-    /// Is the answer that of the host's reference?
+    /// Whether the answer equals that of the host's reference.
     pub answer_ok: bool,
-    /// Why not, or why the run did not end.
+    /// The reason why the answer is wrong, or why the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Did the program end itself because its settings do not fit the input or the
-    /// machine? The question is wrong then, not the machine.
+    /// Whether the program stopped because its settings do not fit the input or
+    /// the machine. Then the question is wrong, not the machine.
     #[serde(skip)]
     pub misfit: bool,
-    /// How long the run took on the host. Zero unless the caller measures it:
-    /// the one value that differs from run to run.
+    /// The duration of the run on the host. Zero unless the caller measures it.
+    /// It is the only value that differs from run to run.
     pub wall_seconds: f64,
-    /// How many events the simulation took.
+    /// The number of simulated events.
     pub events: u64,
-    /// Every counter by its name. They add up.
+    /// Every counter by its name. Counters are additive.
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part, and `total`.
     pub energy_pj: BTreeMap<String, f64>,
-    /// The kernels in the order in which they ran.
+    /// The kernels in the order of execution.
     pub kernels: Vec<KernelRecord>,
 }
 
@@ -57,9 +57,9 @@ pub struct Record {
 pub struct KernelRecord {
     /// Its name.
     pub name: String,
-    /// When it was launched.
+    /// The cycle of its launch.
     pub from_cycle: u64,
-    /// When its last write was visible to the host.
+    /// The cycle in which its last write was visible to the host.
     pub until_cycle: u64,
 }
 
@@ -70,8 +70,8 @@ impl Record {
         self.counters.get("noc_bytes_sent").copied().unwrap_or(0)
     }
 
-    /// A table of one row: who ran, what came out, and every setting, counter
-    /// and energy under its name.
+    /// A table with one row: the experiment, its result, and every setting,
+    /// counter and energy by name.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         let text = |name: &str, value: &str| Column::text(name, vec![value.to_owned()]);

@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::record::{KernelRecord, Record};
 
-/// How far a run is: the cycle in which the last wavefront retired. May be
-/// read from another thread.
+/// The progress of a run: the cycle in which the last wavefront retired.
+/// Another thread may read it.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse {
     cycle: Arc<AtomicU64>,
@@ -37,11 +37,12 @@ impl Probe for Pulse {
     }
 }
 
-/// Runs an experiment, watched by `probe`.
+/// Runs an experiment with a probe.
 ///
 /// # Errors
-/// What cannot be run at all: a machine that the protocol cannot use, a
-/// work-group that no compute unit holds. A wrong answer and a run that does
+/// An experiment that cannot run: the protocol cannot use the machine, or no
+/// compute unit can hold a work-group. A wrong answer and a run that does not
+/// end are results: the record contains them.
 /// not end are results: the record says so.
 pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
     let (program, check) = experiment.instance()?.into_parts();
@@ -68,10 +69,10 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
     }
 }
 
-/// Runs a program on a machine under the protocol of that name.
+/// Runs a program on a machine under the protocol of this name.
 ///
 /// # Errors
-/// As [`sim::run_subject`].
+/// The errors of [`sim::run_subject`].
 ///
 /// # Panics
 /// If there is no such protocol.
@@ -86,20 +87,20 @@ pub fn program_on<Pr: Probe>(
     sim::run_subject(&subject, system, program, &options, probe)
 }
 
-/// What the timing needs of the protocol of that name. No other code here is compiled
-/// once a protocol.
+/// The timing subject for the protocol of this name. Only this code is compiled once
+/// for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
-    struct Of;
-    impl zoo::Visit for Of {
+    struct SubjectOf;
+    impl zoo::Visit for SubjectOf {
         type Output = sim::Subject;
         fn visit<P: Protocol>(self) -> sim::Subject {
             sim::Subject::of::<P>()
         }
     }
-    zoo::with(protocol, Of)
+    zoo::with(protocol, SubjectOf)
 }
 
-/// Is it the question that is wrong, and not the program?
+/// Returns true if the question is at fault, not the program.
 fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }

@@ -1,4 +1,4 @@
-//! Runs the tasks of a plan on all cores, each once, and keeps their results.
+//! Runs the tasks of a plan on all cores, each once, and stores their results.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,40 +15,41 @@ use crate::results::{KernelSpan, Measured, Row};
 use crate::run::{Pulse, run};
 use crate::store::{Store, Stored, TaskId};
 
-/// How far a reproduction is.
+/// The progress of a reproduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Tasks whose results are there.
+    /// The number of tasks with results.
     pub done: usize,
-    /// Tasks in all.
+    /// The number of all tasks.
     pub tasks: usize,
-    /// How large those are that were run now, in arcs.
+    /// The size of the tasks that were run now, in arcs.
     pub weight_run: u64,
-    /// How large those are that are still to be run.
+    /// The size of the tasks that remain, in arcs.
     pub weight_left: u64,
 }
 
-/// What a reproduction did.
+/// The results of a reproduction.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// A row for each run of the plan, in order.
     pub rows: Vec<Row>,
-    /// How many tasks were run.
+    /// The number of tasks that were run.
     pub ran: usize,
-    /// How many results were there already.
+    /// The number of tasks whose results were stored already.
     pub found: usize,
-    /// What a person should know: files that were damaged.
+    /// Notices for the user about damaged files.
     pub notices: Vec<String>,
-    /// Did settings not fit the input or the machine? Such runs are not kept.
+    /// Whether some settings did not fit the input or the machine. Such runs
+    /// are not stored.
     pub has_misfit: bool,
 }
 
-/// Runs what is missing on so many threads. `tell` hears of every task that
-/// is over.
+/// Runs the missing tasks on `threads` threads. `tell` is called after every
+/// task.
 ///
 /// # Errors
-/// The first task that cannot be run, or the first result that cannot be kept.
-/// Results that were kept before stay.
+/// The first task that cannot run, or the first result that cannot be stored.
+/// Results that were stored before remain.
 pub fn perform(
     plan: &Plan,
     store: &Store,
@@ -81,7 +82,7 @@ pub fn perform(
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         graphs: Mutex::default(),
-        done: Mutex::new(Done {
+        done: Mutex::new(Completed {
             results: Vec::new(),
             error: None,
             has_misfit: false,
@@ -129,10 +130,10 @@ struct State<'a> {
     next: AtomicUsize,
     stop: AtomicBool,
     graphs: Mutex<BTreeMap<GraphKey, GraphInput>>,
-    done: Mutex<Done<'a>>,
+    done: Mutex<Completed<'a>>,
 }
 
-struct Done<'a> {
+struct Completed<'a> {
     results: Vec<(&'a TaskId, Measured)>,
     error: Option<Error>,
     has_misfit: bool,
@@ -175,14 +176,14 @@ impl State<'_> {
         let record = run(&experiment, &mut self.pulse.clone())?;
         let is_misfit = record.misfit;
         let measured = Measured::from(record);
-        // Whether settings fit is asked anew each time.
+        // The fit of settings is checked again in each reproduction.
         if !is_misfit {
             self.store.save(task, &measured)?;
         }
         Ok((measured, is_misfit))
     }
 
-    /// The graph of a task, made once for all.
+    /// The graph of a task, generated once for all tasks.
     fn graph(&self, task: &Task) -> Result<GraphInput, Error> {
         let scale = task.graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
         let key = (task.graph.name.clone(), scale);

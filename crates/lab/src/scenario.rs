@@ -1,4 +1,4 @@
-//! What is measured beside a workload: a protocol and how a program uses it.
+//! Scenarios: a protocol and the policy of a program.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use workloads::stealing::{for_machine, scenario};
 
 use crate::error::{Error, printable};
 
-/// The protocols that the scenarios of the hLRC paper run on, where they have
-/// not the name of their protocol (section IV: the first three on the baseline
+/// The protocols of the hLRC paper's scenarios, for scenarios whose name is not
+/// that of their protocol (section IV: the first three run on the baseline
 /// machine).
 const PROTOCOLS: [(&str, &str); 4] =
     [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
@@ -21,16 +21,16 @@ pub struct Scenario {
     pub name: &'static str,
     /// The protocol's name.
     pub protocol: &'static str,
-    /// How programs that steal work use it, unless something else is said: what
-    /// the paper's scenario of this name says.
+    /// The default policy of programs that steal work: that of the paper's
+    /// scenario of this name.
     pub stealing: Option<&'static str>,
-    /// How the program uses it, where the workload has a choice. Several
-    /// choices are joined by commas.
+    /// The policy of a workload that has a choice. Several choices are joined
+    /// by commas.
     pub policy: Option<String>,
 }
 
 impl Scenario {
-    /// A scenario of a name and a policy.
+    /// A scenario with a name and a policy.
     ///
     /// # Errors
     /// An unknown name.
@@ -45,7 +45,8 @@ impl Scenario {
         }
     }
 
-    /// The protocols, then the paper's scenarios on protocols that there are.
+    /// The names of the protocols, then those of the paper's scenarios whose
+    /// protocols exist.
     #[must_use]
     pub fn all() -> Vec<Scenario> {
         let of_protocol = |info: &Info| Scenario {
@@ -68,8 +69,8 @@ impl Scenario {
     /// Reads `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
     ///
     /// # Errors
-    /// An unknown name or an empty policy. Whether a workload has that policy
-    /// is known when they meet.
+    /// An unknown name or an empty policy. The policy is checked against a
+    /// workload later.
     pub fn parse(text: &str) -> Result<Scenario, Error> {
         let Some((name, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
         let policies: Vec<&str> = policies.split('+').map(str::trim).collect();

@@ -15,29 +15,31 @@ use crate::table::{Column, Values};
 /// Values of counters at the end of each interval of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// How many cycles an interval has; the last may be shorter.
+    /// The cycles of an interval. The last one may be shorter.
     pub every_cycles: NonZeroU64,
-    /// The counters, as the machine names them.
+    /// The counters, by the names of the machine.
     pub counters: Vec<String>,
     /// The ends of the intervals.
     pub cycles: Vec<u64>,
-    /// What each counter stood at, a list for each end.
+    /// The values of each counter, one list for each end.
     pub values: Vec<Vec<u64>>,
-    /// Messages by name are counted once one of them was sent.
+    /// For each counter, whether it exists: those of messages by name exist once
+    /// one was sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// Counters of messages by their names, which no machine knows beforehand.
+/// Counters of messages by name. The machine does not know the names
+/// beforehand.
 const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
-/// What is summed up when a run is over.
+/// Counters that are summed up only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
 impl Series {
-    /// Counters of an experiment, by their names; `l1.hits` is `l1_hits`.
+    /// Counters of an experiment, by their names. `l1.hits` is also `l1_hits`.
     ///
     /// # Errors
-    /// A name that the machine does not have, or that is there twice.
+    /// A name that the machine does not have, or a name given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
         let subject = timed(experiment.scenario.protocol).expect("a name of the list of protocols");
         let known = sim::counter_names(&subject, &experiment.system)
@@ -54,7 +56,7 @@ impl Series {
         Ok(Series { every_cycles: every, counters, cycles: Vec::new(), values: Vec::new(), seen })
     }
 
-    /// Refuses names of messages of which none was sent.
+    /// Refuses names of messages that were never sent.
     ///
     /// # Errors
     /// The first such name.
@@ -73,7 +75,7 @@ impl Series {
         Err(Error::unknown("counter", name, &known))
     }
 
-    /// What a counter grew by in an interval; a level is shown as it stands.
+    /// The growth of a counter in an interval, or the value of a level.
     #[must_use]
     pub fn change(&self, interval: usize, counter: usize) -> i128 {
         let value = |at: usize| i128::from(self.values[at][counter]);
@@ -81,13 +83,13 @@ impl Series {
         value(interval) - before
     }
 
-    /// Is the counter one that stands at a level?
+    /// Returns true if the counter is a level, not a sum.
     #[must_use]
     pub fn is_level(&self, counter: usize) -> bool {
         LEVELS.contains(&self.counters[counter].as_str())
     }
 
-    /// The series in long form: a row for each counter and interval.
+    /// The series in long form, with a row for each counter and interval.
     #[must_use]
     pub fn columns(&self, record: &Record) -> Vec<Column> {
         let rows = self.cycles.len() * self.counters.len();
@@ -131,7 +133,7 @@ impl Probe for Series {
     }
 }
 
-/// The counter of that name among those that are known.
+/// The known counter with this name.
 fn counter(name: &str, known: &[String]) -> Result<String, Error> {
     let plain = |name: &str| name.replace('.', "_").to_ascii_lowercase();
     let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));

@@ -1,9 +1,10 @@
-//! Results on disk: one Parquet file a task, named by all that determines it.
+//! Results on disk: one Parquet file for each task, named by everything that
+//! determines it.
 //!
-//! A file's name is the task's and a digest of the file's own bytes, so a
-//! damaged or half-written file is known before anything in it is believed. It
-//! is written under another name and renamed when it is whole. One process at a
-//! time owns a folder.
+//! The name of a file contains the task's name and a digest of the file's
+//! bytes, so a damaged or incomplete file is detected before it is read. A file
+//! is written under another name and renamed when it is complete. Only one
+//! process at a time uses a folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,10 +21,10 @@ pub use crate::digest::TaskId;
 
 mod columns;
 
-/// Letters of a digest in a file's name.
+/// The letters of the digest in a file's name.
 const DIGEST_LETTERS: usize = 16;
 const ENDING: &str = ".parquet";
-/// The ending of a file that is being written.
+/// The extension of a file that is being written.
 const UNFINISHED: &str = ".unfinished";
 
 /// A folder of results.
@@ -31,24 +32,24 @@ const UNFINISHED: &str = ".unfinished";
 pub struct Store {
     folder: PathBuf,
     files: Mutex<BTreeMap<TaskId, Vec<PathBuf>>>,
-    /// Held as long as the folder is in use.
+    /// Locked as long as the folder is in use.
     _lock: File,
 }
 
-/// What the folder has of a task.
+/// The stored result of a task.
 #[derive(Debug)]
 pub enum Stored {
     /// Its result.
     Result(Box<Measured>),
     /// Nothing.
     Nothing,
-    /// A file that is not what was written: says which and why.
+    /// A file with changed bytes. The text names it and the reason.
     Damaged(String),
 }
 
 impl Store {
-    /// Opens a folder, which is made if it is not there. What a killed process
-    /// left unfinished is removed.
+    /// Opens a folder and creates it if necessary. Removes the unfinished files
+    /// of a killed process.
     ///
     /// # Errors
     /// If the folder cannot be written, or another process uses it.
@@ -74,7 +75,7 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), files: Mutex::new(files), _lock: lock })
     }
 
-    /// What is there of a task.
+    /// The stored result of a task.
     #[must_use]
     pub fn load(&self, task: &Task) -> Stored {
         let paths = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(&task.id).cloned();
@@ -91,7 +92,7 @@ impl Store {
         damaged.map_or(Stored::Nothing, Stored::Damaged)
     }
 
-    /// Writes the result of a task. Damaged files of it go.
+    /// Writes the result of a task and removes its damaged files.
     ///
     /// # Errors
     /// If the file cannot be written.

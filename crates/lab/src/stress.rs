@@ -1,19 +1,19 @@
-//! A protocol under stress, and what is wrong with what came of it.
+//! The stress test of a protocol, and complaints about its result.
 
 use explore::Subject;
 use explore::stress::{self, Options, Stressed};
 use proto::words::{grouped, plural};
 
-/// Puts the protocol of that name under stress.
+/// Runs the stress test on the protocol of this name.
 ///
 /// # Errors
-/// A sentence: there is no such protocol, or what is asked of it cannot be made.
+/// A sentence, if there is no such protocol or the options are impossible.
 pub fn stress(protocol: &str, options: &Options<'_>) -> Result<Stressed, String> {
     let subject = Subject::named(protocol).ok_or_else(|| format!("{protocol}: there is no such protocol"))?;
     stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 
-/// What is not as it must be: an episode fails, or not all of them ran.
+/// Complaints: an episode that fails, or episodes that did not run.
 #[must_use]
 pub fn complaint(protocol: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
     match &stressed.failure {

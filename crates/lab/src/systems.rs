@@ -1,8 +1,8 @@
 //! Machines by name: those built in, and the user's own files.
 //!
-//! A name is looked for in the user's folder first (`NAME.toml`), then among
-//! the built-in ones, so a file of the same name replaces a built-in machine.
-//! Something with a slash or the ending `.toml` is a path.
+//! A name is searched in the user's folder first (`NAME.toml`), then among the
+//! built-in machines, so a file replaces a built-in machine of the same name. A
+//! name with a slash or the extension `.toml` is a path.
 
 mod read;
 
@@ -16,7 +16,7 @@ use crate::error::{Error, printable};
 pub(crate) use read::{changed, explain};
 pub use read::{parse, parse_for};
 
-/// The machines that every binary carries: name and description.
+/// The built-in machines: name and description.
 const BUILT_IN: [(&str, &str); 5] = [
     ("hlrc-128cu", include_str!("../../../systems/hlrc-128cu.toml")),
     ("hlrc-8cu", include_str!("../../../systems/hlrc-8cu.toml")),
@@ -25,10 +25,10 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("titan-v", include_str!("../../../systems/titan-v.toml")),
 ];
 
-/// A description longer than this is no machine.
+/// The largest size of a description.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The machines at hand.
+/// The known machines.
 #[derive(Clone, Debug)]
 pub struct Systems {
     folder: PathBuf,
@@ -36,14 +36,14 @@ pub struct Systems {
 
 /// One line of `list systems`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The name to ask for.
+pub struct SystemEntry {
+    /// The name.
     pub name: String,
-    /// What it is, or why it cannot be read.
+    /// The summary, or the reason why the file cannot be read.
     pub summary: String,
-    /// Where its numbers come from.
+    /// The source of its numbers.
     pub source: String,
-    /// The file, if it is the user's.
+    /// The file, if the machine is the user's.
     pub path: Option<PathBuf>,
 }
 
@@ -78,7 +78,8 @@ impl Systems {
         }
     }
 
-    /// A name that no machine has may be meant for a file.
+    /// The error for an unknown name. It mentions a file if the name may mean
+    /// one.
     fn unknown(&self, name: &str) -> Error {
         let unknown = Error::unknown("system", name, &self.names());
         let name = printable(name);
@@ -93,7 +94,7 @@ impl Systems {
         )
     }
 
-    /// The description of a machine as text, for the user to copy and change.
+    /// The description of a machine as text. Users copy and change it.
     ///
     /// # Errors
     /// Unknown names and unreadable files.
@@ -117,9 +118,10 @@ impl Systems {
         names
     }
 
-    /// All machines, sorted by name. A file that cannot be read says why.
+    /// All machines, sorted by name. An unreadable file is listed with the
+    /// reason.
     #[must_use]
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<SystemEntry> {
         let own = self.own_files();
         self.names()
             .into_iter()
@@ -129,12 +131,12 @@ impl Systems {
                     Ok(system) => (system.summary, system.source),
                     Err(error) => (error.to_string(), String::new()),
                 };
-                Listed { name, summary, source, path }
+                SystemEntry { name, summary, source, path }
             })
             .collect()
     }
 
-    /// The user's files, sorted; none if the folder cannot be read.
+    /// The user's files, sorted. Empty if the folder cannot be read.
     fn own_files(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mut files: Vec<PathBuf> = entries

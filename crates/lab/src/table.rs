@@ -14,20 +14,21 @@ use parquet::schema::types::Type;
 
 use crate::error::{Error, printable};
 
-/// How a table is written.
+/// The format of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Text, a line a row, the first with the names of the columns.
+    /// Text with one line for each row. The first line has the names of the
+    /// columns.
     Csv,
-    /// Columns with types, for programs.
+    /// Typed columns, for programs.
     Parquet,
 }
 
 impl Format {
-    /// The format that the end of a file's name asks for.
+    /// The format for the extension of a file.
     ///
     /// # Errors
-    /// If it asks for none of them.
+    /// If no format has this extension.
     pub fn of(path: &Path) -> Result<Format, Error> {
         let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
@@ -41,7 +42,7 @@ impl Format {
     }
 }
 
-/// A column with its values, one a row.
+/// A column with its values, one for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name.
@@ -57,7 +58,7 @@ pub enum Values {
     Text(Vec<String>),
     /// Whole numbers from zero.
     Count(Vec<u64>),
-    /// Yes or no.
+    /// True or false.
     Flag(Vec<bool>),
     /// Numbers.
     Real(Vec<f64>),
@@ -101,10 +102,10 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Writes a table whose columns are equally long.
+/// Writes a table. All columns must have the same length.
 ///
 /// # Errors
-/// What writing meets, in words.
+/// An error of the writer, in words.
 pub fn write<W: Write + Send>(format: Format, columns: &[Column], out: W) -> Result<(), String> {
     match format {
         Format::Csv => write_csv(columns, out).map_err(|error| error.to_string()),
@@ -122,10 +123,10 @@ fn write_csv<W: Write>(columns: &[Column], mut out: W) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Rows of one group of a Parquet file.
+/// The rows of one group of a Parquet file.
 const GROUP_ROWS: usize = 1 << 18;
 
-/// Writes Parquet; the same bytes for the same table.
+/// Writes Parquet. The same table gives the same bytes.
 pub(crate) fn write_parquet<W: Write + Send>(columns: &[Column], out: W) -> Result<(), ParquetError> {
     let fields = columns.iter().map(|column| field(column).map(Arc::new));
     let schema = Type::group_type_builder("run").with_fields(fields.collect::<Result<_, _>>()?).build()?;
@@ -170,7 +171,7 @@ fn write_column<W: Write + Send>(
                 values[from..until].iter().map(|text| ByteArray::from(text.as_str())).collect();
             writer.typed::<ByteArrayType>().write_batch(&texts, None, None)?
         }
-        // The column is declared unsigned: the same 64 bits.
+        // The column is declared unsigned and has the same 64 bits.
         Values::Count(values) => {
             let bits: Vec<i64> = values[from..until].iter().map(|count| count.cast_signed()).collect();
             writer.typed::<Int64Type>().write_batch(&bits, None, None)?
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csv_file_quotes_what_it_must() {
+    fn a_csv_file_quotes_special_characters() {
         let mut out = Vec::new();
         write(Format::Csv, &columns(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_name_decides_and_others_are_refused() {
+    fn the_extension_selects_the_format_and_others_are_refused() {
         assert_eq!(Format::of(Path::new("a/b.CSV")).unwrap(), Format::Csv);
         assert_eq!(Format::of(Path::new("b.parquet")).unwrap(), Format::Parquet);
         for name in ["b", "b.json", "csv", "b.csv.gz"] {

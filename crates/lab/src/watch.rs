@@ -12,15 +12,15 @@ use sim::sample::Sample;
 use crate::run::{Pulse, Timeline};
 use crate::series::Series;
 
-/// What `fencepost run` looks at while a run goes on: how far it is, and
-/// perhaps a time line and counters.
+/// The probes of `fencepost run`: the progress, and optionally a time line and
+/// counters.
 #[derive(Debug)]
 pub struct Watch<W: std::io::Write> {
-    /// How far the run is.
+    /// The progress of the run.
     pub pulse: Pulse,
     /// The time line.
     pub timeline: Option<Timeline<W>>,
-    /// The counters. Their interval is that of the time line.
+    /// The counters. They have the interval of the time line.
     pub series: Option<Series>,
 }
 

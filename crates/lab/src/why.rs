@@ -1,4 +1,4 @@
-//! Where the cycles between two runs went.
+//! The causes of the difference in cycles between two runs.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use sim::attribution::Cause;
 
 use crate::record::Record;
 
-/// Two runs, and the difference between them by cause. Its keys are an
-/// interface.
+/// Two runs, and the difference between them by cause. The names of its fields
+/// are the JSON keys and stay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The machine.
@@ -22,16 +22,16 @@ pub struct Difference {
     pub a: String,
     /// The second scenario.
     pub b: String,
-    /// How long the first one took.
+    /// The duration of the first run.
     pub cycles_a: u64,
-    /// How long the second one took.
+    /// The duration of the second run.
     pub cycles_b: u64,
-    /// Is the first answer right?
+    /// Whether the first answer is right.
     pub answer_ok_a: bool,
-    /// Is the second answer right?
+    /// Whether the second answer is right.
     pub answer_ok_b: bool,
-    /// What each cause adds (or, below zero, saves) on the way from the first
-    /// to the second: together `cycles_b - cycles_a`.
+    /// The cycles that each cause adds from the first run to the second,
+    /// negative if it saves cycles. Their sum is `cycles_b - cycles_a`.
     pub parts: Vec<Part>,
 }
 
@@ -40,33 +40,33 @@ pub struct Difference {
 pub struct Part {
     /// Its name.
     pub cause: String,
-    /// What it is.
+    /// Its meaning.
     pub meaning: String,
     /// The second run's cycles minus the first run's.
     pub cycles: i64,
-    /// Of the first run.
+    /// The cycles of the first run.
     pub cycles_a: u64,
-    /// Of the second run.
+    /// The cycles of the second run.
     pub cycles_b: u64,
 }
 
-/// A run as the account of its cycles needs it.
+/// The data of a run that the account of its cycles needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
-    /// What the run is called: its scenario.
+    /// The name of the run: its scenario.
     pub name: &'a str,
-    /// How long it took.
+    /// The duration of the run.
     pub cycles: u64,
-    /// Is its answer right?
+    /// Whether the answer is right.
     pub answer_ok: bool,
-    /// Why not, or why it did not come to its end.
+    /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<&'a str>,
     /// Its counters.
     pub counters: &'a BTreeMap<String, u64>,
 }
 
 impl<'a> Account<'a> {
-    /// Of a record.
+    /// The account of a record.
     #[must_use]
     pub fn of(name: &'a str, record: &'a Record) -> Account<'a> {
         let Record { cycles, answer_ok, ref error, ref counters, .. } = *record;
@@ -80,8 +80,8 @@ impl<'a> Account<'a> {
     /// The cycles of each cause, in the order of [`Cause::ALL`].
     ///
     /// # Errors
-    /// A run that did not come to its end has no account; one that does not add
-    /// up is refused.
+    /// A run that did not end has no account. An account whose causes do not
+    /// add up to its cycles is refused.
     pub fn parts(&self) -> Result<Vec<u64>, String> {
         let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
         let Some(parts) = parts else {
@@ -100,7 +100,7 @@ impl Difference {
     /// The difference between two runs of the same workload.
     ///
     /// # Errors
-    /// As for [`Account::parts`].
+    /// The errors of [`Account::parts`].
     pub fn new(
         system: &str,
         workload: &str,
@@ -144,7 +144,7 @@ impl Difference {
         }
     }
 
-    /// The causes that change anything, those that change most first.
+    /// The causes with a difference, the largest first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Part> {
         let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.cycles != 0).collect();
@@ -153,7 +153,7 @@ impl Difference {
     }
 }
 
-/// No run has 2^63 cycles.
+/// No run has 2^63 cycles, so the conversion is exact.
 fn signed(cycles: u64) -> i64 {
     i64::try_from(cycles).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Every mistake in a machine description is one sentence with its place.
+//! Every mistake in a machine description gives one sentence with its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 const TEXT: &str = include_str!("../../../systems/hlrc-8cu.toml");
 
-/// The error of the description with one replacement, and the line that was
-/// changed.
+/// The error of the description with one replacement, and the number of the
+/// changed line.
 fn error_of(from: &str, to: &str) -> (String, usize) {
     let at = TEXT.find(from).unwrap_or_else(|| panic!("the description has `{from}`"));
     let line = TEXT[..at].matches('\n').count() + 1;
@@ -34,7 +34,7 @@ fn a_wrong_key_names_the_nearest_one() {
 }
 
 #[test]
-fn a_wrong_type_names_what_was_found_and_expected() {
+fn a_wrong_type_names_the_value_found_and_the_type_expected() {
     assert_error(
         "count = 8 ",
         "count = \"8\" ",
@@ -47,7 +47,7 @@ fn a_wrong_type_names_what_was_found_and_expected() {
 }
 
 #[test]
-fn a_table_or_a_name_in_the_place_of_the_other_is_answered_with_what_is_expected() {
+fn a_table_in_place_of_a_name_or_the_reverse_names_the_expected_form() {
     let topology = "{ mesh = { columns = 2, rows = 4 } }";
     let torus = "found `\"torus\"`, expected a table as `{ torus = { columns = 1, rows = 1 } }`";
     assert_error(topology, "\"torus\"", 12, &[torus]);
@@ -85,7 +85,7 @@ fn zero_negative_and_overflowing_values_are_refused() {
 }
 
 #[test]
-fn impossible_combinations_are_refused_where_they_stand() {
+fn impossible_combinations_are_refused_with_their_place() {
     assert_error("bytes = 16384", "bytes = 32", 9, &["l1.bytes", "32 bytes", "one line of 64 bytes"]);
     assert_error(
         "chiplets = 1 ",
@@ -98,7 +98,7 @@ fn impossible_combinations_are_refused_where_they_stand() {
 }
 
 #[test]
-fn links_and_pages_that_cannot_be_are_refused_where_they_stand() {
+fn impossible_links_and_pages_are_refused_with_their_place() {
     let refused = |table: &str, column, parts: &[&str]| {
         assert_error("chiplets = 1 ", &format!("{table}\nchiplets = 1 "), column, parts);
     };
@@ -143,7 +143,7 @@ fn a_file_of_the_user_replaces_a_built_in_machine() {
 }
 
 #[test]
-fn what_is_no_text_file_is_refused_in_a_sentence() {
+fn a_file_without_text_is_refused_in_a_sentence() {
     let folder = scratch("no-text");
     fs::write(folder.join("bytes.toml"), [0xff, 0xfe, 0]).unwrap();
     fs::write(folder.join("long.toml"), vec![b'#'; (1 << 20) + 1]).unwrap();
@@ -157,7 +157,7 @@ fn what_is_no_text_file_is_refused_in_a_sentence() {
     assert!(systems.load("/dev/zero").unwrap_err().to_string().contains("not a file"));
 }
 
-/// A line of a sound description, and damage to it.
+/// A line of a valid description, and damage to it.
 fn damaged() -> impl Strategy<Value = String> {
     let lines = TEXT.lines().count();
     (0..lines, "\\PC{0,20}", 0..4u8).prop_map(|(at, junk, how)| {

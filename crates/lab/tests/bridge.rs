@@ -1,5 +1,5 @@
-//! What a machine does with a test is among what the explorer finds for the
-//! same protocol; and what is weak about a protocol is there to be found.
+//! The timed machine produces only outcomes that the explorer finds for the
+//! same protocol, and the weak outcomes of a protocol are found.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ fn test(path: &str) -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-/// The outcomes that `seeds` runs on a machine have.
+/// The outcomes of `seeds` runs on a machine.
 fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<Vec<Value>> {
     let run = |seed: u64| {
         let delay = [0, 20, 200, 600][(seed % 4) as usize];
         let made = program(test, delay, seed).expect("made to run");
         let options = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
-        // A program that waits by itself may wait for ever.
+        // A program with a loop that waits may never end.
         let outcome = match program_on(system, P::INFO.name, made, options, &mut ()) {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -43,8 +43,8 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
     (0..seeds).filter_map(run).collect()
 }
 
-/// All outcomes that there are; none where the explored machine lacks
-/// something, or there are too many states for a test.
+/// All outcomes. `None` if the explored machine lacks a feature, or there are
+/// too many states for a test.
 fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let bounds = Bounds { core: IssueRule::Gpu, ..combining };
@@ -84,7 +84,7 @@ fn bridge<P: Protocol>() {
     assert!(compared >= 25 && seen > compared, "{}: {compared} tests, {seen} outcomes", P::INFO.name);
 }
 
-/// A word that was read before is read again although a flag has come.
+/// A word that was read before is read again after a flag was seen.
 const STALE: &str = "C stale
 { }
 
@@ -103,7 +103,7 @@ exists (1:r0=1 /\\ 1:r1=0)
 ";
 
 /// Relaxed atomics and ordinary accesses may be seen out of order under all of
-/// these protocols; if they were not, much would pass for the wrong reason.
+/// these protocols. Otherwise other tests could pass without testing anything.
 fn weak<P: Protocol>() {
     let stale = litmus::parse::parse(STALE).expect("it is a test");
     for (test, outcome) in [(test("c11/SB.litmus"), vec![0, 0]), (stale, vec![1, 0])] {
@@ -117,12 +117,12 @@ macro_rules! protocols {
         $(
             mod $name {
                 #[test]
-                fn what_is_timed_was_explored() {
+                fn timed_outcomes_are_among_the_explored_ones() {
                     super::bridge::<$protocol>();
                 }
 
                 #[test]
-                fn weak_outcomes_are_there() {
+                fn weak_outcomes_are_found() {
                     super::weak::<$protocol>();
                 }
             }

@@ -1,4 +1,4 @@
-//! Counterexamples of protocols that look at the clock, made again with the timing.
+//! Counterexamples of protocols that read the clock, replayed with timing.
 
 #[path = "../../explore/tests/clocks/lease.rs"]
 #[allow(dead_code, reason = "only what is refuted is made again")]
@@ -20,7 +20,8 @@ use proto::{Protocol, WritePolicy};
 
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// A message passes to a reader that may have a copy; `LOAD` is how it reads.
+/// A message passes to a reader that may have a copy. `LOAD` is the reader's
+/// load.
 const MESSAGE: &str = "OPENCL message
 { }
 
@@ -39,7 +40,7 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// The same stale copy is read with the timing.
+/// The timed machine reads the same stale copy.
 fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let test = Test::read("message", &MESSAGE.replace("LOAD", load)).expect("it is a test");
     let program = &*test.program();
@@ -69,7 +70,7 @@ const ORDINARY: &str = "*x";
 const SYNCHRONIZING: &str = "atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device)";
 
 #[test]
-fn leases_that_do_not_age_come_out_with_the_timing() {
+fn leases_that_do_not_age_fail_with_timing() {
     for bounds in [BOUNDS, BOUNDS.in_full()] {
         let trace = comes_out::<lease::keeping::AnswerKeeps>(SYNCHRONIZING, bounds);
         assert!(trace.violation.moves.contains(&Move::Tick));
@@ -78,13 +79,13 @@ fn leases_that_do_not_age_come_out_with_the_timing() {
 }
 
 #[test]
-fn clocks_that_are_apart_come_out_with_the_timing() {
+fn clocks_that_differ_fail_with_timing() {
     let trace = comes_out::<lease::right::Lease>(SYNCHRONIZING, BOUNDS.skewed(1));
     assert!(trace.violation.moves.iter().any(|mv| matches!(mv, Move::TickAt { .. })));
 }
 
 #[test]
-fn stamps_come_out_with_the_timing() {
+fn stamp_faults_fail_with_timing() {
     comes_out::<stamp::stuck::NoAdvance>(ORDINARY, BOUNDS);
     comes_out::<stamp::forgetful::KeepsLines>(ORDINARY, BOUNDS);
 }

@@ -1,4 +1,5 @@
-//! The page of a comparison: each number in its column, each bar with its interval.
+//! The page of a comparison has each number in its column and an interval at each
+//! bar.
 
 use lab::report::of_comparison;
 use lab::results::Interval;
@@ -59,7 +60,7 @@ fn table(page: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_number_stands_in_its_column_with_its_interval() {
+fn every_number_is_in_its_column_with_its_interval() {
     let page = page(vec![row("vi", 1.0, true), row("no-l1", 2.0, true)]);
     let rows = table(&page);
     assert_eq!(rows.len(), 2, "{rows:?}");
@@ -85,7 +86,7 @@ fn each_figure_has_its_own_quotients_and_their_intervals() {
 }
 
 #[test]
-fn a_wrong_answer_is_said_above_the_figures_and_in_its_row() {
+fn a_wrong_answer_is_reported_above_the_figures_and_in_its_row() {
     let page = page(vec![row("vi", 1.0, true), row("no-l1", 2.0, false)]);
     assert!(page.contains("Without a right answer, and so without a bar: 1 of 2 rows."), "{page}");
     let rows = table(&page);

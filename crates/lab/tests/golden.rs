@@ -1,7 +1,8 @@
-//! Runs repeat to the bit: on this machine, on any other, and beside others.
+//! Runs are identical to the bit: on this machine, on any other, and beside
+//! others.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p lab --test golden` writes the table anew
-//! after a change that is meant to change results.
+//! `FENCEPOST_BLESS=1 cargo test -p lab --test golden` rewrites the table after
+//! a change that is meant to change results.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +14,7 @@ use lab::systems::Systems;
 
 const SYSTEMS: [&str; 5] = ["hlrc-8cu", "hlrc-128cu", "hrf-8cu", "stc-8cu", "titan-v"];
 
-/// Small enough that a machine runs all of them in a fraction of a second.
+/// Inputs so small that a machine runs all of them in a fraction of a second.
 const WORKLOADS: [(&str, &str); 9] = [
     ("vec-copy", "n=4k"),
     ("vec-add", "n=4k"),
@@ -59,7 +60,7 @@ fn line(record: &Record) -> String {
 }
 
 #[test]
-fn every_run_gives_the_result_that_is_written_down() {
+fn every_run_gives_the_recorded_result() {
     let mut table = String::from(
         "# system, protocol, workload, seed, cycles, traffic bytes, L1 hits, energy pJ, answer\n",
     );

@@ -1,11 +1,11 @@
-//! A hit is answered without the step of its controller. Runs that take the step come
-//! to the same bits.
+//! The simulator answers a hit without a step of the controller. Runs with the step
+//! are identical to the bit.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
 use sim::RunOptions;
 
-/// Small runs in which lines are read again: between stores, atomics, acquires and
+/// Small runs that read lines again: between stores, atomics, acquires and
 /// evictions.
 const WORKLOADS: [(&str, &str); 7] = [
     ("l1-resident", "work-groups=4 reads=32 kib=1"),

@@ -1,4 +1,4 @@
-//! The HRF paper from files to scores: its runs made up, its litmus tests judged.
+//! The HRF paper from files to scores, with synthetic runs and real litmus tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
     results.claims.iter().find(|claim| claim.id == id).unwrap()
 }
 
-/// What comes out if each input has a speedup and a number of donations.
+/// The results if each input has a given speedup and number of donations.
 fn with(speedup: impl Fn(&str) -> f64, donations: impl Fn(&str) -> u64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {
@@ -46,17 +46,17 @@ fn speedups_in_the_published_range_on_every_input_are_reproduced() {
     assert_eq!(claim(&rising, "hrf.fig10.uts").status, Status::Reproduced);
     let found = claim(&rising, "hrf.fig10.donations");
     assert_eq!((found.status, found.measured.as_f64()), (Status::Reproduced, Some(1.0)));
-    // One input out of four at which nothing is gained.
+    // One input of four has no speedup.
     let one_fails = with(|input| if input == "T4" { 1.0 } else { 1.05 }, donations);
     assert_eq!(claim(&one_fails, "hrf.fig10.uts").status, Status::Contradicted);
     let falling = with(|input| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0'), donations);
     assert_eq!(claim(&falling, "hrf.fig10.donations").status, Status::Contradicted);
-    // All alike: there is no rank.
+    // Equal values have no ranks.
     let alike = with(|_| 1.05, |_| 7);
     assert_eq!(claim(&alike, "hrf.fig10.donations").status, Status::NotRun);
 }
 
-/// What comes out if a run's speedup depends on its seed, in steps of its input.
+/// The results if a run's speedup depends on its seed and input.
 fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {
@@ -74,7 +74,7 @@ fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
 }
 
 #[test]
-fn a_correlation_that_the_seeds_do_not_settle_is_inconclusive_within_its_range() {
+fn an_uncertain_correlation_is_inconclusive_within_its_range() {
     let falling = |input: &str| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0');
     let noisy = with_seeds(|input, seed| falling(input) + 0.1 * ((seed * 7 % 5) as f64 - 2.0));
     let found = claim(&noisy, "hrf.fig10.donations");
@@ -91,7 +91,7 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     let close = |input: &str, seed: u64| if input == "T4" { 1.001 + 0.001 * seed as f64 } else { 1.05 };
     let results = with_seeds(close);
     let found = claim(&results, "hrf.fig10.uts");
-    // The mean of seeds 1 to 5, no one of them.
+    // The mean over seeds 1 to 5, which no single seed has.
     assert!((found.measured.as_f64().unwrap() - 1.004).abs() < 1e-6, "{found:?}");
     assert_eq!(found.status, Status::Contradicted, "the interval ends at 1.00596: too little to be close");
     let note = found.note.as_deref().unwrap();
@@ -100,17 +100,17 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     assert!(found.measured_text().ends_with(") on T4, the worst"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();
     assert!(low < 1.004 && 1.004 < high);
-    // No zero is lost at the end of a number.
+    // A zero at the end of a number is kept.
     let zero = with_seeds(|input, seed| if input == "T4" { 1.0009 + 0.0011 * seed as f64 } else { 1.05 });
     let note = claim(&zero, "hrf.fig10.uts").note.as_deref().unwrap();
     assert!(note.contains("T4 1.0042 (seeds 1.0020 to 1.0064)"), "{note}");
-    // Seeds that go either way.
+    // Seeds with both signs.
     let noisy = with_seeds(|input, seed| if input == "T4" { 0.96 + 0.025 * seed as f64 } else { 1.05 });
     assert_eq!(claim(&noisy, "hrf.fig10.uts").status, Status::Inconclusive);
 }
 
 #[test]
-fn where_nothing_matters_no_claim_about_runs_is_reproduced() {
+fn equal_runs_reproduce_no_claim_about_runs() {
     let results = with(|_| 1.0, |_| 1000);
     let of_runs = ["hrf.fig10.uts", "hrf.fig10.donations"].map(|id| claim(&results, id).status);
     assert_eq!(of_runs, [Status::Contradicted, Status::NotRun]);
@@ -139,7 +139,7 @@ fn own(name: &str, litmus: &str) -> PathBuf {
 }
 
 #[test]
-fn an_example_that_is_not_as_claimed_contradicts_and_a_wrong_name_is_said_with_its_place() {
+fn a_litmus_test_with_another_result_contradicts_and_an_unknown_name_has_its_place() {
     let text = |claim: &str, test: &str, model: &str, races: bool| {
         format!(
             "title = \"t\"\n[[litmus]]\nclaim = \"{claim}\"\ntest = \"{test}\"\nmodels = [\"{model}\"]\nraces = {races}\n"

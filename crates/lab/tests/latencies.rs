@@ -1,12 +1,12 @@
-//! The machines have the latencies that their sources' tables promise.
+//! The machines have the latencies in their sources' tables.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
 
-/// Cycles from a load to its answer: out of memory, and out of the L2.
+/// Cycles from a load to its answer: from memory, and from the L2.
 ///
-/// Each of ten kernels loads one word. The first finds it in memory; the
-/// others in the L2, because a kernel begins with an empty L1.
+/// Each of ten kernels loads one word. The first load reads memory. The others
+/// read the L2, because a kernel begins with an empty L1.
 fn latencies(system: &str) -> (f64, f64) {
     let cycles = |kernels: u32| {
         let question = Question {
@@ -29,7 +29,7 @@ fn latencies(system: &str) -> (f64, f64) {
 fn titan_v_has_the_latencies_of_table_3_1() {
     let (memory, l2) = latencies("titan-v");
     assert_eq!(l2, 148.0);
-    // The table has one number; ours depends on whether the row is open.
+    // The table has one number. Our latency depends on whether the row is open.
     assert!((223.0..=273.0).contains(&memory), "{memory}");
 }
 
@@ -44,6 +44,6 @@ fn stc_8cu_has_the_latencies_of_table_3() {
 fn the_hlrc_machines_are_slower_where_the_mesh_is_wider() {
     let [small, large] = ["hlrc-8cu", "hlrc-128cu"].map(latencies);
     assert!(small.1 < large.1, "{small:?} {large:?}");
-    // L1 and L2 of Table 4 and at least one hop there and back.
+    // L1 and L2 of Table 4, and at least one hop in each direction.
     assert!(small.1 >= 4.0 + 24.0 + 4.0, "{small:?}");
 }

@@ -1,4 +1,4 @@
-//! Machine files with further levels, and what they say of protocols.
+//! Machine files with further levels, and with settings of protocols.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ store_fifo_entries = 16
 latency_cycles = 100
 ";
 
-/// A machine of this repository, with more behind it.
+/// A machine of this repository with text appended.
 fn with(more: &str) -> String {
     format!("{}\n{more}", Systems::default().text("hrf-8cu").unwrap())
 }
@@ -36,7 +36,7 @@ fn refused(more: &str) -> String {
     parse_for(Path::new("m.toml"), &with(more), &known).unwrap_err().to_string()
 }
 
-/// Where the last line of a machine file with this behind it is.
+/// The line of `text` in a machine file with `more` appended.
 fn line_of(more: &str, text: &str) -> String {
     let at = with(more).lines().position(|line| line.contains(text)).unwrap() + 1;
     format!("m.toml:{at}:")
@@ -53,13 +53,13 @@ fn a_level_and_the_settings_of_a_protocol_are_read() {
     assert_eq!((array.miss_registers, array.store_buffer_entries), (32, 16));
     assert_eq!(array.policy, proto::WritePolicy::Combining);
     assert_eq!(system.protocol["timed"]["lease_ticks"], 20);
-    // Written and read again, it is the same.
+    // The description is unchanged after writing and reading.
     let again = parse_for(Path::new("m.toml"), &toml::to_string(&system).unwrap(), &known).unwrap();
     assert_eq!(again, system);
 }
 
 #[test]
-fn a_file_without_them_is_the_machine_it_was() {
+fn a_file_without_levels_and_settings_is_unchanged() {
     let system = parse(Path::new("m.toml"), &with("")).unwrap();
     let names: Vec<String> = system.topology().levels.into_iter().map(|level| level.name).collect();
     assert_eq!(names, ["l1", "l2", "host"]);
@@ -67,7 +67,7 @@ fn a_file_without_them_is_the_machine_it_was() {
 }
 
 #[test]
-fn what_is_wrong_with_a_level_is_said_with_its_place() {
+fn a_fault_of_a_level_has_its_place() {
     let cases = [
         ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of a set of 8 ways"),
         ("latency_cycles", "latency_cycle", "latency_cycle = 100", "did you mean `latency_cycles`?"),
@@ -91,7 +91,7 @@ fn what_is_wrong_with_a_level_is_said_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_with_a_setting_is_said_with_its_place_and_the_nearest_name() {
+fn a_fault_of_a_setting_has_its_place_and_the_nearest_name() {
     let cases = [
         ("[protocol.timed]\nlease_ticks = 2000\n", "lease_ticks", "2000 ticks, expected 1 to 1000"),
         ("[protocol.timed]\nlease_tick = 20\n", "lease_tick", "did you mean `lease_ticks`?"),

@@ -1,6 +1,6 @@
-//! The detector against the exhaustive verdicts on litmus tests: it reports no
-//! race of a program without any, and finds a race that a program has if the
-//! schedule comes by it.
+//! The race detector against the exhaustive verdicts on litmus tests. It
+//! reports no race of a race-free program, and finds a race if the schedule
+//! reaches it.
 
 use lab::litmus::program;
 use lab::race::{Detector, Pairing, RaceModel, RaceOptions};
@@ -22,17 +22,17 @@ fn machine() -> System {
     Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine")
 }
 
-/// Races seen in runs of the test with so many seeds.
+/// Races in runs of the test with this many seeds.
 fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until_found: bool) -> Vec<String> {
     let mut detector = Detector::new(options);
     for seed in 0..seeds {
-        // The first run has no delays, others have short ones or long ones.
+        // The first run has no delays; others have short or long ones.
         let delay = [0, 40, 400][(seed % 3) as usize];
         let program = program(test, delay, seed).expect("made to run");
         let run = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
-        // A run that waits for ever has raced until then.
+        // A run that waits forever has shown its race already.
         let _ = program_on(system, "no-l1", program, run, &mut detector);
-        if until_found && seed % 8 == 7 && !detector.found_nothing() {
+        if until_found && seed % 8 == 7 && !detector.has_no_races() {
             break;
         }
     }
@@ -43,8 +43,8 @@ fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until
         .collect()
 }
 
-/// The test with each await as what a machine makes of it: a loop of loads. An
-/// await is one read, but each round of the loop is one, and may race.
+/// The test with each await as a loop of loads, as a machine executes it. An
+/// await is one read, but each round of the loop is one read that may race.
 fn spinning(test: &Program) -> Program {
     let mut test = test.clone();
     for thread in &mut test.threads {
@@ -83,7 +83,7 @@ fn spinning(test: &Program) -> Program {
     test
 }
 
-/// How the detector did on some tests.
+/// The detector's score on some tests.
 #[derive(Debug, Default)]
 struct Tally {
     race_free: u32,
@@ -150,7 +150,7 @@ fn shipped_tests() {
 }
 
 #[test]
-fn made_programs() {
+fn generated_programs() {
     let system = machine();
     let mut tally = Tally::default();
     let mut bound = Bound::new(2, 4, 2);

@@ -1,4 +1,4 @@
-//! A machine that is short of something is never stuck or wrong.
+//! A machine with a scarce resource never gets stuck and gives no wrong answer.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn run(system: &System, few: &str, protocol: &str, workload: &str, settings: &[(
     assert!(record.answer_ok, "few {few}, {workload} under {protocol}: {:?}", record.error);
 }
 
-/// Every shortage: what is scarce, and the machine.
+/// Every shortage: the scarce resource, and the machine.
 fn shortages() -> Vec<(&'static str, System)> {
     let wide: System = parse(Path::new("hrf-8cu.toml"), TEXT).expect("a sound machine");
     let with = |change: fn(&mut System)| {

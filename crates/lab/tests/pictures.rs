@@ -1,5 +1,5 @@
-//! Pictures of reports can be read: no letters leave a picture or lie over
-//! others, on a page and on a screen of 400 pixels.
+//! Pictures of reports are legible: no text leaves a picture or overlaps other
+//! text, on a page and on a screen of 400 pixels.
 
 use lab::report::{of_difference, of_results};
 use lab::results::*;
@@ -76,7 +76,8 @@ fn page() -> String {
     of_results(&results) + &differences()
 }
 
-/// Waterfalls with a large cause, small ones, and hardly any difference.
+/// Waterfalls with a large cause, with small causes, and with almost no
+/// difference.
 fn differences() -> String {
     let of = |a: &str, cycles: &[i64]| {
         let names = ["queue-dram", "local-memory", "imbalance", "acquire", "load", "host", "issue"];
@@ -105,7 +106,7 @@ fn differences() -> String {
         + &of("rsp", &[6_000_000, -900_000])
 }
 
-/// Where letters stand: left, top, right, bottom.
+/// The box of a text: left, top, right, bottom.
 struct Letters {
     place: [f64; 4],
     text: String,
@@ -120,8 +121,8 @@ fn number(tag: &str, name: &str) -> f64 {
     attribute(tag, name).unwrap_or_else(|| panic!("{name} in {tag}")).parse().unwrap()
 }
 
-/// The width of text in common sans-serif fonts: the mean over letters that are
-/// mixed is a little more than half of the size.
+/// The width of text in common sans-serif fonts: on average a little more than
+/// half of the size for each letter.
 fn estimated_width(text: &str, size: f64) -> f64 {
     size * 0.54 * text.chars().count() as f64
 }
@@ -137,7 +138,7 @@ fn letters(svg: &str) -> Vec<Letters> {
             "middle" => (width / 2.0, width / 2.0),
             _ => (width, 0.0),
         };
-        // Of the height, letters that people read take less than the font's size.
+        // Letters are lower than the font's size.
         let (above, below) = (size * 0.75, size * 0.2);
         let place = match attribute(tag, "transform") {
             None => {
@@ -157,7 +158,7 @@ fn letters(svg: &str) -> Vec<Letters> {
     tags.map(of).collect()
 }
 
-/// Every picture of figures: its size and itself.
+/// Every picture of a figure, with its size.
 fn pictures(page: &str) -> Vec<([f64; 2], &str)> {
     let starts = page.match_indices("<svg viewBox=\"0 0 ");
     let of = |(at, start): (usize, &str)| {
@@ -170,7 +171,7 @@ fn pictures(page: &str) -> Vec<([f64; 2], &str)> {
 }
 
 #[test]
-fn no_letters_leave_their_picture_or_lie_over_others() {
+fn no_text_leaves_its_picture_or_overlaps() {
     let page = page();
     let pictures = pictures(&page);
     assert_eq!(pictures.len(), 2 * (6 + 3));
@@ -195,9 +196,9 @@ fn no_letters_leave_their_picture_or_lie_over_others() {
 }
 
 #[test]
-fn a_screen_of_400_pixels_gets_pictures_of_its_own_whose_letters_are_not_shrunk() {
+fn a_screen_of_400_pixels_has_its_own_pictures_with_text_of_full_size() {
     let page = page();
-    // What the page leaves beside the text on such a screen: 0.9rem on both sides.
+    // The page leaves 0.9rem beside the text on both sides of such a screen.
     let room = 400.0 - 2.0 * 0.9 * 16.0;
     let slim: Vec<_> = pictures(&page).into_iter().filter(|([width, _], _)| *width < 500.0).collect();
     assert_eq!(slim.len(), 9);
@@ -215,7 +216,7 @@ fn a_screen_of_400_pixels_gets_pictures_of_its_own_whose_letters_are_not_shrunk(
 }
 
 #[test]
-fn marks_are_explained_beside_the_figure_that_has_them_and_only_there() {
+fn marks_are_explained_only_beside_figures_that_have_them() {
     let page = page();
     let section = |id: &str| {
         let from = page.find(&format!("<h2 id=\"figure-{id}\"")).unwrap();

@@ -1,5 +1,4 @@
-//! What a paper publishes stands in the figures beside ours, and machines are
-//! called by their names.
+//! Figures show published values beside ours, and machines have their names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +7,7 @@ use lab::paper::{Paper, Plan, Request};
 use lab::results::{Bar, Figure, Measured, Results, Row};
 use lab::systems::Systems;
 
-/// The figures of a paper where every run takes as long.
+/// The figures of a paper if every run takes the same time.
 fn figures(paper: &str) -> Vec<Figure> {
     results(paper).figures
 }
@@ -37,7 +36,7 @@ fn bar<'a>(figure: &'a Figure, group: &str, scenario: &str) -> &'a Bar {
     group.bars.iter().find(|bar| bar.scenario == scenario).unwrap()
 }
 
-/// The value of a claim, as its file says.
+/// The value of a claim in its file.
 fn claimed(paper: &str, id: &str, key: &str) -> Option<f64> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../claims/{paper}.toml"));
     let file: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
@@ -47,15 +46,15 @@ fn claimed(paper: &str, id: &str, key: &str) -> Option<f64> {
 }
 
 #[test]
-fn a_bar_has_the_value_of_the_claim_that_is_measured_by_it() {
+fn a_bar_shows_the_published_value_of_its_claim() {
     let figures = figures("hlrc");
     let fig4 = figure(&figures, "fig4");
     for scenario in ["scope-only", "steal-only", "rsp", "denovo-b", "hlrc"] {
         let value = claimed("hlrc", &format!("hlrc.fig4.{scenario}"), "value");
         assert!(value.is_some());
         assert_eq!(bar(fig4, "mean", scenario).published, [value], "{scenario}");
-        // The mean of the paper is no other bar: not of one input, not the
-        // geometric one.
+        // The published mean appears at no other bar: not at an input, not at
+        // the geometric mean.
         assert!(bar(fig4, "SSSP-1", scenario).published.is_empty());
         assert!(bar(fig4, "geometric mean", scenario).published.is_empty());
     }
@@ -65,7 +64,7 @@ fn a_bar_has_the_value_of_the_claim_that_is_measured_by_it() {
 }
 
 #[test]
-fn a_range_stands_at_each_input_that_it_is_claimed_of() {
+fn a_range_is_shown_at_each_claimed_input() {
     let figures = figures("hrf");
     let fig10 = figure(&figures, "fig10");
     let ends = ["low", "high"].map(|end| claimed("hrf", "hrf.fig10.uts", end).unwrap());
@@ -77,17 +76,17 @@ fn a_range_stands_at_each_input_that_it_is_claimed_of() {
 }
 
 #[test]
-fn machines_that_are_compared_are_called_by_their_names() {
+fn compared_machines_are_labelled_by_name() {
     let labels = |figure: &Figure| figure.groups.iter().map(|group| group.label.clone()).collect::<Vec<_>>();
     let figures = figures("hlrc");
     assert_eq!(labels(figure(&figures, "fig1")), ["hlrc-8cu, 8 CUs", "hlrc-128cu, 128 CUs"]);
-    // The same machine, changed: what is changed has a name.
+    // A changed machine is labelled with the change.
     let labels = labels(figure(&figures, "sensitivity"));
     assert_eq!(labels[..2], ["unchanged", "invalidate-16"]);
 }
 
 #[test]
-fn both_reports_print_what_is_published() {
+fn both_reports_print_published_values() {
     for (paper, published) in [("hlrc", "1.29"), ("hrf", "1.03 to 1.10")] {
         let results = results(paper);
         let page = lab::report::of_results(&results);

@@ -1,8 +1,8 @@
-//! Races in whole programs: every workload is free of them under the model it
-//! is written for, and every work of the gallery is found out.
+//! Races in whole programs: every workload is race-free under its model, and
+//! the detector finds the race of every program of the gallery.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p lab --test races` writes the golden
-//! reports anew after a change that is meant to change them.
+//! `FENCEPOST_BLESS=1 cargo test -p lab --test races` rewrites the golden
+//! reports after a change that is meant to change them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -58,7 +58,7 @@ fn gallery() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn the_gallery_is_found_out() {
+fn every_race_of_the_gallery_is_found() {
     let mut reports = String::new();
     for name in gallery() {
         let found = look(RaceModel::HrfIndirect, "vi", name, &[]);
@@ -74,7 +74,7 @@ fn the_gallery_is_found_out() {
 }
 
 #[test]
-fn what_is_repaired_does_not_race() {
+fn repaired_programs_do_not_race() {
     for name in gallery() {
         for (model, _) in [(RaceModel::HrfIndirect, 0), (RaceModel::HrfDirect, 1)] {
             let found = look(model, "vi", name, &[("repaired", "yes")]);
@@ -83,7 +83,7 @@ fn what_is_repaired_does_not_race() {
     }
 }
 
-/// Every workload at a size that takes a fraction of a second.
+/// Every workload at a size that runs in a fraction of a second.
 const SMALL: [(&str, &[(&str, &str)]); 16] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
@@ -116,7 +116,7 @@ fn every_workload_is_free_of_races() {
 }
 
 #[test]
-fn every_workload_is_watched_here_or_with_the_task_programs() {
+fn every_workload_is_tested_for_races() {
     let tasks = ["uts", "queens", "fib", "stencil"];
     for workload in workloads::all() {
         let is_elsewhere = matches!(workload.purpose, Purpose::Race | Purpose::Diagnosis);
@@ -125,15 +125,16 @@ fn every_workload_is_watched_here_or_with_the_task_programs() {
     }
 }
 
-/// Everything that can be chosen in a workload, one choice at a time.
+/// Every choice of a workload, one at a time.
 #[test]
-fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
+fn every_policy_is_free_of_races_under_its_model() {
     for (workload, settings) in SMALL {
         let entry = workloads::find(workload).expect("a workload");
         for setting in entry.settings {
             let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
-                // Those who meet here are of different work-groups; thieves are, too.
+                // Threads that share a queue here are of different work-groups, and
+                // so are thieves.
                 let meets_others =
                     ["message-passing", "lock-counter", "fg-share", "sssp", "color", "pagerank"];
                 let is_too_narrow = *choice == "work-group" && meets_others.contains(&workload);
@@ -150,7 +151,8 @@ fn every_policy_is_free_of_races_under_the_model_that_it_claims() {
     }
 }
 
-/// The protocols that claim `drf` keep everybody coherent whatever the scope.
+/// The protocols that claim `drf` keep all compute units coherent at every
+/// scope.
 #[test]
 fn every_scenario_of_stealing_is_free_of_races() {
     let settings = [("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")];

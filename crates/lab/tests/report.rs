@@ -1,4 +1,5 @@
-//! Reports stand alone, show every number, and let no name become markup.
+//! Reports are self-contained, show every number, and let no name become
+//! markup.
 
 use lab::report::{of_difference, of_results};
 use lab::results::*;
@@ -69,21 +70,21 @@ fn results(name: &str) -> Results {
         code: owned(),
         settings: [(owned(), owned())].into(),
         scenarios: ["first", name]
-            .map(|name| ScenarioShown {
+            .map(|name| ScenarioDescription {
                 name: name.to_owned(),
                 protocol: owned(),
                 policy: owned(),
                 summary: owned(),
             })
             .into(),
-        inputs: vec![InputShown {
+        inputs: vec![InputDescription {
             name: "SSSP-1".to_owned(),
             workload: owned(),
             graph: owned(),
             stand_in: true,
             source: owned(),
         }],
-        variants: vec![VariantShown {
+        variants: vec![VariantDescription {
             name: owned(),
             system: owned(),
             changes: Vec::new(),
@@ -142,7 +143,8 @@ fn a_hostile_name_stays_text_and_nothing_is_fetched() {
     for page in [of_results(&results(HOSTILE)), of_difference(&difference(HOSTILE))] {
         assert!(!page.contains('\u{0}'));
         for tag in tags(&page) {
-            // A name may be the value of an attribute: between quotes it is text.
+            // A name may be the value of an attribute. Text between quotes is no
+            // tag.
             let names: String = tag.split('"').step_by(2).collect();
             for forbidden in
                 ["<script", "</script", "<img", "<link", "<iframe", "<object", " src=", " onerror"]

@@ -1,5 +1,5 @@
-//! A reproduction from files to scores, on machines that are made up and on
-//! one that is simulated.
+//! A reproduction from files to scores, with synthetic runs and with a
+//! simulated machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,8 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Every claim of the paper is of a quantity that this makes up: the same in
-/// all runs, whatever the scenario.
+/// Results in which every quantity is the same in all runs, whatever the
+/// scenario.
 fn nothing_matters(plan: &Plan) -> Results {
     let row = |(key, _): (&lab::results::RowKey, _)| {
         let counters = COUNTERS.map(|name| (name.to_owned(), 1000));
@@ -48,7 +48,7 @@ fn nothing_matters(plan: &Plan) -> Results {
     plan.evaluate(plan.runs().map(row).collect())
 }
 
-/// What the simulator counts and the files of the paper ask for.
+/// The counters of the simulator that the paper's files use.
 const COUNTERS: [&str; 25] = [
     "load_wait_cycles",
     "store_wait_cycles",
@@ -78,20 +78,21 @@ const COUNTERS: [&str; 25] = [
 ];
 
 #[test]
-fn where_nothing_matters_only_claims_that_nothing_changes_are_reproduced() {
+fn equal_runs_reproduce_only_claims_of_no_change() {
     let published = Claims::parse(Path::new("hlrc"), include_str!("../../../claims/hlrc.toml")).unwrap();
     let results = nothing_matters(&plan(&Request::default()));
     let ids = |of: &dyn Fn(Status) -> bool| -> Vec<&str> {
         results.claims.iter().filter(|claim| of(claim.status)).map(|claim| claim.id.as_str()).collect()
     };
-    // Every published claim is measured, by an experiment that asks for what is counted.
+    // Every published claim has a measure, and every measure uses existing counters.
     assert_eq!(ids(&|_| true), published.claims.iter().map(|claim| claim.id.as_str()).collect::<Vec<_>>());
     assert_eq!(ids(&|status| status == Status::NotRun), [""; 0]);
-    // Two say that scenarios are alike, or one no worse than another. They are:
-    // all others say that something is better, or how often it happens.
+    // Two claims say that scenarios are equal, or that one is no worse than
+    // another. They hold. All others say that something is better, or how often
+    // it happens.
     let alike = ["hlrc.va.best-of-both", "hlrc.va.steal-dominant"];
     assert_eq!(ids(&|status| status == Status::Reproduced), alike);
-    // One is a number of bytes, which is made up like all other counts.
+    // One claim is a number of bytes, which is synthetic like all other counts.
     assert_eq!(ids(&|status| status == Status::Direction), ["hlrc.vb.footprint"]);
     let footprint = results.claims.iter().find(|claim| claim.id == "hlrc.vb.footprint").unwrap();
     let note = footprint.note.as_deref().unwrap();
@@ -138,7 +139,7 @@ fn speedups_as_published_are_reproduced_and_scaled_inputs_only_indicate() {
     assert_eq!(one.status_text(), "indicative; scaled input, would be: reproduced");
 }
 
-/// What comes out if a run's cycles depend on its scenario, its input and its seed.
+/// The results if a run's cycles depend on its scenario, input and seed.
 fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64) -> Results {
     let plan = plan(request);
     let row = |(key, _): (&lab::results::RowKey, _)| {
@@ -149,9 +150,10 @@ fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64)
 }
 
 #[test]
-fn a_mean_that_the_seeds_do_not_settle_is_inconclusive_and_never_below_zero() {
+fn an_uncertain_mean_is_inconclusive_and_never_below_zero() {
     let figure = Request { figures: vec!["fig4".to_owned()], seeds: Some(2), ..Request::default() };
-    // hLRC is said to gain 29%; here it gains that in the mean, with one seed of two.
+    // The paper claims a gain of 29% for hLRC. Here the mean has that gain, with one
+    // seed of two.
     let cycles = |key: &lab::results::RowKey| match (&*key.scenario, key.seed) {
         ("hlrc", 1) => 1000,
         ("hlrc", _) => 633,
@@ -175,7 +177,7 @@ fn a_mean_that_the_seeds_do_not_settle_is_inconclusive_and_never_below_zero() {
 #[test]
 fn an_order_that_fails_once_is_contradicted_and_means_have_a_geometric_one() {
     let figure = Request { figures: vec!["fig4".to_owned()], seeds: Some(1), ..Request::default() };
-    // As good as the better of the two on every input but one.
+    // Equal to the better of the two on every input but one.
     for slow in ["SSSP-1", "SSSP-2", "PR-3"] {
         let results = with_cycles(&figure, |key| match (&*key.scenario, &*key.input) {
             ("hlrc", input) if input == slow => 4000,
@@ -193,7 +195,7 @@ fn an_order_that_fails_once_is_contradicted_and_means_have_a_geometric_one() {
 }
 
 #[test]
-fn a_wrong_answer_or_a_missing_run_leaves_claims_not_run_and_says_which() {
+fn a_wrong_answer_or_a_missing_run_leaves_claims_not_run_with_a_note() {
     let plan = plan(&Request { figures: vec!["fig4".to_owned()], seeds: Some(1), ..Request::default() });
     let row = |(key, _): (&lab::results::RowKey, _)| {
         let answer_ok = key.scenario != "scope-only" || key.input != "color-3";
@@ -225,7 +227,7 @@ fn the_runs_of_a_figure_are_its_scenarios_inputs_variants_and_seeds() {
     assert_eq!(runs("fig4", 3).0, 3 * one);
 }
 
-/// A folder with a small experiment of its own.
+/// A folder with a small experiment.
 fn small(name: &str, change: impl Fn(&str) -> String) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(&folder).unwrap();
@@ -308,7 +310,7 @@ fn a_second_run_does_nothing_and_reports_the_same_whatever_the_number_of_threads
 }
 
 #[test]
-fn what_is_missing_damaged_or_half_written_is_run_again_and_nothing_else() {
+fn only_missing_damaged_and_incomplete_results_run_again() {
     let (folder, out) = (small("resume", str::to_owned), scratch("resume-out"));
     let (_, results) = reproduce(&folder, &out, 2);
     let files = || {
@@ -345,7 +347,7 @@ fn a_folder_belongs_to_one_process_at_a_time() {
 }
 
 #[test]
-fn results_of_other_seeds_settings_or_machines_are_not_taken_for_these() {
+fn results_of_other_seeds_settings_or_machines_are_not_reused() {
     let ids = |request: &Request| {
         let plan = plan(&Request { figures: vec!["fig1".to_owned()], seeds: Some(1), ..request.clone() });
         plan.tasks().into_iter().map(|task| task.id.clone()).collect::<std::collections::BTreeSet<_>>()
@@ -434,7 +436,7 @@ fn a_request_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_file_of_a_graph_takes_the_place_of_its_stand_in() {
+fn a_graph_file_replaces_its_stand_in() {
     let folder = scratch("graphs");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("c-68.gr"), "p sp 3 2\na 1 2 5\na 2 3 5\n").unwrap();

@@ -1,7 +1,8 @@
-//! The litmus programs of the work-stealing deque and of the locks do what the
-//! kernels do. Both are run operation by operation, and every read is answered
-//! in every way: each must then do the same to the same word, in the same
-//! order, scope and hint, with the same values, and end with the same result.
+//! The litmus programs of the work-stealing deque and of the locks are
+//! equivalent to the kernels. Both run operation by operation, and every read
+//! is answered with every value. Each must then perform the same operations on
+//! the same words, in the same order, with the same memory order, scope, hint
+//! and values, and end with the same result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,42 +14,43 @@ use workloads::stealing::{Policy, Queues, StealOutcome, Stealing};
 /// An operation of a thread.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
-    what: What,
+    what: Effect,
     word: String,
     semantics: Semantics,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum Effect {
     Load,
     Store(i64),
     CompareExchange { expected: i64, desired: i64 },
 }
 
-/// How far a thread came with the answers it got.
+/// The state of a thread after the given answers.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    /// It asks for the value of this word.
+    /// The thread waits for the value of this word.
     Asks(String),
     /// It has ended, with these results.
     Done(BTreeMap<String, i64>),
-    /// It leaves what the program is about: it fails, or reaches another slot.
+    /// The thread leaves the scope of the program: it fails, or reaches another
+    /// slot.
     Out,
 }
 
-/// What an element of an array is to a thread.
+/// The meaning of an element of an array.
 enum Place {
     /// This word of the program.
     Word(String),
-    /// Where this result is left.
+    /// The location of this result.
     Result(String),
-    /// Something that the program leaves out; a read finds this.
+    /// A location that the program omits. A read returns this value.
     Other(i64),
-    /// Nothing that may be reached.
+    /// A location that must not be reached.
     Out,
 }
 
-/// A program for machines, which thread of it is meant, and what its arrays are.
+/// A program for machines, the thread to run, and the meaning of its arrays.
 struct Thread<'a> {
     make: &'a dyn Fn() -> Program,
     at: Coords,
@@ -60,7 +62,7 @@ fn value(bits: u64, width: Width) -> i64 {
     if width == Width::W4 { i64::from((bits as u32).cast_signed()) } else { bits.cast_signed() }
 }
 
-/// Lets the host run up to its first launch.
+/// Runs the host up to its first launch.
 fn launched(session: &mut Session) -> KernelId {
     loop {
         assert!(matches!(session.poll_host(), Polled::Waiting(_)), "the host launches");
@@ -76,7 +78,7 @@ fn launched(session: &mut Session) -> KernelId {
 }
 
 impl Thread<'_> {
-    /// Lets the thread run, its reads answered in turn.
+    /// Runs the thread, with these answers to its reads in order.
     fn run(&self, answers: &[i64]) -> (Vec<Step>, End) {
         let mut session = Session::new((self.make)(), Shape::default());
         let kernel = launched(&mut session);
@@ -128,10 +130,10 @@ impl Thread<'_> {
                 Place::Word(word) => word,
             };
             let what = match (op.action, op.rmw(lane).map(|rmw| rmw.kind)) {
-                (Action::Load, _) => What::Load,
-                (Action::Store, _) => What::Store(operand),
+                (Action::Load, _) => Effect::Load,
+                (Action::Store, _) => Effect::Store(operand),
                 (_, Some(RmwKind::CompareExchange { expected })) => {
-                    What::CompareExchange { expected: value(expected, op.width), desired: operand }
+                    Effect::CompareExchange { expected: value(expected, op.width), desired: operand }
                 }
                 other => panic!("{other:?} of {word}"),
             };
@@ -147,7 +149,7 @@ impl Thread<'_> {
     }
 }
 
-/// What a word may hold.
+/// The possible values of a word.
 fn values(word: &str) -> &'static [i64] {
     match word {
         "head" => &[0, 1, 2],
@@ -158,12 +160,12 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// So many reads are answered in every way: more than a deque has, and two
-/// rounds of a lock.
+/// The most reads that are answered in every way: more than a deque has, and
+/// two rounds of a lock.
 const READS_MAX: usize = 8;
 
-/// Runs both with the same answers, in every way; gives how many ways there
-/// are, or where they differ.
+/// Runs both with the same answers, in every way. Returns the number of ways,
+/// or the first difference.
 fn compare(kernel: &Thread<'_>, litmus: &Thread<'_>) -> Result<usize, String> {
     let (mut open, mut ways) = (vec![Vec::new()], 0);
     while let Some(answers) = open.pop() {
@@ -225,7 +227,7 @@ fn threads(
 }
 
 #[derive(Clone, Copy)]
-enum Does {
+enum QueueUse {
     Pop,
     Push,
     PushPop,
@@ -234,39 +236,39 @@ enum Does {
     StealUntil,
 }
 
-const DEQUE: [(&str, Does, Does); 5] = [
-    ("pop-steal", Does::Pop, Does::Steal),
-    ("pop-steal-twice", Does::Pop, Does::StealTwice),
-    ("push-steal", Does::Push, Does::StealUntil),
-    ("push-pop-steal", Does::PushPop, Does::Steal),
-    ("steal-steal", Does::Steal, Does::Steal),
+const DEQUE: [(&str, QueueUse, QueueUse); 5] = [
+    ("pop-steal", QueueUse::Pop, QueueUse::Steal),
+    ("pop-steal-twice", QueueUse::Pop, QueueUse::StealTwice),
+    ("push-steal", QueueUse::Push, QueueUse::StealUntil),
+    ("push-pop-steal", QueueUse::PushPop, QueueUse::Steal),
+    ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
 /// The task that is pushed.
 const NEW: u32 = 7;
-/// The slots that the programs have.
+/// The slots of the programs.
 const SLOTS: u32 = 2;
 
-/// Does what its work-group is to do with the first queue, and leaves what it
-/// got, or 0.
-async fn work(w: &Wave, queues: Queues, does: Does) -> [u32; 2] {
-    let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
-    if matches!(does, Does::Push | Does::PushPop) {
+/// Performs the operation of the work-group on the first queue. Returns the
+/// task, or 0.
+async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
+    let task = |outcome| if let StealOutcome::Task(task) = outcome { task } else { 0 };
+    if matches!(does, QueueUse::Push | QueueUse::PushPop) {
         queues.push(w, 0, NEW).await;
     }
     match does {
-        Does::Push => [0; 2],
-        Does::Pop | Does::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
-        Does::Steal => [task(queues.steal(w, 0).await), 0],
-        Does::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
-        Does::StealUntil => match task(queues.steal(w, 0).await) {
+        QueueUse::Push => [0; 2],
+        QueueUse::Pop | QueueUse::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
+        QueueUse::Steal => [task(queues.steal(w, 0).await), 0],
+        QueueUse::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
+        QueueUse::StealUntil => match task(queues.steal(w, 0).await) {
             0 => [task(queues.steal(w, 0).await), 0],
             got => [got, 0],
         },
     }
 }
 
-fn deque(policy: Policy, does: [Does; 2]) -> Program {
+fn deque(policy: Policy, does: [QueueUse; 2]) -> Program {
     Program::new("deque", move |host| async move {
         let queues = Queues::alloc(&host, 1, SLOTS, policy);
         let results = host.alloc::<u32>("results", 4);
@@ -288,10 +290,10 @@ const fn policy(own: Level, stealing: Stealing, published: bool) -> Policy {
 }
 
 /// Compares a program of the deque with its kernel.
-fn same(text: &str, policy: Policy, does: [Does; 2]) -> Result<(), String> {
-    let twice = matches!(does[1], Does::StealTwice);
+fn same(text: &str, policy: Policy, does: [QueueUse; 2]) -> Result<(), String> {
+    let twice = matches!(does[1], QueueUse::StealTwice);
     let place = |array: &str, index: u64| match (array, index) {
-        // Packed, a head and a tail have two elements each.
+        // In packed form, a head and a tail have two elements each.
         ("queue-variables", 0) => Place::Word("head".to_owned()),
         ("queue-variables", 2) => Place::Word("tail".to_owned()),
         ("queue-tasks", slot) if slot < u64::from(SLOTS) => Place::Word(format!("slots[{slot}]")),
@@ -301,13 +303,13 @@ fn same(text: &str, policy: Policy, does: [Does; 2]) -> Result<(), String> {
         ("results", _) => Place::Other(0),
         _ => Place::Out,
     };
-    // Who pushes only gets nothing, and has no register for it.
+    // A thread that only pushes gets nothing and has no register for it.
     let place_of_pusher = |array: &str, index: u64| match (array, index) {
         ("results", 0) => Place::Other(0),
         _ => place(array, index),
     };
     let place: &dyn Fn(&str, u64) -> Place = match does[0] {
-        Does::Push => &place_of_pusher,
+        QueueUse::Push => &place_of_pusher,
         _ => &place,
     };
     threads(text, &[(0, 0), (1, 0)], &|| deque(policy, does), place, &["got", "first", "second"])
@@ -321,8 +323,8 @@ const POLICIES: [(&str, Policy); 5] = [
     ("published", policy(Level::Device, Stealing::Device, true)),
 ];
 
-/// Those of the deque that there are.
-fn deques() -> impl Iterator<Item = (String, Policy, [Does; 2])> {
+/// All programs of the deque.
+fn deques() -> impl Iterator<Item = (String, Policy, [QueueUse; 2])> {
     let all = DEQUE.iter().flat_map(|&(shape, owner, thief)| {
         POLICIES.map(|(name, policy)| (format!("{shape}+{name}"), policy, [owner, thief]))
     });
@@ -336,10 +338,11 @@ fn the_deque() {
     }
 }
 
-/// The shapes of which there is one without orders.
+/// The shapes with a variant without orders.
 const PUBLISHED: [&str; 2] = ["pop-steal-twice", "push-steal"];
 
-/// A workload, with its variables by their names.
+/// Compares a lock of a workload with its litmus program, by the names of its
+/// variables.
 fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at: &[(u32, u32)]) {
     let make = || {
         let workload = workloads::find(workload).expect("there is such a workload");
@@ -349,7 +352,8 @@ fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at:
         workload.instance(&chosen, 1).expect("made").into_parts().0
     };
     let place = |array: &str, index: u64| match array {
-        // Wavefronts line up before they begin: everybody is here.
+        // Wavefronts wait for each other before they begin. Here all have
+        // arrived.
         "ready" => Place::Other(1000),
         word if index == 0 => Place::Word(word.to_owned()),
         _ => Place::Out,
@@ -357,7 +361,7 @@ fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at:
     assert_eq!(threads(text(name), at, &make, &place, &[]), Ok(()));
 }
 
-/// Two work-groups; two wavefronts of one.
+/// Two work-groups, and two wavefronts of one.
 const APART: [(u32, u32); 2] = [(0, 0), (1, 0)];
 const TOGETHER: [(u32, u32); 2] = [(0, 0), (0, 1)];
 
@@ -383,8 +387,8 @@ fn every_program_of_the_runtime_is_compared() {
     assert_eq!(shipped.collect::<BTreeSet<_>>(), compared.collect::<BTreeSet<_>>());
 }
 
-/// The comparison notices an order, a scope, a hint, a value, another word, a
-/// step too many and another result.
+/// The comparison detects a changed order, scope, hint, value, word or result,
+/// and an additional step.
 #[test]
 fn a_difference_is_noticed() {
     let (name, policy, does) = deques().find(|(name, ..)| name == "pop-steal+remote").expect("it is there");

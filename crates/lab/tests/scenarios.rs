@@ -1,5 +1,5 @@
 //! The scenarios of the hLRC paper run end to end, and remote operations reach
-//! whom they must.
+//! the right caches.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
@@ -34,7 +34,7 @@ fn every_scenario_gives_the_right_answer_whatever_the_seed() {
 
 /// Claims `hlrc.fig5.rsp-remote-inval` and `hlrc.fig6.rsp-remote-flush`.
 #[test]
-fn a_broadcast_reaches_every_l1_but_that_of_who_asks() {
+fn a_broadcast_reaches_every_l1_except_the_requester() {
     for (system, others) in [("hlrc-8cu", 7), ("hlrc-128cu", 127)] {
         let settings = [("vertices", "4k"), ("edges", "8000"), ("chunk", "8"), ("sweeps", "1")];
         let record = run(system, "rsp", "sssp", &settings, 0);

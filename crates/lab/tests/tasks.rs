@@ -1,5 +1,5 @@
-//! Programs made of tasks on simulated machines: each task once, under every
-//! protocol whose claim covers how the queues are synchronized.
+//! Task-based programs on simulated machines execute each task once, under
+//! every protocol whose claim covers the synchronization of the queues.
 
 use std::fs;
 use std::path::Path;
@@ -27,8 +27,9 @@ fn run(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], 
     lab::run::run(&experiment, &mut ()).expect("a machine that can be built")
 }
 
-/// Is a program without races under the policy's model without wrong answers on
-/// what claims these models? Who ignores scopes has all at the widest.
+/// Returns true if a program that is race-free under the policy's model has
+/// right answers on a protocol that claims these models. A protocol that
+/// ignores scopes treats all as the widest.
 fn covers(claimed: &str, policy: &str) -> bool {
     claimed == policy || ["hrf-indirect", "drf", "sc"].contains(&claimed)
 }
@@ -84,10 +85,10 @@ fn smaller_scopes_flush_and_invalidate_less() {
     assert!(indirect.counters["program.donations"] > 0);
 }
 
-/// A release that speaks for its own wavefront alone leaves behind what others
-/// have given to it. HRF-direct does not ask for more, HRF-indirect does. On this
-/// machine the store buffer holds all that the L1 does: else what was given has
-/// mostly left the L1 by itself before anybody misses it.
+/// A release that covers only its own wavefront omits the writes passed on to it
+/// by other wavefronts. HRF-direct allows that, HRF-indirect does not. On this
+/// machine the store buffer is as large as the L1. Otherwise most of these writes
+/// would leave the L1 before their absence is noticed.
 #[test]
 fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
     let machine = include_str!("../../../systems/hrf-8cu.toml");

@@ -1,7 +1,7 @@
-//! The boundaries of kernels: who is asked for what, in which order.
+//! The boundaries of kernels: which agents make which requests, in which order.
 //!
-//! A driver makes the requests of one step at once or one after the other, and
-//! goes on with the next step when all of them are answered.
+//! A driver makes the requests of one step at once or one after the other. It
+//! begins the next step when all of them are answered.
 
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::Agent;
@@ -28,7 +28,7 @@ impl Boundary {
     /// The order of every request at a boundary.
     pub const ORDER: Order = Order::AcqRel;
 
-    /// Who is asked, of a machine with so many compute units.
+    /// The agents that make a request, on a machine with `cus` compute units.
     pub fn agents(self, cus: u16) -> impl Iterator<Item = Agent> {
         let cus = match self {
             Boundary::BeginCus | Boundary::EndCus => cus,
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_kernel_begins_on_the_machine_first_and_ends_there_last() {
-        let asked = |steps: [Boundary; 2], written: bool| {
+        let requested = |steps: [Boundary; 2], written: bool| {
             let requests = steps.into_iter().flat_map(|step| {
                 step.agents(2).map(move |agent| (agent, step.request(KernelId(1), written).scope))
             });
@@ -89,8 +89,8 @@ mod tests {
         };
         let cus = [(Agent::Cu(0), Scope::DEVICE), (Agent::Cu(1), Scope::DEVICE)];
         let machine = |scope| (Agent::CommandProcessor, scope);
-        assert_eq!(asked(Boundary::BEGIN, true), [machine(Scope::SYSTEM), cus[0], cus[1]]);
-        assert_eq!(asked(Boundary::BEGIN, false), [machine(Scope::DEVICE), cus[0], cus[1]]);
-        assert_eq!(asked(Boundary::END, true), [cus[0], cus[1], machine(Scope::SYSTEM)]);
+        assert_eq!(requested(Boundary::BEGIN, true), [machine(Scope::SYSTEM), cus[0], cus[1]]);
+        assert_eq!(requested(Boundary::BEGIN, false), [machine(Scope::DEVICE), cus[0], cus[1]]);
+        assert_eq!(requested(Boundary::END, true), [cus[0], cus[1], machine(Scope::SYSTEM)]);
     }
 }

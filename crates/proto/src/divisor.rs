@@ -1,16 +1,16 @@
-//! Division by a number that stays the same for the whole run.
+//! Division by a number that is constant in a run.
 
-/// A number that others are divided by. Divisions are slow, and most are by a
-/// power of two.
+/// A constant divisor. Divisions are slow, and most divisors are powers of two, so
+/// those shift instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Divisor {
     number: u32,
-    /// Of a power of two.
+    /// The logarithm, for a power of two.
     shift: Option<u8>,
 }
 
 impl Divisor {
-    /// Divides by a number, which is not 0.
+    /// A divisor. `number` must not be 0.
     pub(crate) fn new(number: u32) -> Self {
         let shift = number.is_power_of_two().then(|| number.trailing_zeros() as u8);
         Divisor { number, shift }
@@ -22,7 +22,7 @@ impl Divisor {
         self.number
     }
 
-    /// Quotient and remainder.
+    /// The quotient and the remainder.
     #[inline]
     pub(crate) fn divide(self, dividend: u64) -> (u64, u64) {
         let number = u64::from(self.number);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_divides() {
+    fn quotients_and_remainders_are_those_of_division() {
         for number in [1, 2, 3, 5, 8, 24, 64, 1000] {
             for dividend in [0, 1, 7, 8, 63, 64, 65, 4_000_000_007] {
                 let expected = (dividend / u64::from(number), dividend % u64::from(number));

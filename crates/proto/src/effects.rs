@@ -1,4 +1,4 @@
-//! What a step does to the outside, written down for the driver.
+//! The effects of a step outside its controller, for the driver.
 
 use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
 use crate::line::{LineAddr, LineData};
@@ -6,40 +6,42 @@ use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
-/// What the station itself carries out after a step.
+/// An effect that the station itself carries out after a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Inner {
+pub(crate) enum StationEffect {
     ReplyWaiters(LineAddr, LineData),
     Resume(Slot, Option<LineData>),
     Wake(Key),
-    /// A timer that runs out when so many ticks have passed.
+    /// A timer that expires after this number of ticks.
     Deadline(TimerClass, u32),
 }
 
-/// Everything a step does to the outside. Reused: no allocation a step.
+/// All effects of a step outside its controller. The driver reuses one value, so a
+/// step allocates nothing.
 #[derive(Debug)]
 pub struct Effects<M> {
     /// Messages, in order.
     pub sends: Vec<(NodeId, M)>,
-    /// Answers to requests: `None` where the issuer expects no bytes.
+    /// Answers to requests: `None` if the issuer expects no bytes.
     pub replies: Vec<(Slot, Option<LineData>)>,
     /// Operations on memory, in order.
     pub memory: Vec<MemoryOp>,
-    /// Timers asked for. Asking for one that runs already changes nothing.
+    /// Timers to arm. A timer that already runs keeps its time.
     pub timers: Vec<TimerClass>,
-    /// Sets in which the driver must give up a way.
+    /// Sets in which the driver must evict a way.
     pub needs: Vec<SetIndex>,
-    /// Ways used just now, for recency.
+    /// Ways used by the step, for recency.
     pub touches: Vec<Way>,
-    /// Arrays used.
+    /// Counters of the step.
     pub uses: Uses,
-    /// On what requests spend their time from now on; see [`Effects::spend`].
+    /// The attribution of the time of requests from now on; see [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
     /// How often each row fired.
     pub coverage: Coverage,
-    /// Broken by the last input: the reason of an impossible row.
+    /// The rule that the last input violated, for example the reason of an
+    /// impossible row.
     pub violation: Option<String>,
-    pub(crate) inner: Vec<Inner>,
+    pub(crate) inner: Vec<StationEffect>,
 }
 
 impl<M> Default for Effects<M> {
@@ -61,7 +63,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Forgets all but the coverage.
+    /// Clears everything except the coverage.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -75,7 +77,7 @@ impl<M> Effects<M> {
         self.inner.clear();
     }
 
-    /// Is there nothing to carry out?
+    /// Whether there is nothing to carry out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sends.is_empty()
@@ -87,7 +89,7 @@ impl<M> Effects<M> {
             && self.inner.is_empty()
     }
 
-    /// Notes what the controller has broken, unless something is noted already.
+    /// Records a violation. The first one of an input is kept.
     pub(crate) fn violate<P: Protocol<Msg = M>>(&mut self, node: NodeId, why: &str) {
         let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
         self.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", node.index));
@@ -102,8 +104,8 @@ impl<M> Effects<M> {
         self.sends.push((to, M::wrap(to.kind, msg)));
     }
 
-    /// Lets whatever carries written bytes forget one, of the messages and the
-    /// operations on memory from these on: the checker is being checked.
+    /// Drops one written byte of each message and operation on memory from these
+    /// positions on, for a seeded fault.
     pub(crate) fn forget_bytes(&mut self, (sends, memory): (usize, usize))
     where
         M: Message,
@@ -133,38 +135,38 @@ impl<M> Effects<M> {
     /// Answers all requests that wait for the fill of this line.
     #[inline]
     pub fn reply_waiters(&mut self, line: LineAddr, data: LineData) {
-        self.inner.push(Inner::ReplyWaiters(line, data));
+        self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
     /// Presents the request parked under its own slot again.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
-        self.inner.push(Inner::Resume(slot, None));
+        self.inner.push(StationEffect::Resume(slot, None));
     }
 
-    /// Presents the request parked under its own slot again, with bytes that
-    /// stay with it.
+    /// Presents the request parked under its own slot again, with bytes. The
+    /// station keeps the bytes with the request.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
-        self.inner.push(Inner::Resume(slot, Some(data)));
+        self.inner.push(StationEffect::Resume(slot, Some(data)));
     }
 
-    /// Presents what is parked under this key again, oldest first, until one
-    /// of them must park under the same key.
+    /// Presents the inputs parked under this key again, oldest first, until one of
+    /// them parks under the same key.
     #[inline]
     pub fn wake(&mut self, key: Key) {
-        self.inner.push(Inner::Wake(key));
+        self.inner.push(StationEffect::Wake(key));
     }
 
-    /// Says on what a request spends its time from now on. Until this is said,
-    /// an access spends it on itself, the beginning of a kernel on its acquire
-    /// and the end on its release. It changes nothing but statistics.
+    /// Sets the attribution of a request's time from now on. The default is the
+    /// access itself, the acquire of a kernel's beginning, and the release of a
+    /// kernel's end. Only statistics depend on it.
     #[inline]
     pub fn spend(&mut self, slot: Slot, on: Spending) {
         self.spends.push((slot, on));
     }
 
-    /// Asks for a timer. The driver knows how long it runs.
+    /// Arms a timer. The driver knows its duration.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
         if class.is_timed() {
@@ -175,11 +177,11 @@ impl<M> Effects<M> {
         }
     }
 
-    /// Asks for a timer that runs out when so many ticks have passed, at least
-    /// one. Of two that are asked for under one class the earlier stays. Only
-    /// protocols that look at the clock have any.
+    /// Arms a timer that expires after `ticks` ticks, at least one. If one of the
+    /// same class runs, the earlier of the two stays. Only clocked protocols have
+    /// such timers.
     #[inline]
     pub fn timer_in(&mut self, class: TimerClass, ticks: u32) {
-        self.inner.push(Inner::Deadline(class, ticks.max(1)));
+        self.inner.push(StationEffect::Deadline(class, ticks.max(1)));
     }
 }

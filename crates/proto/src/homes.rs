@@ -1,12 +1,11 @@
-//! Where lines live: the chiplet of a page, the bank of a line, and the line's
-//! place within that bank.
+//! The homes of lines: the chiplet of a page, the bank of a line, and the line's
+//! index within that bank.
 //!
-//! A page lies on one chiplet. The pages of a chiplet are numbered from 0 on
-//! without gaps, as an operating system numbers the frames of a memory; so are
-//! therefore the lines of a chiplet. Consecutive lines of a chiplet go to its
-//! banks in turn, and the quotient is the line's index within its bank. Caches take
-//! the set from that index, so each set of each bank is used, however pages are
-//! spread.
+//! A page is on one chiplet. The pages of a chiplet are numbered from 0 without
+//! gaps, as an operating system numbers page frames. So are the lines of a chiplet.
+//! Consecutive lines of a chiplet go to its banks in turn, and the quotient is the
+//! line's index within its bank. Caches take the set from that index, so every set
+//! of every bank is used under every page policy.
 
 use crate::divisor::Divisor;
 use crate::line::LineAddr;
@@ -14,53 +13,53 @@ use crate::topology::Topology;
 use std::collections::BTreeMap;
 
 crate::symbols! {
-    /// Which chiplet a page lies on.
+    /// The rule that selects the chiplet of a page.
     pub enum PagePolicy {
         /// Consecutive pages on consecutive chiplets.
         Interleaved,
-        /// Each group of consecutive pages, one a chiplet, in an order of its own,
-        /// which a hash of the group's number decides.
+        /// Groups of consecutive pages, one page a chiplet. A hash of the group's
+        /// number rotates the chiplets of each group.
         Hash,
-        /// The chiplet that the driver says when the page is touched first.
+        /// The chiplet that the driver names at the first touch of the page.
         FirstTouch,
     }
 }
 
-/// Where a line lives.
+/// The home of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Home {
     /// The chiplet.
     pub chiplet: u16,
     /// The bank, counted over all chiplets.
     pub bank: u16,
-    /// The line's number among the lines of that bank, from 0 on without gaps.
+    /// The number of the line among the lines of that bank, from 0 without gaps.
     pub index: u64,
 }
 
-/// Where a page lies.
+/// The place of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     chiplet: u16,
-    /// Its number among the pages of that chiplet.
+    /// The number of the page among the pages of that chiplet.
     number: u64,
 }
 
-/// Where lines live. The driver decides; protocols only ask.
+/// The homes of all lines. The driver places pages; protocols only look homes up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     chiplets: Divisor,
     banks_per_chiplet: Divisor,
     lines_per_page: Divisor,
     policy: PagePolicy,
-    /// The pages that have been touched, where that decides.
+    /// The touched pages, under [`PagePolicy::FirstTouch`].
     pages: BTreeMap<u64, Frame>,
-    /// How many of those lie on each chiplet.
+    /// The number of touched pages on each chiplet.
     frames: Vec<u64>,
 }
 
 impl Homes {
-    /// Lines interleaved over the banks of a chiplet, pages of `lines_per_page`
-    /// lines interleaved over chiplets.
+    /// Interleaves lines over the banks of a chiplet, and pages of `lines_per_page`
+    /// lines over chiplets.
     #[must_use]
     pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
         let chiplets = topology.chiplets.max(1);
@@ -74,21 +73,21 @@ impl Homes {
         }
     }
 
-    /// The same with pages placed by another policy.
+    /// The same homes with another page policy.
     #[must_use]
     pub fn with_policy(self, policy: PagePolicy) -> Self {
         Homes { policy, ..self }
     }
 
-    /// Does the first touch of a page decide where it lies?
+    /// Whether the first touch of a page decides its chiplet.
     #[inline]
     #[must_use]
     pub fn are_by_touch(&self) -> bool {
         self.policy == PagePolicy::FirstTouch && self.chiplets.number() > 1
     }
 
-    /// Puts the page of `line` on a chiplet, unless it has been touched before.
-    /// Only where [`Homes::are_by_touch`].
+    /// Places the page of `line` on a chiplet, unless it has been touched before.
+    /// Call it only if [`Homes::are_by_touch`].
     pub fn touch(&mut self, line: LineAddr, chiplet: u16) {
         let (page, _) = self.lines_per_page.divide(line.0);
         let Some(next) = self.frames.get_mut(usize::from(chiplet)) else { return };
@@ -99,8 +98,8 @@ impl Homes {
         });
     }
 
-    /// The chiplet that pages in turn would give to the page of a line: that of a
-    /// page that nobody on a chiplet has touched.
+    /// The chiplet of a line's page under interleaving. An untouched page has this
+    /// chiplet too.
     #[must_use]
     pub fn in_turn(&self, line: LineAddr) -> u16 {
         let (page, _) = self.lines_per_page.divide(line.0);
@@ -121,7 +120,7 @@ impl Homes {
 
     fn frame(&self, page: u64) -> Frame {
         let (number, within) = self.chiplets.divide(page);
-        let turned = match self.policy {
+        let chiplet = match self.policy {
             PagePolicy::Interleaved => within,
             PagePolicy::Hash => self.chiplets.divide(within + (spread(number) >> 32)).1,
             PagePolicy::FirstTouch => match self.pages.get(&page) {
@@ -129,10 +128,10 @@ impl Homes {
                 None => within,
             },
         };
-        Frame { chiplet: turned as u16, number }
+        Frame { chiplet: chiplet as u16, number }
     }
 
-    /// Where a line lives.
+    /// The home of a line.
     #[inline]
     #[must_use]
     pub fn home(&self, line: LineAddr) -> Home {
@@ -156,7 +155,7 @@ impl Homes {
     }
 }
 
-/// Mixes the bits of a number: the last step of the generator `SplitMix64`.
+/// Mixes the bits of a number by the last step of the generator `SplitMix64`.
 fn spread(number: u64) -> u64 {
     let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -177,8 +176,7 @@ mod tests {
         Homes::new(&topology, lines_per_page).with_policy(policy)
     }
 
-    /// Touches the pages of a stream of lines, each from the chiplet that a rule
-    /// decides.
+    /// Touches the pages of a stream of lines. A rule selects the chiplet of each.
     fn touched(mut homes: Homes, lines: u64, rule: fn(u64) -> u64) -> Homes {
         for line in (0..lines).map(LineAddr) {
             let (page, _) = homes.lines_per_page.divide(line.0);
@@ -212,16 +210,16 @@ mod tests {
                     let is_new = indices.entry(home.bank).or_default().insert(home.index);
                     assert!(is_new, "two lines at one index of a bank");
                 }
-                let what =
+                let machine =
                     format!("{chiplets} chiplets, {banks} banks, pages of {lines_per_page}, {policy:?}");
-                assert_eq!(indices.len(), usize::from(chiplets * banks), "{what}: a bank is unused");
+                assert_eq!(indices.len(), usize::from(chiplets * banks), "{machine}: a bank is unused");
                 for indices in indices.values() {
-                    // Without gaps from 0 on, so the quotients by any number of sets
-                    // differ by one at most.
-                    assert!(indices.iter().copied().eq(0..indices.len() as u64), "{what}: {indices:?}");
+                    // The indices have no gaps, so the numbers of lines in any two
+                    // sets differ by at most one.
+                    assert!(indices.iter().copied().eq(0..indices.len() as u64), "{machine}: {indices:?}");
                     for sets in [1, 3, 8] {
                         let used: BTreeSet<u64> = indices.iter().map(|index| index % sets).collect();
-                        assert_eq!(used.len() as u64, sets, "{what}: a set is unused");
+                        assert_eq!(used.len() as u64, sets, "{machine}: a set is unused");
                     }
                 }
             }
@@ -248,7 +246,8 @@ mod tests {
                     for page in (0..4000).map(|page| page * stride) {
                         pages[usize::from(homes.home(LineAddr(page * 4)).chiplet)] += 1;
                     }
-                    // Pages in turn meet a stride of as many chiplets on one of them.
+                    // A stride of as many pages as chiplets stays on one chiplet under
+                    // interleaving.
                     let share = 4000 / u32::from(chiplets);
                     let is_even = pages.iter().all(|&n| n.abs_diff(share) < share / 5);
                     assert_eq!(is_even, stride == 1 || policy == PagePolicy::Hash, "{policy:?} {pages:?}");
@@ -265,7 +264,7 @@ mod tests {
         homes.touch(LineAddr(0), 1);
         homes.touch(LineAddr(7), 0);
         homes.touch(LineAddr(8), 0);
-        assert_eq!(homes.home(LineAddr(12)).chiplet, homes.in_turn(LineAddr(12)), "nobody has touched it");
+        assert_eq!(homes.home(LineAddr(12)).chiplet, homes.in_turn(LineAddr(12)), "the page is untouched");
         assert_eq!(homes.in_turn(LineAddr(12)), 1);
         let home = |line| homes.home(LineAddr(line));
         assert_eq!(home(4), Home { chiplet: 1, bank: 2, index: 0 });

@@ -1,8 +1,8 @@
 //! Issue rules: which operations of one thread or wavefront may overlap.
 //!
-//! A rule is a pure state machine like any controller, so that a checker
-//! checks the core as well as the caches. The driver offers operations in
-//! program order, does what the verdict says, and reports completions.
+//! A rule is a pure state machine like a controller, so the verifier covers the core
+//! as well as the caches. The driver offers operations in program order, follows the
+//! verdict, and reports completions.
 
 use crate::request::Order;
 
@@ -11,21 +11,21 @@ crate::symbols! {
     pub enum IssueRule {
         /// One operation at a time.
         InOrder,
-        /// A GPU wavefront: independent accesses overlap; nothing passes an
-        /// acquire, and a release waits for all before it.
+        /// A GPU wavefront: independent accesses overlap. Nothing passes an acquire.
+        /// A release waits for all earlier operations.
         Gpu,
-        /// Sequentially consistent with a store buffer that loads wait for.
+        /// Sequential consistency with a store buffer. Loads wait until it is empty.
         ScWriteBuffer,
-        /// Loads pass older stores and read their own from the buffer.
+        /// Loads pass older stores and read from the core's own buffered stores.
         Tso,
-        /// As the GPU, and loads read their own outstanding stores.
+        /// As `Gpu`, and loads read from the core's own outstanding stores.
         Rmo,
     }
 }
 
 impl IssueRule {
-    /// The cores of GPUs: one operation at a time, or wavefronts that overlap
-    /// independent accesses.
+    /// The cores of GPUs: one operation at a time, or overlapping independent
+    /// accesses.
     pub const GPUS: &'static [IssueRule] = &[IssueRule::InOrder, IssueRule::Gpu];
 
     /// Its name in machine files and reports.
@@ -50,32 +50,32 @@ crate::symbols! {
         Store,
         /// Reads and writes.
         Rmw,
-        /// Only orders.
+        /// Orders other operations, without an access.
         Fence,
     }
 }
 
-/// The driver's name of an operation: bounded, recycled.
+/// The driver's identifier of an operation. Identifiers are bounded and recycled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IssueId(pub u32);
 
-/// An operation as its core sees it.
+/// The properties of an operation that issue rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IssueOp {
-    /// Its name.
+    /// Its identifier.
     pub id: IssueId,
-    /// What it does.
+    /// Its kind.
     pub kind: IssueKind,
     /// Its order.
     pub order: Order,
-    /// The first byte it may touch.
+    /// The first byte that it may access.
     pub first: u64,
-    /// The last byte it may touch.
+    /// The last byte that it may access.
     pub last: u64,
 }
 
 impl IssueOp {
-    fn touches(&self, other: &IssueOp) -> bool {
+    fn overlaps(&self, other: &IssueOp) -> bool {
         self.kind != IssueKind::Fence
             && other.kind != IssueKind::Fence
             && self.first <= other.last
@@ -87,17 +87,18 @@ impl IssueOp {
     }
 
     fn conflicts(&self, other: &IssueOp) -> bool {
-        self.touches(other) && (self.writes() || other.writes())
+        self.overlaps(other) && (self.writes() || other.writes())
     }
 
-    /// Must what it reads be as new as what the older one found? So it is behind
-    /// an atomic access of the same bytes.
-    fn must_be_as_new_as(&self, older: &IssueOp) -> bool {
-        self.touches(older) && older.order.is_atomic()
+    /// Whether it must read values at least as new as those that the older one read.
+    /// This holds behind an atomic access of the same bytes.
+    fn is_coherent_after(&self, older: &IssueOp) -> bool {
+        self.overlaps(older) && older.order.is_atomic()
     }
 
-    /// Is it an acquire, a fence, or sequentially consistent?
-    fn is_passed_by_nothing(&self) -> bool {
+    /// Whether it orders all later operations: an acquire, a fence, or a sequentially
+    /// consistent access.
+    fn blocks_later(&self) -> bool {
         let acquires = self.kind != IssueKind::Store && self.order.acquires();
         self.kind == IssueKind::Fence || acquires || self.order == Order::SeqCst
     }
@@ -107,37 +108,38 @@ impl IssueOp {
     }
 }
 
-/// What the driver is to do with an operation that it offers.
+/// The decision about an operation that the driver offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Send it now.
     Send,
-    /// The core goes on; the store is sent when [`Issue::completed`] says so.
+    /// Buffer the store: the core continues, and [`Issue::completed`] returns the store
+    /// when it must be sent.
     Buffer,
-    /// Its bytes are those of this older store.
+    /// Read its bytes from this older store.
     Forward(IssueId),
-    /// Not yet: offer it again after a completion.
+    /// Offer it again after a completion.
     Hold,
 }
 
-/// The operations of one thread or wavefront that are under way.
+/// The outstanding operations of one thread or wavefront.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Issue {
     rule: IssueRule,
-    /// Sent and not completed, in program order.
+    /// Operations that are sent and not completed, in program order.
     sent: Vec<IssueOp>,
-    /// Stores that the core has left behind, in program order.
+    /// Stores in the store buffer, in program order.
     buffered: Vec<IssueOp>,
 }
 
 impl Issue {
-    /// Nothing under way.
+    /// A core without outstanding operations.
     #[must_use]
     pub fn new(rule: IssueRule) -> Self {
         Issue { rule, sent: Vec::new(), buffered: Vec::new() }
     }
 
-    /// Is nothing under way?
+    /// Whether no operation is outstanding.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -163,7 +165,7 @@ impl Issue {
         match self.rule {
             IssueRule::InOrder => Verdict::Hold,
             IssueRule::Gpu => self.relaxed(op),
-            IssueRule::Rmo if self.sent.iter().any(IssueOp::is_passed_by_nothing) => Verdict::Hold,
+            IssueRule::Rmo if self.sent.iter().any(IssueOp::blocks_later) => Verdict::Hold,
             IssueRule::Rmo => self.forwarded(op).unwrap_or_else(|| self.relaxed(op)),
             IssueRule::ScWriteBuffer => self.buffered_store(op).unwrap_or(Verdict::Hold),
             IssueRule::Tso if op.kind == IssueKind::Load && !op.order.releases() => self.tso_load(op),
@@ -171,7 +173,7 @@ impl Issue {
         }
     }
 
-    /// A store behind stores goes into the buffer; behind anything else it waits.
+    /// `Buffer` for a store behind stores only.
     fn buffered_store(&self, op: &IssueOp) -> Option<Verdict> {
         let behind_stores = self.sent.iter().all(|o| o.kind == IssueKind::Store);
         (op.kind == IssueKind::Store && op.order != Order::SeqCst && behind_stores).then_some(Verdict::Buffer)
@@ -184,38 +186,35 @@ impl Issue {
         self.forwarded(op).unwrap_or(Verdict::Send)
     }
 
-    /// The youngest older store that the load touches, if there is one: it
-    /// gives all the bytes, or the load must wait.
+    /// The verdict for a load that overlaps an older store. The youngest such store
+    /// forwards all the bytes, or the load waits.
     fn forwarded(&self, op: &IssueOp) -> Option<Verdict> {
         if op.kind != IssueKind::Load || op.order.acquires() {
             let older = self.buffered.iter().rev().chain(self.sent.iter().rev());
-            let mut touched = older.filter(|o| o.touches(op) && o.writes());
-            return (self.rule == IssueRule::Tso).then(|| touched.next().map(|_| Verdict::Hold)).flatten();
+            let mut overlapped = older.filter(|o| o.overlaps(op) && o.writes());
+            return (self.rule == IssueRule::Tso).then(|| overlapped.next().map(|_| Verdict::Hold)).flatten();
         }
         let older = self.buffered.iter().rev().chain(self.sent.iter().rev());
-        let store = older.into_iter().find(|o| o.writes() && o.touches(op))?;
+        let store = older.into_iter().find(|o| o.writes() && o.overlaps(op))?;
         let covers = store.is_plain_store() && store.first <= op.first && op.last <= store.last;
         Some(if covers { Verdict::Forward(store.id) } else { Verdict::Hold })
     }
 
-    /// Independent accesses overlap; nothing passes an acquire, and no load one
-    /// of the same bytes that is atomic; a release, a fence and a sequentially
-    /// consistent access wait for all before them.
+    /// The verdict of a GPU core. Independent accesses overlap. Nothing passes an
+    /// acquire. No load passes an atomic access of the same bytes. A release, a fence
+    /// and a sequentially consistent access wait for all earlier operations.
     fn relaxed(&self, op: &IssueOp) -> Verdict {
         let waits_for_all = op.kind == IssueKind::Fence
             || op.order == Order::SeqCst
             || (op.kind != IssueKind::Load && op.order.releases());
         let blocked = self.sent.iter().any(|older| {
-            waits_for_all
-                || older.is_passed_by_nothing()
-                || older.conflicts(op)
-                || op.must_be_as_new_as(older)
+            waits_for_all || older.blocks_later() || older.conflicts(op) || op.is_coherent_after(older)
         });
         if blocked { Verdict::Hold } else { Verdict::Send }
     }
 
-    /// An operation that was sent is complete. Returns the buffered store that
-    /// is to be sent now, if there is one.
+    /// Reports that a sent operation is complete. Returns the buffered store that must
+    /// be sent now, if any.
     pub fn completed(&mut self, id: IssueId) -> Option<IssueId> {
         let at = self.sent.iter().position(|o| o.id == id)?;
         self.sent.remove(at);
@@ -246,7 +245,7 @@ mod tests {
     use Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 
     #[test]
-    fn each_rule_lets_pass_what_its_model_lets_pass() {
+    fn each_rule_allows_the_overlaps_of_its_model() {
         let (x, y) = (0, 8);
         let cases = [
             // rule, earlier, later, verdict
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_reads_an_own_store_passes_no_acquire() {
+    fn a_load_from_an_own_store_passes_no_acquire() {
         let mut issue = Issue::new(IssueRule::Rmo);
         assert_eq!(issue.offer(op(0, Store, Relaxed, 0)), Verdict::Send);
         assert_eq!(issue.offer(op(1, Load, Acquire, 8)), Verdict::Send);

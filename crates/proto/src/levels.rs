@@ -1,4 +1,4 @@
-//! The levels of a machine as the kinds of a protocol use them.
+//! The match between the levels of a machine and the kinds of a protocol.
 
 use crate::divisor::Divisor;
 use crate::homes::Homes;
@@ -7,30 +7,30 @@ use crate::node::NodeId;
 use crate::parts::Indexing;
 use crate::topology::{CacheShape, MemoryLevel, Per, Topology};
 
-/// Whom a controller serves, of those above it.
+/// The controllers above that a controller serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Serves {
-    /// All of them, for the lines whose home it is.
+    /// All controllers, for the lines whose home it is.
     Home,
-    /// Those of its own compute unit, chiplet or host.
+    /// The controllers of its own compute unit, chiplet or host, for all lines.
     Own,
 }
 
-/// A kind of controller, and the level of a machine at which it stands.
+/// A kind of controller, with its level in a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Its name in reports: `L1`.
     pub name: &'static str,
     /// The level, by its name in machines: `l1`.
     pub level: &'static str,
-    /// Of what each has one, or so many as the machine says if it is of those that
-    /// several share.
+    /// The part of the machine that each has such controllers: one for a compute unit
+    /// or host, one or more for a chiplet or the machine.
     pub per: Per,
-    /// Must the level have lines?
+    /// Whether the level must have lines.
     pub has_lines: bool,
-    /// The level to which it sends what it cannot do itself.
+    /// The level below, which serves its misses.
     pub over: Option<&'static str>,
-    /// Whom it serves.
+    /// The controllers above that it serves.
     pub serves: Serves,
 }
 
@@ -41,72 +41,72 @@ impl Kind {
         Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
     }
 
-    /// A kind that keeps no lines. On a machine that does not declare its level,
-    /// there is one for each `per`, with a place of its own on the network.
+    /// A kind that keeps no lines. If the machine does not declare its level, there
+    /// is one controller for each `per`, with its own place on the network.
     #[must_use]
     pub const fn port(name: &'static str, level: &'static str, per: Per) -> Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
     }
 
-    /// The same over a level.
+    /// The same kind over a level.
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
     }
 
-    /// The same for those of its own chiplet only.
+    /// The same kind, for controllers of its own chiplet only.
     #[must_use]
     pub const fn of_its_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }
     }
 
-    /// What the kind expects of its level, in words.
+    /// The controllers that the kind expects at its level, for messages.
     fn expected(&self) -> String {
-        let what = if self.has_lines { "cache" } else { "controller" };
+        let noun = if self.has_lines { "cache" } else { "controller" };
         match self.per {
-            Per::Cu | Per::Host => format!("one {what} for each {}", self.per.name()),
+            Per::Cu | Per::Host => format!("one {noun} for each {}", self.per.name()),
             Per::Chiplet | Per::Machine => {
-                format!("a {what} for each {}, of one bank or more", self.per.name())
+                format!("a {noun} for each {}, of one bank or more", self.per.name())
             }
         }
     }
 }
 
-/// The level beside whose controllers those of another level stand.
+/// A level whose places on the network another level shares.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Beside {
     /// Its name.
     pub name: String,
-    /// How many controllers the machine has there.
+    /// The number of its controllers.
     pub count: u16,
-    /// Do they keep lines?
+    /// Whether they keep lines.
     pub has_lines: bool,
 }
 
-/// A level as a kind of a protocol uses it.
+/// The level of a machine at which a kind of controller is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fitted {
     /// The name of the level.
     pub name: String,
-    /// Of what there are `banks` controllers each.
+    /// The part of the machine that has `banks` controllers each.
     pub per: Per,
-    /// How many controllers the machine has.
+    /// The number of controllers on the machine.
     pub count: u16,
-    /// The lines of each: [`CacheShape::NONE`] if it has none.
+    /// The lines of each controller, or [`CacheShape::NONE`].
     pub array: CacheShape,
     /// Bytes of a line.
     pub line_bytes: u16,
-    /// The kind below; memory, if none.
+    /// The kind below, or `None` for memory.
     pub below: Option<u8>,
-    /// The level beside which it stands, if it has no place of its own.
+    /// The level whose places on the network it shares, if any.
     pub beside: Option<Beside>,
-    /// Whom it serves.
+    /// The controllers above that it serves.
     pub serves: Serves,
     banks: Divisor,
 }
 
 impl Fitted {
-    /// A level by itself, on a machine with one chiplet: for tests of parts.
+    /// A single level on a machine with one chiplet, for tests of parts.
     #[must_use]
     pub fn alone(array: CacheShape, line_bytes: u16) -> Fitted {
         Fitted {
@@ -122,7 +122,7 @@ impl Fitted {
         }
     }
 
-    /// Which number of a line its set follows from.
+    /// The number of a line from which its set follows.
     pub(crate) fn indexing(&self) -> Indexing {
         match (self.per, self.serves) {
             (Per::Cu | Per::Host, _) => Indexing::Line,
@@ -139,7 +139,7 @@ pub struct Levels {
     pub cus: u16,
     /// Hosts.
     pub hosts: u16,
-    /// Chiplets that the compute units are spread over.
+    /// Chiplets. Each has the same number of compute units.
     pub chiplets: u16,
     /// Bytes of a line.
     pub line_bytes: u16,
@@ -150,7 +150,7 @@ impl Levels {
     /// Finds the level of every kind of a protocol.
     ///
     /// # Errors
-    /// A sentence that names the level, the protocol, and what was expected.
+    /// A sentence that names the level, the protocol, and the expectation.
     pub fn fit(protocol: &str, kinds: &[Kind], topology: &Topology) -> Result<Levels, String> {
         topology.check()?;
         let fitted = kinds.iter().map(|kind| find(protocol, kind, kinds, topology));
@@ -171,7 +171,7 @@ impl Levels {
         kinds.flat_map(|(kind, level)| (0..level.count).map(move |index| NodeId { kind, index }))
     }
 
-    /// The controllers of the kind below a node that serve it.
+    /// The controllers that serve a node, of the kind below it.
     pub fn all_below(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + use<> {
         let below = self.of(node.kind).below.map(|kind| {
             let level = self.of(kind);
@@ -200,7 +200,7 @@ impl Levels {
         NodeId { kind, index: group * level.banks.number() as u16 + bank as u16 }
     }
 
-    /// Which one of the compute units, chiplets or hosts a node belongs to.
+    /// The number of the compute unit, chiplet or host that a node belongs to.
     fn group(&self, per: Per, node: NodeId) -> u16 {
         let level = self.of(node.kind);
         let own = node.index / level.banks.number() as u16;
@@ -213,8 +213,8 @@ impl Levels {
 }
 
 impl Topology {
-    /// A machine of that size for any protocol: each kind stands at a level like
-    /// `l1`, if it is one for each compute unit or host, and like `l2` otherwise.
+    /// A machine of the same size with the levels of a protocol. A kind of shared
+    /// caches gets the shape of `l2`, any other kind that of `l1`.
     #[must_use]
     pub fn of_kinds(&self, kinds: &[Kind]) -> Topology {
         let like = |name: &str| self.level(name).map(|level| (level.array, level.count));
@@ -288,10 +288,10 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
     })
 }
 
-/// Does the way down from a level lead to another one?
+/// Whether the path from a level down to memory contains another level.
 fn is_over(topology: &Topology, level: &MemoryLevel, over: &str) -> bool {
     let mut at = level;
-    // The machine is checked: the way down has an end.
+    // `Topology::check` guarantees that the path ends.
     while let Some(below) = at.below.as_deref() {
         if below == over {
             return true;
@@ -351,14 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_may_stand_over_a_level_that_others_lie_between() {
+    fn a_kind_may_skip_levels_below_it() {
         let kinds = [Kind::cache("Read", "read", Per::Cu).over("l3"), KINDS[3]];
         let levels = Levels::fit("toy", &kinds, &machine()).unwrap();
         assert_eq!(levels.of(0).below, Some(1));
     }
 
     #[test]
-    fn a_compute_unit_belongs_to_the_chiplet_that_its_number_falls_to() {
+    fn compute_units_are_numbered_chiplet_by_chiplet() {
         let levels = Levels::fit("toy", KINDS, &Topology { cus: 8, ..machine() }).unwrap();
         let homes = Homes::new(&machine(), 1);
         let server = |cu| levels.server(2, NodeId { kind: 0, index: cu }, LineAddr(0), &homes).index;
@@ -366,11 +366,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_lines_of_all_chiplets_reach_uses_its_sets_in_turn() {
+    fn a_cache_for_lines_of_all_chiplets_uses_its_sets_in_turn() {
         let machine = machine().with_array("l2", |l2| l2.sets = 4);
         let levels = Levels::fit("toy", KINDS, &machine).unwrap();
         let (array, homes) = (CacheArray::new(levels.of(2), 0u8), Homes::new(&machine, 1));
-        // The lines of a bank, on either chiplet in turn: the pages are of one line.
+        // Pages have one line, so the lines of a bank alternate between the chiplets.
         let sets: Vec<u32> = (0..4).map(|i| array.set(LineAddr(2 * i), &homes).0).collect();
         assert_eq!(sets, [0, 1, 2, 3]);
     }
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn a_line_is_served_on_the_own_chiplet_or_at_its_home() {
         let levels = Levels::fit("toy", KINDS, &machine()).unwrap();
-        // Pages of one line: the odd ones live on the second chiplet.
+        // Pages have one line. The odd pages have their home on the second chiplet.
         let homes = Homes::new(&machine(), 1);
         let node = |kind, index| NodeId { kind, index };
         assert_eq!(levels.server(2, node(0, 3), LineAddr(5), &homes), node(2, 3));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_is_missing_or_unfit_is_named_with_the_protocol_and_what_it_expects() {
+    fn an_error_names_the_level_the_protocol_and_the_expectation() {
         let missing = refused(|t| t.levels.retain(|level| level.name != "l3" && level.name != "l2"));
         for part in ["`read`", "`l2`"] {
             assert!(missing.contains(part), "{missing}");

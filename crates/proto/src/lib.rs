@@ -1,14 +1,14 @@
 //! The vocabulary and the contract of Fencepost.
 //!
-//! Everything that a protocol, a driver and a checker must agree on stands
-//! here, and nothing else: addresses, lines and byte masks, requests with
-//! order and scope, tables as data, the contract of a controller, the station
-//! that both drivers run, and the parts that protocols share.
+//! This crate holds what protocols, drivers and checkers share: addresses, lines and
+//! byte masks, requests with order and scope, tables as data, the contract of a
+//! controller, the station that all drivers run, and parts of controllers.
 //!
-//! **Use it** to write a protocol or a driver. **Do not** look here for time,
-//! energy, or anything that a single protocol knows.
+//! **Use it** to write a protocol or a driver. It does **not** hold time, energy, or
+//! anything of a single protocol.
 
 mod boundary;
+mod clone_in_place;
 mod contract;
 mod divisor;
 mod effects;
@@ -26,7 +26,6 @@ mod passes_on;
 mod plan;
 mod queue;
 mod request;
-mod room;
 mod settings;
 mod setup;
 mod station;

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-/// The largest line a machine may have. A [`LineData`] always has this size;
-/// a machine with shorter lines leaves the tail zero.
+/// The size of the largest line. A [`LineData`] always has this size. On a machine
+/// with shorter lines, its tail is zero.
 pub const LINE_BYTES_MAX: usize = 128;
 
-/// A byte address in the one flat address space.
+/// A byte address in the flat address space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addr(pub u64);
 
@@ -14,7 +14,7 @@ pub struct Addr(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineAddr(pub u64);
 
-/// Which bytes of a line: bit `i` stands for byte `i`.
+/// A set of bytes of a line: bit `i` stands for byte `i`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteMask(pub u128);
 
@@ -36,35 +36,35 @@ impl ByteMask {
         ByteMask((u128::MAX >> (LINE_BYTES_MAX - count)) << offset)
     }
 
-    /// Every byte of a line of `line_bytes`.
+    /// All bytes of a line of `line_bytes`.
     #[inline]
     #[must_use]
     pub fn full(line_bytes: usize) -> Self {
         Self::range(0, line_bytes)
     }
 
-    /// Is no byte selected?
+    /// Whether no byte is selected.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Are all bytes of `other` selected here too?
+    /// Whether all bytes of `other` are selected here too.
     #[inline]
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Does any byte stand in both?
+    /// Whether any byte is in both.
     #[inline]
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The bytes in either.
+    /// The bytes in either mask.
     #[inline]
     #[must_use]
     pub fn union(self, other: Self) -> Self {
@@ -78,21 +78,21 @@ impl ByteMask {
         ByteMask(self.0 & !other.0)
     }
 
-    /// The bytes in both.
+    /// The bytes in both masks.
     #[inline]
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         ByteMask(self.0 & other.0)
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     #[inline]
     #[must_use]
     pub fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Takes the first byte out. False if there is none.
+    /// Removes the first byte. Returns false if there is none.
     pub fn forget_first(&mut self) -> bool {
         let Some(first) = self.first() else { return false };
         *self = self.minus(ByteMask::range(first, 1));
@@ -113,7 +113,7 @@ impl fmt::Debug for ByteMask {
     }
 }
 
-/// How wide a scalar access is.
+/// The width of a scalar access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Width {
@@ -165,8 +165,8 @@ static SPREAD: [u64; 256] = {
     table
 };
 
-/// Copies into `to` the bytes of `from` that `mask` selects. Slices shorter
-/// than a full line take part as far as they reach, in steps of eight bytes.
+/// Copies into `to` the bytes of `from` that `mask` selects. Slices may be shorter
+/// than the largest line. Bytes beyond the last full eight of either are not copied.
 #[inline]
 pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
     let reach = to.len().min(from.len()) / 8 * 8;
@@ -188,7 +188,7 @@ pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
 }
 
 impl LineData {
-    /// Takes the bytes of `from` that `mask` selects.
+    /// Overwrites the bytes that `mask` selects with those of `from`.
     #[inline]
     pub fn merge(&mut self, from: &LineData, mask: ByteMask) {
         copy_masked(&mut self.0, &from.0, mask);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_selects_its_bytes_up_to_the_last_of_the_line() {
+    fn a_range_may_end_with_the_last_byte_of_the_line() {
         assert_eq!(ByteMask::range(0, 0), ByteMask::NONE);
         assert_eq!(ByteMask::range(4, 4), ByteMask(0xf0));
         assert_eq!(ByteMask::full(128), ByteMask(u128::MAX));

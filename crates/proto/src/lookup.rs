@@ -1,11 +1,11 @@
-//! A map for what comes and goes with almost every input: hashed, and yet equal
-//! and hashing alike whenever its contents are equal.
+//! A hash map for entries that change with almost every input. Maps with equal
+//! contents are equal and hash alike.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// A map from small keys. Its order shows nowhere: [`Lookup::iter`] sorts.
+/// A map from small keys. Its internal order is not visible: [`Lookup::iter`] sorts.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup<K, V> {
     entries: FxHashMap<K, V>,
@@ -56,7 +56,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         if self.entries.is_empty() { None } else { self.entries.get_mut(key) }
     }
 
-    /// Puts a value in; the one that stood there is dropped.
+    /// Inserts a value. A previous value of the key is dropped.
     #[inline]
     pub(crate) fn insert(&mut self, key: K, value: V) {
         self.entries.insert(key, value);
@@ -73,7 +73,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
-    /// The values, in any order.
+    /// The values, in an unspecified order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut()
     }
@@ -87,7 +87,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
 }
 
 impl<K: Copy + Ord + Hash, V: Default> Lookup<K, V> {
-    /// The value of a key, which is put in if it is not there.
+    /// The value of a key. A missing key gets the default value.
     #[inline]
     pub(crate) fn or_default(&mut self, key: K) -> &mut V {
         self.entries.entry(key).or_default()
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_what_an_ordered_map_does() {
+    fn it_behaves_as_an_ordered_map() {
         let mut map: Lookup<u32, Vec<u32>> = Lookup::default();
         let mut oracle: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for i in 0..2000u32 {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_contents_are_equal_and_hash_alike_whatever_their_history() {
+    fn maps_with_equal_contents_are_equal_and_hash_alike_after_any_history() {
         let (mut a, mut b) = (Lookup::default(), Lookup::default());
         for key in 0..100u32 {
             a.insert(key, vec![key]);

@@ -1,23 +1,23 @@
-//! Messages declared with what drivers and charts ask of them.
+//! Declaration of messages with the properties that drivers and charts use.
 
 /// Declares an enumeration of messages and its [`Message`](crate::Message).
 ///
-/// Behind a message stand its properties:
+/// The properties of a message follow it in brackets:
 ///
-/// * `name("Text")`: its name, where it is not that of the variant;
-/// * `line(field)`: the line it is about;
-/// * `bytes(|line| expression)`: what it carries beside the header, on a machine with
-///   lines of so many bytes; without it nothing;
-/// * `access`: it asks the receiver for a line;
-/// * `order(expression)`: does it keep its order? Without it accesses do;
-/// * `writes(field)`: the mask of the written bytes that it carries;
-/// * `ages(|elapsed| expression)`: what the passing of time does to it;
+/// * `name("Text")`: its name. The default is the name of the variant.
+/// * `line(field)`: the line that it concerns.
+/// * `bytes(|line| expression)`: the number of bytes after the header, on a machine with
+///   lines of `line` bytes. The default is 0.
+/// * `access`: it requests a line from the receiver.
+/// * `order(expression)`: whether it keeps its order. By default accesses do.
+/// * `writes(field)`: the mask of the written bytes that it carries.
+/// * `ages(|elapsed| expression)`: the effect of elapsed time on it.
 /// * `times(field, ..)`: its logical times.
 ///
 /// An expression sees the fields as references. `enum ToBank = Shared(Other) { .. }` adds
-/// a variant that carries a message of another enumeration, has its properties, and is
-/// made from it; several stand in a list. With `[order(function)]` behind it, the
-/// function says which of those messages keep their order.
+/// a variant that carries a message of another enumeration, with its properties and a
+/// `From` implementation. Several such variants form a list. A following
+/// `[order(function)]` decides which of those messages keep their order.
 ///
 /// ```
 /// use proto::{LineAddr, LineData, Message as _, Slot};
@@ -26,16 +26,16 @@
 ///     /// To a cache.
 ///     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 ///     pub enum ToCache {
-///         /// The line that was asked for.
+///         /// The requested line.
 ///         Data {
 ///             /// The line.
 ///             line: LineAddr,
 ///             /// Its bytes.
 ///             data: LineData,
 ///         } [line(line), bytes(|line_bytes| line_bytes)],
-///         /// What was asked for is done.
+///         /// The operation is complete.
 ///         Done {
-///             /// The request that waits.
+///             /// The waiting request.
 ///             slot: Slot,
 ///         },
 ///     }
@@ -45,7 +45,7 @@
 /// assert_eq!((done.name(), done.payload_bytes(64), done.line()), ("Done", 0, None));
 /// ```
 ///
-/// A property that does not exist is an error:
+/// An unknown property is an error:
 ///
 /// ```compile_fail
 /// proto::messages! {
@@ -162,8 +162,8 @@ macro_rules! messages {
         }
     };
 
-    // Each picks one property from the list; the last rules pass over the others, and
-    // nothing matches what is none.
+    // Each rule extracts one property from the list. The last rules skip the other
+    // properties. An unknown property matches no rule.
     (@name [$variant:ident]) => { stringify!($variant) };
     (@name [$variant:ident] name($name:literal) $($rest:tt)*) => { $name };
     (@bytes [$line:ident]) => { 0 };

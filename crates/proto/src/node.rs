@@ -1,15 +1,15 @@
-//! Names of the things a driver connects.
+//! Identifiers of controllers, requests, ways and timers.
 
-/// A controller of the machine: its kind within the protocol and which one.
+/// A controller of the machine: its kind within the protocol, and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId {
     /// The index of its kind in [`crate::Protocol::KINDS`].
     pub kind: u8,
-    /// Which one of that kind.
+    /// The index within that kind.
     pub index: u16,
 }
 
-/// The name of a request held by the driver: bounded, recycled.
+/// The identifier of a request that the driver holds. Slots are bounded and recycled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
@@ -21,62 +21,62 @@ pub struct SetIndex(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Way(pub u32);
 
-/// How gladly a way is given up: the lowest rank goes first, and recency
-/// decides among equals.
+/// The eviction rank of a way. The lowest rank is evicted first. Recency decides
+/// among equal ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u8);
 
-/// What a parked input waits for.
+/// The event that a parked input waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// A change of this line.
     Line(crate::LineAddr),
-    /// Word about this very request.
+    /// An answer for this request.
     Slot(Slot),
-    /// A way of this set that can be used.
+    /// A free way of this set.
     Way(SetIndex),
-    /// A miss register.
+    /// A free miss register.
     Miss,
-    /// Room in the store buffer.
+    /// A free entry of the store buffer.
     StoreBuffer,
-    /// Something of the protocol's own.
+    /// An event that the protocol defines.
     Other(u32),
 }
 
 crate::symbols! {
-    /// What a timer is for. The driver knows how long each runs, if the protocol
-    /// does not say it.
+    /// The purpose of a timer. The driver knows its duration, unless the protocol
+    /// gives it.
     pub enum TimerClass {
         /// The next entry may leave a buffer.
         Drain,
-        /// The next epoch.
+        /// The next epoch begins.
         Epoch,
-        /// A lease has run out. The protocol says when.
+        /// A lease expires. The protocol gives the duration.
         Lease,
     }
 }
 
 impl TimerClass {
-    /// Does it run for ever? Such a timer keeps no machine busy: a program is
-    /// over although it runs. A request that waits for it does not wait in vain.
+    /// Whether it runs forever. Such a timer does not keep a machine busy: a program
+    /// can end while it runs. A request that waits for it is not stuck.
     #[must_use]
     pub const fn is_periodic(self) -> bool {
         matches!(self, TimerClass::Epoch)
     }
 
-    /// Does the protocol say how long it runs? Without a word it runs for a tick.
+    /// Whether the protocol gives its duration. The default is one tick.
     #[must_use]
     pub const fn is_timed(self) -> bool {
         matches!(self, TimerClass::Lease)
     }
 }
 
-/// Who sends requests.
+/// An issuer of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
     /// A compute unit.
     Cu(u16),
-    /// The command processor, which dispatches kernels. Where a protocol has no
+    /// The command processor, which launches kernels. If a protocol has no
     /// controller for it, it shares the entry of a compute unit.
     CommandProcessor,
     /// A host.
@@ -84,8 +84,9 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// The controller that it enters where each compute unit and each host has one, of
-    /// these kinds. The command processor shares that of the first compute unit.
+    /// The controller that its requests enter, if each compute unit has one of kind
+    /// `cu` and each host one of kind `host`. The command processor shares that of
+    /// the first compute unit.
     #[inline]
     #[must_use]
     pub const fn enters(self, cu: u8, host: u8) -> NodeId {

@@ -1,14 +1,14 @@
-//! All controllers of a protocol as one type, and all its messages.
+//! The controllers of a protocol as one type, and its messages as another.
 
-/// Writes the `Node` and `Msg` enumerations of a protocol from its kinds.
+/// Generates the `Node` and `Msg` enumerations of a protocol from its kinds.
 ///
 /// ```text
 /// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 /// ```
 ///
-/// A kind without a message type is never told anything. Where several kinds take
-/// one type of message, all types are listed behind the kinds, each with those that
-/// take it, as it is or inside of their own:
+/// A kind without a message type receives no messages. If several kinds receive one
+/// type of message, a list of all types follows the kinds. It names the kinds that
+/// receive each type, directly or inside a type of their own:
 ///
 /// ```text
 /// protocol_nodes! {
@@ -47,7 +47,7 @@ macro_rules! protocol_nodes {
                 }
             }
         )+
-        // Named here, so that no kind of the list is left out.
+        // Uses every kind, so that an unlisted one is not dead code.
         const _: &[Number] = &[$( Number::$kind ),+];
     };
     (@nodes $protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+) => {

@@ -7,7 +7,7 @@ use crate::symbols::Symbol;
 use crate::table::{After, RowView, TableView};
 use core::fmt::Write as _;
 
-/// The generated part of the page of a protocol.
+/// Renders the generated part of a protocol's page.
 #[must_use]
 pub fn render<P: Protocol>() -> String {
     let mut out = String::new();
@@ -83,7 +83,7 @@ fn table(out: &mut String, table: &TableView) {
     }
 }
 
-/// A line of the plans' table: an operation whose orders and levels share a plan.
+/// A line of the table of plans: the orders and levels of an operation with one plan.
 #[derive(PartialEq)]
 struct PlanLine<'a> {
     orders: Vec<Order>,
@@ -91,8 +91,8 @@ struct PlanLine<'a> {
     steps: &'a [&'static str],
 }
 
-/// The lines of one operation with these hints; orders and levels with equal
-/// plans stand together.
+/// The lines of one operation with these hints. Orders and levels with equal plans
+/// form one line.
 fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> {
     let mut lines: Vec<PlanLine<'_>> = Vec::new();
     for &order in Order::ALL {
@@ -116,12 +116,12 @@ fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> 
     lines
 }
 
-/// The lines of one operation, each with the name of the operation. A hint that
-/// changes nothing has none of its own.
+/// The lines of one operation, each with the name of the operation. A hint without
+/// effect has no lines.
 fn plan_lines(view: &PlansView, op: OpClass) -> Vec<(String, PlanLine<'_>)> {
-    let with = |remote, commutative| lines_with(view, op, Hints { remote, commutative });
-    let (none, remote) = (with(false, false), with(true, false));
-    let (commutative, both) = (with(false, true), with(true, true));
+    let lines_of = |remote, commutative| lines_with(view, op, Hints { remote, commutative });
+    let (none, remote) = (lines_of(false, false), lines_of(true, false));
+    let (commutative, both) = (lines_of(false, true), lines_of(true, true));
     let differs = [true, remote != none, commutative != none, both != remote && both != commutative];
     let hints = ["", "remote ", "commutative ", "remote commutative "];
     let all = [none, remote, commutative, both].into_iter().zip(hints).zip(differs);
@@ -146,14 +146,14 @@ fn plans(out: &mut String, view: &PlansView) {
     }
 }
 
-fn names<T: Symbol>(some: &[T], all: &[T]) -> String {
-    if some.len() == all.len() {
+fn names<T: Symbol>(members: &[T], all: &[T]) -> String {
+    if members.len() == all.len() {
         return "any".into();
     }
-    some.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ")
+    members.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Replaces the text between the two generated-part markers of a page.
+/// Replaces the text between the two markers of a page.
 ///
 /// # Errors
 /// If the page lacks a marker.

@@ -1,8 +1,8 @@
-//! A controller around another one.
+//! Delegation to an inner controller.
 
-/// Methods of a [`Controller`](crate::Controller) that pass on to one of the same protocol,
-/// in a field, and do nothing else: `passes_on! { cache: victims, lines }`. The protocol
-/// must be called `P` there.
+/// Generates methods of a [`Controller`](crate::Controller) that only call the same
+/// method of a controller in a field: `passes_on! { cache: victims, lines }`. The
+/// protocol must be named `P` at the place of use.
 #[macro_export]
 macro_rules! passes_on {
     (@victims $inner:tt) => {

@@ -1,9 +1,8 @@
-//! Plans as data: what an operation does, as a sequence of steps.
+//! Plans as data: the sequence of steps of an operation.
 //!
-//! A plan is composed: what a release does, the access, what an acquire does,
-//! and the answer. Each part is a `const fn` of the [`PlanKey`], and
-//! [`crate::plans`] evaluates all plans while the crate is compiled, so a step
-//! of a run looks up a slice.
+//! A plan has parts: the release, the access, the acquire, and the answer. Each part
+//! is a `const fn` of the [`PlanKey`]. [`crate::plans`] evaluates all plans at compile
+//! time, so a run only looks up a slice.
 
 use crate::request::{Hints, Level, Op, Order, Request};
 use crate::symbols::Symbol;
@@ -22,14 +21,14 @@ crate::symbols! {
         Update,
         /// A fence.
         Fence,
-        /// A kernel begins on the CU.
+        /// The beginning of a kernel.
         KernelBegin,
-        /// A kernel has ended on the CU.
+        /// The end of a kernel.
         KernelEnd,
     }
 }
 
-/// How far a release or an acquire reaches.
+/// The reach of a release or an acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
     /// The work-items of one compute unit.
@@ -40,7 +39,7 @@ pub enum Reach {
     System,
 }
 
-/// What a plan depends on.
+/// The properties of a request that select its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanKey {
     /// The kind of operation.
@@ -49,17 +48,17 @@ pub struct PlanKey {
     pub order: Order,
     /// The level of its scope.
     pub level: Level,
-    /// Is it a remote operation?
+    /// Whether it is a remote operation.
     pub remote: bool,
-    /// May it change places with other commutative updates of its word?
+    /// Whether it may be reordered with other commutative updates of its word.
     pub commutative: bool,
 }
 
-/// The combinations of hints.
+/// The number of combinations of hints.
 const HINTS: usize = 4;
 
 impl PlanKey {
-    /// How many keys there are.
+    /// The number of keys.
     pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
 
     /// The key of a request.
@@ -101,7 +100,7 @@ impl PlanKey {
         Hints { remote: self.remote, commutative: self.commutative }
     }
 
-    /// The key of a number below [`PlanKey::COUNT`].
+    /// The key with a number below [`PlanKey::COUNT`].
     #[must_use]
     pub const fn nth(number: usize) -> Self {
         let (rest, hints) = (number / HINTS, number % HINTS);
@@ -120,7 +119,7 @@ impl PlanKey {
         (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
     }
 
-    /// Every key, by number.
+    /// All keys, by number.
     #[inline]
     pub fn all() -> impl Iterator<Item = PlanKey> {
         static ALL: [PlanKey; PlanKey::COUNT] = {
@@ -135,20 +134,19 @@ impl PlanKey {
         ALL.iter().copied()
     }
 
-    /// Is it an access that is not atomic?
+    /// Whether it is an access that is not atomic.
     #[must_use]
     pub const fn is_plain(self) -> bool {
         matches!(self.order, Order::Plain) && self.is_access()
     }
 
-    /// Does it read or write a line?
+    /// Whether it reads or writes a line.
     #[must_use]
     pub const fn is_access(self) -> bool {
         !matches!(self.op, OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd)
     }
 
-    /// How far its scope reaches. The boundary of a kernel reaches the device at
-    /// least.
+    /// The reach of its scope. The boundary of a kernel reaches at least the device.
     #[must_use]
     pub const fn reach(self) -> Reach {
         let is_kernel = matches!(self.op, OpClass::KernelBegin | OpClass::KernelEnd);
@@ -160,7 +158,7 @@ impl PlanKey {
         }
     }
 
-    /// Does it acquire? A store never does, whatever its order.
+    /// Whether it acquires. A store never does, whatever its order.
     #[must_use]
     pub const fn acquires(self) -> bool {
         match self.op {
@@ -170,7 +168,7 @@ impl PlanKey {
         }
     }
 
-    /// Does it release? A load never does, whatever its order.
+    /// Whether it releases. A load never does, whatever its order.
     #[must_use]
     pub const fn releases(self) -> bool {
         match self.op {
@@ -180,13 +178,13 @@ impl PlanKey {
         }
     }
 
-    /// How far its acquire reaches, if it has one.
+    /// The reach of its acquire, if it acquires.
     #[must_use]
     pub const fn acquired(self) -> Option<Reach> {
         if self.acquires() { Some(self.reach()) } else { None }
     }
 
-    /// How far its release reaches, if it has one.
+    /// The reach of its release, if it releases.
     #[must_use]
     pub const fn released(self) -> Option<Reach> {
         if self.releases() { Some(self.reach()) } else { None }
@@ -200,14 +198,14 @@ pub struct Steps<S: 'static> {
     count: u8,
 }
 
-/// The most steps of a plan. A longer one does not compile.
+/// The maximum number of steps of a plan. A longer one does not compile.
 const STEPS_MAX: usize = 16;
 
 impl<S: Symbol> Steps<S> {
     /// No steps.
     pub const NONE: Steps<S> = Steps { steps: [S::ALL[0]; STEPS_MAX], count: 0 };
 
-    /// These parts, one after the other.
+    /// The concatenation of parts.
     #[must_use]
     pub const fn of(parts: &[&[S]]) -> Steps<S> {
         let (mut all, mut part) = (Steps::NONE, 0);
@@ -218,7 +216,7 @@ impl<S: Symbol> Steps<S> {
         all
     }
 
-    /// These steps, and then those.
+    /// The same steps, followed by others.
     #[must_use]
     pub const fn then(mut self, steps: &[S]) -> Steps<S> {
         let mut at = 0;
@@ -258,11 +256,11 @@ pub trait Plans: 'static {
 /// proto::symbols! {
 ///     /// The steps of operations.
 ///     pub enum Step {
-///         /// Wait until all that was written here has reached the L2.
+///         /// Write the dirty lines of this cache out and wait for the acks.
 ///         Flush,
 ///         /// Perform the access.
 ///         Here,
-///         /// Drop what is clean in this cache.
+///         /// Invalidate the clean bytes of this cache.
 ///         Invalidate,
 ///     }
 /// }
@@ -278,7 +276,7 @@ pub trait Plans: 'static {
 /// }
 ///
 /// proto::plans! {
-///     /// What each operation does at the L1.
+///     /// The plan of each operation at the L1.
 ///     pub struct L1Plans: Step = compose, TableId(1), "Operations at the L1"
 /// }
 ///

@@ -1,12 +1,12 @@
-//! A queue that needs no room of its own as long as it has one element, as most
-//! do of those in which inputs are parked.
+//! A queue that allocates only for its second element. Most queues of parked inputs
+//! have one element.
 
 use std::collections::VecDeque;
 
-/// First in, first out.
+/// A FIFO queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Queue<T> {
-    /// There is one unless the queue is empty.
+    /// `None` only if the queue is empty.
     first: Option<T>,
     rest: VecDeque<T>,
 }
@@ -18,7 +18,7 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue of one.
+    /// A queue of one element.
     pub(crate) fn of(element: T) -> Self {
         Queue { first: Some(element), rest: VecDeque::new() }
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_does_what_a_deque_does() {
+    fn it_behaves_as_a_deque() {
         let (mut queue, mut oracle) = (Queue::default(), VecDeque::new());
         for i in 0..4000u32 {
             match (i.wrapping_mul(0x9e37_79b9) >> 24) % 5 {

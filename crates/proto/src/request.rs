@@ -1,19 +1,18 @@
-//! What a core may ask of the memory system.
+//! The requests of cores to the memory system.
 //!
-//! A request touches one line. It carries everything that any protocol of the
-//! literature looks at: operation, order, scope instance, issuer, hints and
-//! the array it belongs to.
+//! A request accesses one line. It carries everything that a protocol of the
+//! literature uses: operation, order, scope instance, issuer, hints and array.
 
 use crate::line::{ByteMask, LineAddr, LineData, Width};
 
 crate::symbols! {
     /// The levels of the execution hierarchy that a scope can name.
     pub enum Level {
-        /// One work-item (thread).
+        /// One work-item.
         WorkItem,
-        /// The work-items of one wavefront (warp).
+        /// The work-items of one wavefront.
         SubGroup,
-        /// One work-group (thread block).
+        /// One work-group.
         WorkGroup,
         /// The work-groups of one chiplet.
         Chiplet,
@@ -26,12 +25,12 @@ crate::symbols! {
     }
 }
 
-/// A scope *instance*: a level and which of its instances.
+/// A scope *instance*: a level and the number of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
     /// The level.
     pub level: Level,
-    /// Which one of that level; 0 for the device and the system.
+    /// The number within that level; 0 for the device and the system.
     pub instance: u32,
 }
 
@@ -49,7 +48,7 @@ impl Scope {
 }
 
 crate::symbols! {
-    /// The memory order of an access. `Plain` is an ordinary data access.
+    /// The memory order of an access.
     pub enum Order {
         /// An ordinary data access: not atomic, orders nothing.
         Plain,
@@ -59,29 +58,29 @@ crate::symbols! {
         Acquire,
         /// Earlier accesses stay before it.
         Release,
-        /// Both.
+        /// `Acquire` and `Release`.
         AcqRel,
-        /// Both, and in one total order of all such accesses.
+        /// `AcqRel`, and in one total order of all such accesses.
         SeqCst,
     }
 }
 
 impl Order {
-    /// Is the access atomic?
+    /// Whether the access is atomic.
     #[inline]
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         !matches!(self, Order::Plain)
     }
 
-    /// Does it acquire? A store never acquires, whatever its order says.
+    /// Whether the order includes an acquire. A store never acquires, whatever its order.
     #[inline]
     #[must_use]
     pub const fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
     }
 
-    /// Does it release? A load never releases, whatever its order says.
+    /// Whether the order includes a release. A load never releases, whatever its order.
     #[inline]
     #[must_use]
     pub const fn releases(self) -> bool {
@@ -89,7 +88,8 @@ impl Order {
     }
 }
 
-/// What a read-modify-write does with the old value and the operand.
+/// The function of a read-modify-write: the old value and the operand give the new
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwKind {
     /// Wrapping sum.
@@ -114,9 +114,9 @@ pub enum RmwKind {
     AddF,
     /// The operand replaces the old value.
     Exchange,
-    /// The operand replaces the old value if that equals `expected`.
+    /// The operand replaces the old value if the old value equals `expected`.
     CompareExchange {
-        /// The value that must be found.
+        /// The value to compare with.
         expected: u64,
     },
 }
@@ -128,7 +128,7 @@ pub struct Rmw {
     pub kind: RmwKind,
     /// The width of a word.
     pub width: Width,
-    /// Does the issuer look at the old value?
+    /// Whether the issuer uses the old value.
     pub uses_value: bool,
 }
 
@@ -162,8 +162,8 @@ impl Rmw {
         new & (u64::MAX >> (64 - bits))
     }
 
-    /// Performs it on every word of `line` that `mask` selects; the operands
-    /// stand in `operands` at the same offsets. Returns the old bytes.
+    /// Performs it on every word of `line` that `mask` selects. The operands are at the
+    /// same offsets in `operands`. Returns the old bytes.
     #[inline]
     pub fn perform(self, line: &mut LineData, operands: &LineData, mask: ByteMask) -> LineData {
         let mut old_bytes = LineData::default();
@@ -194,21 +194,20 @@ pub enum Op {
     Rmw(Rmw),
     /// Order without an access.
     Fence,
-    /// A kernel begins: an implicit acquire at the request's scope. First the
-    /// command processor issues one for the whole GPU, at system scope where
-    /// the host has written since the last kernel; then every CU issues one at
-    /// device scope.
+    /// The beginning of a kernel: an acquire at the request's scope. First the
+    /// command processor issues one for the whole GPU, at system scope if the host
+    /// has written since the last kernel. Then every CU issues one at device scope.
     KernelBegin(KernelId),
-    /// A kernel has ended: an implicit release at the request's scope. Every CU
-    /// issues one at device scope; then the command processor issues one at
-    /// system scope, for the whole GPU, so that the host can read.
+    /// The end of a kernel: a release at the request's scope. First every CU issues
+    /// one at device scope. Then the command processor issues one at system scope for
+    /// the whole GPU, so that the host can read.
     KernelEnd(KernelId),
 }
 
-/// Who asks.
+/// The issuer of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer {
-    /// The lane or thread within its wavefront (the first one, if several).
+    /// The lane within its wavefront: the first one, if several.
     pub work_item: u32,
     /// The wavefront within its CU.
     pub wavefront: u32,
@@ -216,12 +215,13 @@ pub struct Issuer {
     pub work_group: u32,
 }
 
-/// What the program knows and the hardware may use.
+/// Hints of the program to the hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hints {
-    /// Synchronizes with narrower scopes elsewhere (remote-scope promotion).
+    /// The operation synchronizes with narrower scopes elsewhere (remote-scope
+    /// promotion).
     pub remote: bool,
-    /// May be reordered with other commutative updates of the same word.
+    /// The operation may be reordered with other commutative updates of the same word.
     pub commutative: bool,
 }
 
@@ -229,46 +229,46 @@ pub struct Hints {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayId(pub u16);
 
-/// How a kernel uses an array.
+/// The accesses of a kernel to an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessMode {
-    /// Only read.
+    /// Only reads.
     Read,
-    /// Only written.
+    /// Only writes.
     Write,
-    /// Read and written.
+    /// Reads and writes.
     ReadWrite,
 }
 
-/// One array as one kernel uses it.
+/// The use of one array by one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayUse {
     /// The array.
     pub array: ArrayId,
     /// Its first line.
     pub first: LineAddr,
-    /// How many lines it covers.
+    /// The number of its lines.
     pub lines: u64,
-    /// How the kernel uses it.
+    /// The accesses of the kernel.
     pub mode: AccessMode,
 }
 
-/// A request of one line from a core.
+/// A request of a core for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
     /// The operation.
     pub op: Op,
     /// Its order.
     pub order: Order,
-    /// Its scope instance; of no meaning for plain accesses.
+    /// Its scope instance. Plain accesses ignore it.
     pub scope: Scope,
-    /// Who asks.
+    /// Its issuer.
     pub issuer: Issuer,
-    /// What the program knows.
+    /// Hints of the program.
     pub hints: Hints,
-    /// The array it belongs to.
+    /// The array of the line.
     pub array: ArrayId,
-    /// The line; of no meaning for fences and kernel boundaries.
+    /// The line. Fences and kernel boundaries ignore it.
     pub line: LineAddr,
     /// The bytes of that line.
     pub mask: ByteMask,
@@ -277,7 +277,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Is it an atomic access to a line?
+    /// Whether it is an atomic access to a line.
     #[inline]
     #[must_use]
     pub fn is_atomic_access(&self) -> bool {
@@ -288,7 +288,7 @@ impl Request {
         }
     }
 
-    /// Does the request acquire, given its operation and order?
+    /// Whether it acquires, by its operation and order.
     #[inline]
     #[must_use]
     pub fn acquires(&self) -> bool {
@@ -299,7 +299,7 @@ impl Request {
         }
     }
 
-    /// Does the request release, given its operation and order?
+    /// Whether it releases, by its operation and order.
     #[inline]
     #[must_use]
     pub fn releases(&self) -> bool {
@@ -310,7 +310,7 @@ impl Request {
         }
     }
 
-    /// Does the issuer need bytes back?
+    /// Whether the answer carries bytes.
     #[inline]
     #[must_use]
     pub fn reads(&self) -> bool {

@@ -1,19 +1,19 @@
-//! What a protocol lets a machine file say about it.
+//! The settings of a protocol in machine files.
 
 /// A setting that a protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its name: `lease_ticks`.
     pub name: &'static str,
-    /// What its number counts: `ticks`.
+    /// The unit of its value: `ticks`.
     pub unit: &'static str,
-    /// The least value.
+    /// The smallest value.
     pub least: u64,
-    /// The greatest value.
+    /// The largest value.
     pub most: u64,
-    /// The value on a machine that says nothing.
+    /// The value if the machine file gives none.
     pub default: u64,
-    /// One line.
+    /// A description in one line.
     pub about: &'static str,
 }
 
@@ -24,25 +24,25 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Every setting as it is on a machine that says nothing.
+    /// All settings with their default values.
     #[must_use]
     pub fn new(declared: &[Setting]) -> Settings {
         Settings { values: declared.iter().map(|setting| (setting.name, setting.default)).collect() }
     }
 
-    /// The same with another value for a setting, which is declared and whose range
-    /// the value is in.
+    /// The same settings with another value for one. The setting must be declared and
+    /// the value in its range.
     #[must_use]
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
     }
 
-    /// The settings that a machine file gives, by name.
+    /// The settings with the values that a machine file gives, by name.
     ///
     /// # Errors
-    /// The name of one that is not declared or out of its range, and what was
-    /// expected.
+    /// The name of a setting that is not declared or out of its range, and the
+    /// expectation.
     pub fn read<'a>(
         declared: &[Setting],
         given: impl Iterator<Item = (&'a str, u64)>,
@@ -72,7 +72,7 @@ impl Settings {
     /// # Errors
     /// If the protocol does not declare it.
     pub fn get(&self, name: &str) -> Result<u64, String> {
-        let found = self.values.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))
+        let entry = self.values.iter().find(|(known, _)| *known == name);
+        entry.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))
     }
 }

@@ -1,9 +1,9 @@
-//! Enumerations whose members can be listed, counted, named and described.
+//! Enumerations with lists, names and descriptions of their members.
 //!
-//! States, events and actions of a table are such enumerations: pages, coverage
-//! and mutants walk over all of their members.
+//! States, events and actions of a table are such enumerations. Protocol pages,
+//! coverage and mutants iterate over their members.
 
-/// An enumeration that knows its members.
+/// An enumeration with a list of its members.
 pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
     /// Every member, in declaration order.
     const ALL: &'static [Self];
@@ -15,7 +15,7 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
     fn doc(self) -> &'static str;
 }
 
-/// Declares enumerations that implement [`Symbol`], or one that joins two.
+/// Declares enumerations that implement [`Symbol`], or one that is the union of two.
 ///
 /// ```
 /// proto::symbols! {
@@ -26,7 +26,7 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
 ///         /// Valid.
 ///         V,
 ///     }
-///     /// What happens to it.
+///     /// The events of a line.
 ///     pub enum Event {
 ///         /// A load.
 ///         Load,
@@ -39,7 +39,7 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
 /// assert_eq!(Event::ALL, [Event::Load]);
 ///
 /// proto::symbols! {
-///     /// The states that writers add.
+///     /// The states of written lines.
 ///     pub enum Written {
 ///         /// Dirty.
 ///         M,

@@ -1,37 +1,37 @@
 //! Tables as data: states, events and rows.
 //!
-//! A controller classifies its input first (all guards there), looks one row
-//! up, and performs the actions that the row names. Because a row is a value,
-//! the same table is executed, printed, counted and mutated.
+//! A controller classifies its input first, with all guards, then looks up one row and
+//! performs the row's actions. A row is a value, so the same table is executed, printed,
+//! counted and mutated.
 
 use crate::contract::RowId;
 use crate::plan::{PlanKey, Plans};
 use crate::symbols::Symbol;
 
-/// What one (state, event) pair does.
+/// The actions and the next state for one state and one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row<S: 'static, A: 'static> {
     /// Perform the actions in order, then go to the next state.
     Do {
-        /// What is done.
+        /// The actions, in order.
         actions: &'static [A],
-        /// The state afterwards; `None` stays.
+        /// The next state, or `None` to stay.
         next: Option<S>,
-        /// What becomes of the input.
+        /// The continuation of the input.
         after: After,
     },
-    /// Not now, and no effect: present the input again when the line changes.
+    /// No effect: the input is presented again when the line changes.
     Stall,
-    /// Cannot happen, because ...
+    /// Impossible, for this reason.
     Impossible(&'static str),
 }
 
-/// What becomes of an input when its row is done.
+/// The continuation of an input after its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// It is dealt with.
+    /// It is complete.
     Done,
-    /// It waits for the coming fill, which answers it.
+    /// It waits for the fill, which answers it.
     Wait,
     /// It is presented again when the line changes.
     Retry,
@@ -40,7 +40,7 @@ pub enum After {
 }
 
 impl<S, A> Row<S, A> {
-    /// The same row, but the input waits for the coming fill.
+    /// The same row, but the input waits for the fill.
     #[must_use]
     pub fn wait(self) -> Self {
         self.with(After::Wait)
@@ -79,13 +79,13 @@ pub const fn stay<S, A>(actions: &'static [A]) -> Row<S, A> {
     Row::Do { actions, next: None, after: After::Done }
 }
 
-/// A row that must wait.
+/// A row that stalls.
 #[must_use]
 pub const fn stall<S, A>() -> Row<S, A> {
     Row::Stall
 }
 
-/// A row that cannot happen.
+/// An impossible row.
 #[must_use]
 pub const fn impossible<S, A>(why: &'static str) -> Row<S, A> {
     Row::Impossible(why)
@@ -97,43 +97,43 @@ pub struct TableId(pub u8);
 
 /// A total table of one kind of controller.
 pub trait Table: 'static {
-    /// The states of its subject.
+    /// The states of a line.
     type State: Symbol;
-    /// What can happen to it.
+    /// The events of a line.
     type Event: Symbol;
-    /// What can be done.
+    /// The actions of rows.
     type Action: Symbol;
     /// Its identity, unique in every protocol that uses it.
     const ID: TableId;
     /// Its name on the protocol's page.
     const NAME: &'static str;
-    /// States in which a line owns its bytes: dirty ones stay there, whatever
-    /// the write policy of the machine says.
+    /// States in which a line owns its bytes. Dirty bytes stay there under any write
+    /// policy.
     const OWNERS: &'static [Self::State] = &[];
-    /// States that only the classification of an input makes, and in which no
-    /// line is ever stored: bytes that are asked for are missing, for example.
+    /// States that exist only as results of a classification. No line is stored in
+    /// them. Example: requested bytes are not valid.
     const NEVER_STORED: &'static [Self::State] = &[];
-    /// The row; the compiler proves that there is one for every pair.
+    /// The row of a state and an event. The compiler proves that each pair has one.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
 }
 
-/// One seeded change of a table or plan, for checking the checker.
+/// A seeded fault: one change of a table or of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mutation {
-    /// Which table or plan.
+    /// The table or the plans.
     pub table: TableId,
-    /// What is changed there.
+    /// The change.
     pub change: Change,
 }
 
-/// What a mutation changes.
+/// The change of a seeded fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// Leave out one action of a row.
     DropAction {
         /// The row: state index times number of events plus event index.
         row: u16,
-        /// Which action.
+        /// The index of the action.
         action: u8,
     },
     /// Go to another state.
@@ -143,43 +143,41 @@ pub enum Change {
         /// The index of the wrong state.
         state: u8,
     },
-    /// Do not wait where the row says so, but do what the table has for the event
-    /// in another state.
+    /// Replace a row that stalls by the row of the same event in another state.
     NoStall {
         /// The row.
         row: u16,
         /// The index of the other state.
         state: u8,
     },
-    /// Leave every step of that index out of every plan.
+    /// Leave one step out of every plan.
     DropStep {
         /// The index of the step.
         step: u8,
     },
-    /// Leave one step out of the plans that are the plan of this key.
+    /// Leave one step out of all plans that equal the plan of this key.
     DropStepOf {
-        /// The operation and all that its plan depends on.
+        /// The key of the plan.
         plan: PlanKey,
-        /// Which step.
+        /// The position of the step.
         at: u8,
     },
-    /// Take one step before the one that it follows, in the plans that are the
-    /// plan of this key.
+    /// Exchange two neighbouring steps in all plans that equal the plan of this key.
     StepEarly {
-        /// The operation and all that its plan depends on.
+        /// The key of the plan.
         plan: PlanKey,
-        /// The step that comes too late then.
+        /// The position of the first of the two steps.
         at: u8,
     },
-    /// Follow another plan where the plan of this key is due: that of a narrower
-    /// scope, or of a weaker order.
+    /// Replace all plans that equal the plan of this key by the plan of another key,
+    /// with a narrower scope or a weaker order.
     PlanAs {
-        /// The operation and all that its plan depends on.
+        /// The key of the replaced plan.
         plan: PlanKey,
-        /// Whose plan is followed.
+        /// The key of the plan that replaces it.
         other: PlanKey,
     },
-    /// What a row sends forgets the first of its bytes.
+    /// Drop the first byte of each message and write that a row sends.
     ForgetByte {
         /// The row.
         row: u16,
@@ -187,40 +185,40 @@ pub enum Change {
 }
 
 impl Change {
-    /// The step at a stage, of a plan that may be one that is changed.
+    /// The step at a stage of a plan, with this change if it concerns the plan.
     pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
         let plan = T::plan(key);
-        let is_it = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
+        let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
         match self {
             Change::DropStep { step } => {
                 plan.iter().filter(|s| s.index() != usize::from(step)).nth(stage).copied()
             }
-            Change::DropStepOf { plan: other, at } if is_it(other) => {
+            Change::DropStepOf { plan: other, at } if is_changed(other) => {
                 plan.get(stage + usize::from(stage >= usize::from(at))).copied()
             }
-            Change::StepEarly { plan: other, at } if is_it(other) => {
+            Change::StepEarly { plan: other, at } if is_changed(other) => {
                 let at = usize::from(at);
                 let place = if stage == at || stage == at + 1 { 2 * at + 1 - stage } else { stage };
                 plan.get(place).copied()
             }
-            Change::PlanAs { plan: from, other } if is_it(from) => T::plan(other).get(stage).copied(),
+            Change::PlanAs { plan: from, other } if is_changed(from) => T::plan(other).get(stage).copied(),
             _ => plan.get(stage).copied(),
         }
     }
 }
 
-/// A row with a mutation applied, if there is one.
+/// The result of the lookup of a row, with the seeded fault of that row, if any.
 #[derive(Clone, Copy, Debug)]
 pub struct Looked<S: 'static, A: 'static> {
-    /// The row as the table has it.
+    /// The row.
     pub row: Row<S, A>,
-    /// An action that is left out.
+    /// The action to leave out.
     pub skip: Option<u8>,
-    /// Does what the row sends forget a byte?
+    /// Whether messages and writes of the row drop a byte.
     pub forgets: bool,
 }
 
-/// How often each row was used.
+/// The number of uses of each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     counts: Vec<Vec<u64>>,
@@ -242,13 +240,13 @@ impl Coverage {
         self.counts[table][row] += 1;
     }
 
-    /// How often a row was used.
+    /// The number of uses of a row.
     #[must_use]
     pub fn count(&self, table: TableId, row: usize) -> u64 {
         self.counts.get(usize::from(table.0)).and_then(|t| t.get(row)).copied().unwrap_or(0)
     }
 
-    /// The rows that were used, in order.
+    /// The used rows, in order.
     pub fn fired(&self) -> impl Iterator<Item = RowId> {
         let tables = self.counts.iter().enumerate();
         tables.flat_map(|(table, counts)| {
@@ -271,7 +269,7 @@ impl Coverage {
     }
 }
 
-/// A table without its types: what pages, coverage and mutants walk over.
+/// A table without its types, for pages, coverage and mutants.
 #[derive(Clone, Debug)]
 pub struct TableView {
     /// Its identity.
@@ -280,7 +278,7 @@ pub struct TableView {
     pub name: &'static str,
     /// State names with their descriptions.
     pub states: Vec<(&'static str, &'static str)>,
-    /// The indices of the states that no line is ever stored in.
+    /// The indices of the states in which no line is stored.
     pub never_stored: Vec<usize>,
     /// Event names with their descriptions.
     pub events: Vec<(&'static str, &'static str)>,
@@ -293,11 +291,11 @@ pub struct TableView {
 /// A row without its types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowView {
-    /// Actions by name, the next state by index, and what becomes of the input.
+    /// Actions by name, the next state by index, and the continuation of the input.
     Do(Vec<&'static str>, Option<usize>, After),
-    /// Must wait.
+    /// The row stalls.
     Stall,
-    /// Cannot happen, because ...
+    /// The row is impossible, for this reason.
     Impossible(&'static str),
 }
 

@@ -1,24 +1,25 @@
-//! The levels of a machine: a full one to time, or a small one to explore.
+//! The levels of a machine: a full one for the simulator, or a small one for the
+//! explorer.
 //!
-//! A machine declares levels; a protocol declares kinds of controller, each with
-//! the name of the level at which it stands. They meet in [`crate::Levels`].
+//! A machine declares levels. A protocol declares kinds of controller, each with the
+//! name of its level. [`crate::Levels`] matches them.
 
 use crate::line::LINE_BYTES_MAX;
 
 crate::symbols! {
-    /// What a cache does with a write.
+    /// The write policy of a cache.
     pub enum WritePolicy {
-        /// Keep the dirty bytes until something asks for them.
+        /// Keep dirty bytes until a flush or an eviction.
         Combining,
-        /// Pass them on as soon as possible, and keep a copy.
+        /// Write dirty bytes out as soon as possible, and keep a copy.
         Through,
-        /// Pass them on as soon as possible, and keep nothing.
+        /// Write dirty bytes out as soon as possible, and keep no copy.
         ThroughInvalidate,
     }
 }
 
 impl WritePolicy {
-    /// One of three things, by what the cache does with a write.
+    /// Selects one of three values by the policy.
     #[inline]
     #[must_use]
     pub fn pick<T>(self, combining: T, through: T, through_invalidate: T) -> T {
@@ -30,26 +31,26 @@ impl WritePolicy {
     }
 }
 
-/// The most lines that a cache may have.
+/// The maximum number of lines of a cache.
 const LINES_MAX: u64 = 1 << 26;
 
 /// The shape of one cache, or of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CacheShape {
-    /// How many sets.
+    /// The number of sets.
     pub sets: u32,
-    /// How many ways a set.
+    /// The number of ways of a set.
     pub ways: u32,
-    /// What happens to writes.
+    /// The write policy.
     pub policy: WritePolicy,
-    /// How many lines its store buffer can hold.
+    /// The number of lines that the store buffer can hold.
     pub store_buffer_entries: u32,
-    /// How many lines may be under way at once.
+    /// The number of fills that may be under way at once.
     pub miss_registers: u32,
 }
 
 impl CacheShape {
-    /// No lines at all.
+    /// A controller without lines.
     pub const NONE: CacheShape = CacheShape {
         sets: 0,
         ways: 0,
@@ -59,21 +60,21 @@ impl CacheShape {
     };
 }
 
-/// Of what a machine has so many of a level.
+/// The part of a machine by which the controllers of a level are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Per {
     /// Compute units.
     Cu,
     /// Chiplets.
     Chiplet,
-    /// Machines, of which there is one.
+    /// The machine.
     Machine,
     /// Hosts.
     Host,
 }
 
 impl Per {
-    /// As a machine file has it, and in sentences.
+    /// Its name in machine files and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,22 +86,21 @@ impl Per {
     }
 }
 
-/// A level of a machine: controllers that are alike.
+/// A level of a machine: controllers of the same shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryLevel {
     /// Its name: `l1`.
     pub name: String,
-    /// Of what there are `count` controllers each.
+    /// The part of the machine that has `count` controllers each.
     pub per: Per,
-    /// How many for each of these.
+    /// The number of controllers of each such part.
     pub count: u16,
     /// The lines of each controller, if it has any.
     pub array: Option<CacheShape>,
-    /// The level below it; memory, if none.
+    /// The level below, or `None` for memory.
     pub below: Option<String>,
-    /// The level beside whose controllers these stand, if they have no place of
-    /// their own on the network: what passes between them takes no hop and no
-    /// bytes.
+    /// The level whose places on the network these controllers share, if any.
+    /// Messages between the two levels take no hop and no bytes.
     pub beside: Option<String>,
 }
 
@@ -111,34 +111,34 @@ impl MemoryLevel {
         MemoryLevel { name: name.to_owned(), per, count: 1, array: None, below: None, beside: None }
     }
 
-    /// The same with so many controllers each.
+    /// The same level with `count` controllers for each part.
     #[must_use]
     pub fn count(self, count: u16) -> MemoryLevel {
         MemoryLevel { count, ..self }
     }
 
-    /// The same with lines.
+    /// The same level with lines.
     #[must_use]
     pub fn array(self, array: CacheShape) -> MemoryLevel {
         MemoryLevel { array: Some(array), ..self }
     }
 
-    /// The same over another level.
+    /// The same level over another one.
     #[must_use]
     pub fn over(self, below: &str) -> MemoryLevel {
         MemoryLevel { below: Some(below.to_owned()), ..self }
     }
 
-    /// The same beside another level.
+    /// The same level at the network places of another one.
     #[must_use]
     pub fn beside(self, beside: &str) -> MemoryLevel {
         MemoryLevel { beside: Some(beside.to_owned()), ..self }
     }
 
-    /// Says what is wrong with it by itself.
+    /// Checks the numbers of the level.
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
-        let zero = |what: &str| Err(format!("level `{name}` has 0 {what}, expected at least 1"));
+        let zero = |noun: &str| Err(format!("level `{name}` has 0 {noun}, expected at least 1"));
         if self.count == 0 {
             return zero(&format!("controllers for each {}", self.per.name()));
         }
@@ -149,8 +149,8 @@ impl MemoryLevel {
             ("store buffer entries", cache.store_buffer_entries),
             ("miss registers", cache.miss_registers),
         ];
-        if let Some((what, _)) = positive.iter().find(|(_, n)| *n == 0) {
-            return zero(what);
+        if let Some((noun, _)) = positive.iter().find(|(_, n)| *n == 0) {
+            return zero(noun);
         }
         if u64::from(cache.sets) * u64::from(cache.ways) > LINES_MAX {
             return Err(format!(
@@ -162,14 +162,14 @@ impl MemoryLevel {
     }
 }
 
-/// What controllers a machine can have.
+/// The size and the levels of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
     /// Compute units.
     pub cus: u16,
     /// Hosts.
     pub hosts: u16,
-    /// Chiplets that the compute units are spread over.
+    /// Chiplets. Each has the same number of compute units.
     pub chiplets: u16,
     /// Bytes of a line: a multiple of 8, at most [`LINE_BYTES_MAX`].
     pub line_bytes: u16,
@@ -178,8 +178,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// A cache for each compute unit, over banks of a shared one, beside a host
-    /// without a cache: levels `l1`, `l2` and `host`.
+    /// A machine with levels `l1`, `l2` and `host`: a cache for each compute unit, banks
+    /// of a shared cache, and a host without a cache.
     #[must_use]
     pub fn banked(cus: u16, banks: u16, line_bytes: u16, l1: CacheShape, l2: CacheShape) -> Topology {
         let levels = vec![
@@ -190,8 +190,8 @@ impl Topology {
         Topology { cus, hosts: 1, chiplets: 1, line_bytes, levels }
     }
 
-    /// The smallest machine that still has every kind of trouble: two CUs, two
-    /// banks, lines of two words, two lines a cache.
+    /// The smallest machine that shows every kind of fault: two CUs, two banks, lines
+    /// of two words, two lines a cache.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache =
@@ -199,13 +199,13 @@ impl Topology {
         Topology::banked(2, 2, 8, cache(l1), cache(l2))
     }
 
-    /// The level of that name.
+    /// The level with a name.
     #[must_use]
     pub fn level(&self, name: &str) -> Option<&MemoryLevel> {
         self.levels.iter().find(|level| level.name == name)
     }
 
-    /// Changes the lines of a level, if the machine has it and it has lines.
+    /// Changes the cache shape of a level, if the level exists and has lines.
     #[must_use]
     pub fn with_array(mut self, name: &str, change: impl FnOnce(&mut CacheShape)) -> Topology {
         let level = self.levels.iter_mut().find(|level| level.name == name);
@@ -213,14 +213,14 @@ impl Topology {
         self
     }
 
-    /// How many controllers a level has.
+    /// The number of controllers of a level.
     #[must_use]
     pub fn count(&self, level: &MemoryLevel) -> u32 {
         u32::from(self.groups(level.per)) * u32::from(level.count)
     }
 
-    /// How many banks stand over memory: the controllers of the last level that is
-    /// not for one compute unit or host alone; one for each chiplet, if there is none.
+    /// The number of banks over memory: the controllers of the last shared level with
+    /// lines, or one for each chiplet if there is none.
     #[must_use]
     pub fn banks(&self) -> u32 {
         let is_shared = |level: &&MemoryLevel| {
@@ -230,7 +230,7 @@ impl Topology {
         count.unwrap_or(self.chiplets.into())
     }
 
-    /// How many of those that a level is counted by there are.
+    /// The number of compute units, chiplets, machines or hosts.
     #[must_use]
     pub const fn groups(&self, per: Per) -> u16 {
         match per {
@@ -241,22 +241,20 @@ impl Topology {
         }
     }
 
-    /// Says what is wrong with the machine, if anything.
+    /// Checks the machine.
     ///
     /// # Errors
-    /// A sentence that names the number, its value and what was expected.
+    /// A sentence that names the number, its value and the expectation.
     pub fn check(&self) -> Result<(), String> {
-        for (what, count) in [("compute units", self.cus), ("hosts", self.hosts), ("chiplets", self.chiplets)]
+        for (noun, count) in [("compute units", self.cus), ("hosts", self.hosts), ("chiplets", self.chiplets)]
         {
             if count == 0 {
-                return Err(format!("the number of {what} is 0, but at least 1 is needed"));
+                return Err(format!("the number of {noun} is 0, expected at least 1"));
             }
         }
         let line = usize::from(self.line_bytes);
         if line == 0 || line % 8 != 0 || line > LINE_BYTES_MAX {
-            return Err(format!(
-                "a line has {line} bytes, but it must be a multiple of 8 up to {LINE_BYTES_MAX}"
-            ));
+            return Err(format!("a line has {line} bytes, expected a multiple of 8 up to {LINE_BYTES_MAX}"));
         }
         if !self.cus.is_multiple_of(self.chiplets) {
             return Err(format!(
@@ -271,7 +269,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Says what is wrong with where a level stands.
+    /// Checks the names, the path to memory and the network place of a level.
     fn check_place(&self, at: usize, level: &MemoryLevel) -> Result<(), String> {
         let name = &level.name;
         if self.levels[..at].iter().any(|other| other.name == *name) {
@@ -292,7 +290,7 @@ impl Topology {
             })?;
         }
         if down.below.is_some() {
-            return Err(format!("level `{name}` is over itself, expected a way down to memory"));
+            return Err(format!("level `{name}` is over itself, expected a path to memory"));
         }
         let Some(beside) = &level.beside else { return Ok(()) };
         let Some(other) = self.level(beside).filter(|other| other.name != *name) else {

@@ -1,27 +1,27 @@
-//! What a step used and why: latency, energy, statistics.
+//! Counters of a step, for latency, energy and statistics.
 
 use crate::request::{Op, Request};
 use crate::symbols::Symbol;
 
 crate::symbols! {
-    /// Why a cache is invalidated or flushed as a whole.
+    /// The cause of a cache-wide invalidation or flush.
     pub enum Cause {
-        /// A kernel begins (invalidation) or ends (flush).
+        /// The beginning (invalidation) or the end (flush) of a kernel.
         Kernel,
-        /// An operation of this cache's own compute unit acquires (invalidation) or releases (flush).
+        /// An acquire (invalidation) or a release (flush) of this cache's own compute unit.
         Order,
-        /// Another controller asks for it, on behalf of somebody else.
+        /// A message of another controller, on behalf of another agent.
         Remote,
-        /// The permission to perform an atomic here has come (invalidation) or goes (flush).
+        /// The arrival (invalidation) or the loss (flush) of the permission to perform an atomic here.
         Atomic,
     }
 }
 
-/// How many causes there are.
+/// The number of causes.
 pub const CAUSES: usize = Cause::Atomic as usize + 1;
 
 impl Cause {
-    /// The cause of what a request does to the cache it is presented to.
+    /// The cause of an invalidation or flush by a request.
     #[must_use]
     pub fn of(req: &Request) -> Cause {
         match req.op {
@@ -32,13 +32,13 @@ impl Cause {
 }
 
 crate::symbols! {
-    /// On what a request spends its time.
+    /// The part of a request to which its time is attributed.
     pub enum Spending {
-        /// The access itself, with all that its registration entails.
+        /// The access itself, including a registration and its consequences.
         Access,
-        /// What an acquire must do beside the access: invalidate.
+        /// The invalidation of an acquire.
         Acquire,
-        /// What a release must do beside the access: flush, or register what was stored.
+        /// The flush of a release, or the registration of stored lines.
         Release,
     }
 }
@@ -48,13 +48,13 @@ crate::symbols! {
 pub struct ByCause(pub [u32; CAUSES]);
 
 impl ByCause {
-    /// Once more for this cause.
+    /// Adds one for a cause.
     #[inline]
     pub fn count(&mut self, cause: Cause) {
         self.0[cause.index()] += 1;
     }
 
-    /// For all causes.
+    /// The sum over all causes.
     #[inline]
     #[must_use]
     pub fn total(&self) -> u32 {
@@ -62,37 +62,38 @@ impl ByCause {
     }
 }
 
-/// What arrays and checks were used by a step.
+/// Counters of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Tag lookups.
     pub tag_lookups: u32,
-    /// Requests and messages that ask for a line, counted when they first come.
+    /// Requests and messages that ask for a line, counted at their first
+    /// presentation.
     pub accesses: u32,
-    /// Accesses dealt with at once, here.
+    /// Accesses that the controller answered at once.
     pub hits: u32,
     /// Accesses that had to wait.
     pub misses: u32,
-    /// Accesses that a controller passed on without looking for bytes.
+    /// Accesses that the controller passed on without looking for bytes.
     pub bypasses: u32,
-    /// Lines or permissions that a controller asked for below, in the step of
+    /// Lines or permissions that the controller requested from below, in the step of
     /// the request that needs them.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts them when it is known
-    /// whether they needed anything from below: something was sent in their
-    /// steps, or a fill was under way.
+    /// Requests for an atomic access. The station counts a request when it knows
+    /// whether the request needed anything from below. It did if one of its steps
+    /// sent something or a fill was under way.
     pub sync_accesses: u32,
-    /// Those that did not: they found the word here.
+    /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,
-    /// Atomic accesses from below that found the line registered to another
-    /// controller, which had to give it up. Counted where that is found out.
+    /// Atomic accesses to a line that was registered to another controller, which
+    /// lost it. The controller that detects this counts it.
     pub sync_remote: u32,
-    /// Registrations (of atomics, where only they are registered) that a
-    /// first-level cache lost because it, or a level below, gave up the way.
+    /// Registrations that a first-level cache lost by an eviction there or at a level
+    /// below. If a protocol registers atomics only, these are registrations of atomics.
     pub sync_evictions: u32,
-    /// Lines that this controller has registered to another.
+    /// Lines that this controller has registered to another controller.
     pub lines_registered: u32,
-    /// Lines that are no longer registered to another.
+    /// Lines whose registration to another controller has ended.
     pub lines_unregistered: u32,
     /// Reads of a data line.
     pub data_reads: u32,
@@ -102,21 +103,20 @@ pub struct Uses {
     pub atomics: u32,
     /// Cache-wide invalidations.
     pub invalidations: ByCause,
-    /// Lines that were invalidated by them.
+    /// Lines that these invalidations met.
     pub lines_invalidated: u32,
-    /// Cache-wide flushes begun, or registrations of all that was stored.
+    /// Cache-wide flushes begun, or registrations of all stored lines begun.
     pub flushes: ByCause,
     /// Lines whose dirty bytes were written out.
     pub lines_written_out: u32,
     /// Lines evicted.
     pub evictions: u32,
-    /// Times that another controller kept read-modify-writes from being
-    /// performed here.
+    /// Locks of read-modify-writes here by another controller.
     pub locks: u32,
-    /// Times that this controller told all others of its kind to flush.
+    /// Broadcasts to all others of the kind to flush.
     pub flush_broadcasts: u32,
-    /// Times that it told them to invalidate.
+    /// Broadcasts to all others of the kind to invalidate.
     pub invalidation_broadcasts: u32,
-    /// Times that it told them to hold read-modify-writes back.
+    /// Broadcasts to all others of the kind to lock read-modify-writes.
     pub lock_broadcasts: u32,
 }

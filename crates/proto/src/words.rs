@@ -1,6 +1,6 @@
-//! Numbers in sentences.
+//! Numbers in messages.
 
-/// The form of a noun that goes with a number: "1 arc", "2 arcs", "3 vertices".
+/// The form of a noun after a number: "1 arc", "2 arcs", "3 vertices".
 #[must_use]
 pub fn plural(number: u64, noun: &str) -> String {
     match noun {
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_no_plural() {
+    fn only_one_is_singular() {
         let nouns = ["arc", "vertex", "entry", "access", "task-front"];
         let one = ["1 arc", "1 vertex", "1 entry", "1 access", "1 task-front"];
         let none = ["0 arcs", "0 vertices", "0 entries", "0 accesses", "0 task-fronts"];

@@ -1,10 +1,10 @@
 //! The machine description: every number a run depends on, as plain data.
 //!
-//! A [`System`] is read from TOML (by the crate `lab`), never built up in
-//! layers: a run is its file. Units stand last in the names. A wrong type,
-//! zero, negative or overflowing number is refused while reading, with its
-//! place in the file; what no single number shows (an L1 smaller than a line,
-//! a mesh that is too small) is found by [`System::problems`].
+//! The crate `lab` reads a [`System`] from one TOML file, never from several
+//! layers. Names end with their units. Reading refuses a wrong type and a zero,
+//! negative or overflowing number, with the place in the file. [`System::problems`]
+//! finds numbers that do not fit each other, such as an L1 smaller than a line or a
+//! mesh that is too small.
 
 mod check;
 mod chiplets;
@@ -44,7 +44,7 @@ pub struct System {
     /// The clock that every `_cycles` of this file counts.
     #[serde(deserialize_with = "number::positive_u32")]
     pub clock_mhz: u32,
-    /// How many GPU chiplets share the memory.
+    /// The number of GPU chiplets that share the memory.
     #[serde(default = "one", deserialize_with = "number::positive_u32")]
     pub chiplets: u32,
     /// Which operations of one wavefront may overlap.
@@ -53,7 +53,7 @@ pub struct System {
     pub cu: CuSpec,
     /// What vector operations cost.
     pub vector_ops: VectorOpSpec,
-    /// The scratchpad of each compute unit.
+    /// The local memory of each compute unit.
     pub lds: LdsSpec,
     /// The data cache of each compute unit.
     pub l1: L1Spec,
@@ -62,7 +62,7 @@ pub struct System {
     /// Further levels.
     #[serde(default, rename = "level", skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelSpec>,
-    /// What it says of protocols: the settings of each, by its name.
+    /// The settings of protocols, by the name of the protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub protocol: BTreeMap<String, BTreeMap<String, u64>>,
     /// The network between the compute units, the L2 banks and memory of a chiplet.
@@ -90,13 +90,13 @@ fn one() -> u32 {
 }
 
 impl System {
-    /// How many work-items one compute unit holds at a time.
+    /// The number of work-items that one compute unit holds at a time.
     #[must_use]
     pub fn work_items_per_cu(&self) -> u64 {
         u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
     }
 
-    /// The machine as the protocols see it. Sound only if [`System::problems`]
+    /// The machine as the protocols see it. Valid only if [`System::problems`]
     /// finds nothing.
     #[must_use]
     pub fn topology(&self) -> Topology {
@@ -139,10 +139,10 @@ impl System {
         }
     }
 
-    /// What the machine says of a protocol.
+    /// The settings that the description gives a protocol.
     ///
     /// # Errors
-    /// The setting that is wrong, and what was expected.
+    /// The wrong setting, and the expectation.
     pub fn settings<P: Protocol>(&self) -> Result<Settings, String> {
         let given = self.protocol.get(P::INFO.name);
         let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
@@ -150,7 +150,7 @@ impl System {
             .map_err(|(name, why)| format!("`protocol.{}.{name}`: {why}", P::INFO.name))
     }
 
-    /// Every setting of a protocol that is wrong: its name, and what was expected.
+    /// Every wrong setting of a protocol: its name, and what was expected.
     #[must_use]
     pub fn wrong_settings(&self, protocol: &str, declared: &[Setting]) -> Vec<Problem> {
         let given = self.protocol.get(protocol).into_iter().flatten();
@@ -161,7 +161,7 @@ impl System {
     }
 }
 
-/// How many sets a cache has.
+/// The number of sets of a cache.
 fn sets(bytes: u64, ways: u32, line_bytes: u32) -> u32 {
     let sets = bytes / (u64::from(line_bytes) * u64::from(ways)).max(1);
     u32::try_from(sets).unwrap_or(u32::MAX)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_that_cannot_be_built_are_named_by_their_key() {
+    fn an_impossible_machine_is_reported_by_its_key() {
         let key = |from: &str, to: &str| -> Vec<String> {
             with(from, to).unwrap().problems().iter().map(|found| found.key()).collect()
         };

@@ -1,4 +1,4 @@
-//! The clock of a machine: what happens when, and the first failure, which ends it.
+//! The event queue of a machine, and the first failure, which ends the run.
 
 use drive::At;
 use proto::TimerClass;
@@ -6,12 +6,12 @@ use proto::TimerClass;
 use crate::queue::{Cycle, EventQueue};
 use crate::reports::error::RunError;
 
-/// Something that happens at a cycle.
+/// An event at a cycle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A wavefront takes its first step.
+    /// A wavefront starts.
     WaveStart(u32),
-    /// A SIMD unit has done the arithmetic before an operation.
+    /// The arithmetic before an operation is done.
     Simd(u32),
     /// A port serves the next line request.
     Port(u32),
@@ -29,37 +29,38 @@ pub(crate) enum Event {
     MemoryReturn(u32),
     /// Memory's answer reaches its station.
     MemoryDone(u32),
-    /// A timer of a station runs out.
+    /// A timer of a station expires.
     Timer(At, TimerClass),
     /// A station waits for the tick of this cycle.
     Deadline(At),
-    /// The next kernel's launch cost is paid.
+    /// The launch latency of the next kernel has passed.
     Launch,
-    /// The dispatcher places the next work-group.
+    /// The command processor places the next work-group.
     Dispatch,
     /// The host issues its next timed operation.
     Host,
 }
 
 impl Event {
-    /// Is the machine busy as long as this is to come?
+    /// Whether the machine is busy while this event is pending. Timers and
+    /// deadlines do not keep it busy.
     fn is_live(self) -> bool {
         !matches!(self, Event::Timer(..) | Event::Deadline(_))
     }
 }
 
-/// The events of a machine, in order.
+/// The pending events of a machine, in order.
 #[derive(Debug)]
 pub(crate) struct Engine {
     queue: EventQueue<Event>,
-    /// Events to come that are neither a timer nor a deadline.
+    /// Pending events other than timers and deadlines.
     live: u64,
     seed: u64,
     failure: Option<RunError>,
 }
 
 impl Engine {
-    /// A clock at which nothing is to happen yet, in a run with that seed.
+    /// An empty queue, for a run with this seed.
     pub(crate) fn new(seed: u64) -> Engine {
         Engine { queue: EventQueue::default(), live: 0, seed, failure: None }
     }
@@ -77,41 +78,42 @@ impl Engine {
         self.queue.push(when, event);
     }
 
-    /// Takes the next event. It is to come until it [begins](Engine::begin).
+    /// Takes the next event. It counts as pending until it [begins](Engine::begin).
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Cycle, Event)> {
         self.queue.pop()
     }
 
-    /// An event that was taken takes place.
+    /// Begins an event that was taken.
     #[inline]
     pub(crate) fn begin(&mut self, event: Event) {
         self.live -= u64::from(event.is_live());
     }
 
-    /// Schedules an event that was taken and has not begun.
+    /// Schedules an event again that was taken and has not begun.
     pub(crate) fn put_back(&mut self, when: Cycle, event: Event) {
         self.queue.push(when, event);
     }
 
-    /// Is nothing to come but timers and deadlines?
+    /// Whether only timers and deadlines are pending.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.live == 0
     }
 
-    /// How many events were ever scheduled.
+    /// The number of events scheduled so far.
     pub(crate) fn events(&self) -> u64 {
         self.queue.inserted()
     }
 
-    /// Keeps the first failure.
+    /// Records a failure. The first one is kept.
     #[cold]
     pub(crate) fn fail(&mut self, error: RunError) {
         self.failure.get_or_insert(error);
     }
 
-    /// The protocol did what its tables say cannot happen.
+    /// Records a violation: the protocol did a step that its tables call
+    /// impossible.
     #[cold]
     pub(crate) fn violate(&mut self, why: String) {
         let (cycle, seed) = (self.now(), self.seed);
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timers_and_deadlines_keep_no_machine_busy_and_an_event_does_until_it_begins() {
+    fn only_events_other_than_timers_and_deadlines_keep_a_machine_busy_until_they_begin() {
         let mut engine = Engine::new(0);
         engine.at(5, Event::Timer(0, TimerClass::Drain));
         engine.at(6, Event::Deadline(0));
@@ -143,7 +145,7 @@ mod tests {
         assert!(!engine.is_quiet());
         let (when, event) = engine.next().unwrap();
         engine.put_back(when, event);
-        assert!(!engine.is_quiet(), "it was taken, and did not begin");
+        assert!(!engine.is_quiet(), "it was taken and has not begun");
         let (_, event) = engine.next().unwrap();
         engine.begin(event);
         assert!(engine.is_quiet());

@@ -1,15 +1,16 @@
-//! Time: the machine around the protocols.
+//! The timed simulator: the machine around the protocols.
 //!
-//! A protocol says what happens; this crate says when. Compute units run
-//! wavefronts and ask the protocol's stations for lines; messages cross a
-//! network with latency and bandwidth; memory has channels, banks and rows.
-//! A run is single-threaded and depends on nothing but its inputs.
+//! A protocol defines what happens; this crate computes when. Compute units run
+//! wavefronts and request lines from the protocol's stations. Messages cross a
+//! network with latency and bandwidth. Memory has channels, banks and rows. A run
+//! is single-threaded and depends only on its inputs.
 //!
 //! * [`run`] runs a program on a [`config::System`] under a protocol.
-//! * [`attribution`] says where the cycles of a run went.
-//! * [`probe::Probe`] watches a run; [`perfetto`] draws one, [`race`] finds its races.
+//! * [`attribution`] assigns every cycle of a run to a cause.
+//! * [`probe::Probe`] observes a run; [`perfetto`] writes its timeline, [`race`]
+//!   finds its races.
 //!
-//! There is no rule of any protocol here, and none of any program.
+//! The crate contains no rule of any protocol and no knowledge of any program.
 
 pub mod config;
 mod cores;
@@ -33,7 +34,7 @@ pub use led::follow;
 pub use machine::kernel_shape;
 pub use memory::dram;
 pub use network::noc;
-pub use options::{DropMessage, OtherScope, RunOptions};
+pub use options::{DropMessage, RunOptions, ScopeReplacement};
 pub use reports::outcome::{KernelTime, Outcome};
 pub use reports::{attribution, energy, error, perfetto, probe, sample};
 pub use run::{counter_names, run, run_subject};

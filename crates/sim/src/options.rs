@@ -1,29 +1,29 @@
-//! How to run a program on a machine.
+//! Options of a run.
 
 use kernel::Posted;
 use proto::{Level, Mutation};
 
-/// How to run.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Perturbs the order of dispatch and the moment at which wavefronts start.
-    /// Seed 0 perturbs nothing.
+    /// Perturbs the order of dispatch and the start times of wavefronts. Seed 0
+    /// perturbs nothing.
     pub seed: u64,
-    /// How long a run may go on without progress. A long computation is waited for,
-    /// and at least 16 round trips to memory and four periods of the longest timer
-    /// are waited in any case.
+    /// The cycles without progress after which a run is stuck. A long computation
+    /// extends the limit. The limit is never less than 16 round trips to memory or
+    /// four periods of the longest timer.
     pub patience_cycles: u64,
-    /// A run that is longer than this is given up.
+    /// A run that takes more cycles fails.
     pub cycles_max: Option<u64>,
-    /// A message to lose on purpose.
+    /// A message to drop, for fault injection.
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables.
     pub mutation: Option<Mutation>,
-    /// Takes the step of every hit, instead of what the controller says that it does
-    /// ([`proto::Controller::hit`]). The outcome is the same.
+    /// Executes the step of every hit instead of the shortcut of
+    /// [`proto::Controller::hit`]. The outcome is the same.
     pub steps_hits: bool,
-    /// Scopes to run with in place of those the program names.
-    pub scopes: Vec<OtherScope>,
+    /// Scopes that replace those of the program.
+    pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Default for RunOptions {
@@ -40,23 +40,24 @@ impl Default for RunOptions {
     }
 }
 
-/// Another level for what stands at one place in the source.
+/// A replacement for the scope level at one place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherScope {
+pub struct ScopeReplacement {
     /// The source file.
     pub file: String,
-    /// The line in it.
+    /// The line in the file.
     pub line: u32,
-    /// The column.
+    /// The column in the line.
     pub column: u32,
-    /// The level that the program names there; others stay.
+    /// The level that the program names there. Operations with other levels keep
+    /// theirs.
     pub from: Level,
-    /// The level that it runs with.
+    /// The level that replaces it.
     pub to: Level,
 }
 
-impl OtherScope {
-    /// Runs an operation at the other level, if it is one of those.
+impl ScopeReplacement {
+    /// Replaces the level of an operation that matches.
     pub(crate) fn apply(&self, op: &mut Posted) {
         let site = (op.site.line(), op.site.column(), op.site.file());
         if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {
@@ -65,12 +66,11 @@ impl OtherScope {
     }
 }
 
-/// A message to lose on purpose: how a machine with a broken link or
-/// controller behaves.
+/// A message to drop, as a broken link or controller would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMessage {
     /// The message's name.
     pub name: String,
-    /// Which one of that name, in the order of sending, from 1.
+    /// Its number among the messages of that name, in the order of sending, from 1.
     pub nth: u64,
 }

@@ -1,11 +1,10 @@
-//! The event queue: a total order of events by (time, order of insertion).
+//! The event queue: a total order of events by time, then by insertion.
 //!
-//! Nearly every event of a machine lies less than four thousand cycles ahead, so
-//! a ring of lists, one a cycle, takes them in constant time; a bitmap of two
-//! levels finds the next list that is not empty. All lists share one slab of
-//! events. The rare event further ahead waits in a heap and moves into the ring
-//! as soon as its cycle is within reach, hence before anything can be inserted
-//! directly behind it.
+//! Nearly every event lies less than four thousand cycles ahead. A ring with one
+//! list for each cycle takes such events in constant time. A bitmap of two levels
+//! finds the next list that is not empty. All lists share one slab of events. The
+//! rare event further ahead waits in a heap. It moves into the ring as soon as the
+//! ring reaches its cycle, so no later insertion can precede it.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +14,7 @@ pub type Cycle = u64;
 
 const RING: usize = 4096;
 const WORDS: usize = RING / 64;
-// One word says which words of the bitmap are not empty.
+// One word records which words of the bitmap are not zero.
 const _: () = assert!(WORDS == 64);
 
 /// No event.
@@ -25,48 +24,49 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     now: Cycle,
-    /// Bucket `t % RING` holds the events of cycle `t`, for `now <= t < now + RING`:
-    /// the last one in the slab, which leads back to the first.
+    /// Bucket `t % RING` holds the events of cycle `t`, for `now <= t < now +
+    /// RING`. It is the slab index of the last event, whose `next` is the first.
     ring: Box<[u32; RING]>,
-    /// Which buckets hold events.
+    /// The buckets that hold events.
     occupied: Box<[u64; WORDS]>,
-    /// Which words of `occupied` are not zero.
+    /// The words of `occupied` that are not zero.
     occupied_words: u64,
-    slab: Vec<Listed<T>>,
+    slab: Vec<SlabEvent<T>>,
     /// The first free place of the slab.
     free: u32,
-    far: BinaryHeap<Reverse<Far<T>>>,
+    far: BinaryHeap<Reverse<FarEvent<T>>>,
     inserted: u64,
     len: usize,
 }
 
-/// An event in the slab, with the next one of its bucket, or the next free place.
+/// An event in the slab. `next` is the next event of its bucket, or the next free
+/// place.
 #[derive(Clone, Copy, Debug)]
-struct Listed<T> {
+struct SlabEvent<T> {
     next: u32,
     event: T,
 }
 
-/// An event beyond the ring. Ordered by time, then by insertion.
+/// An event beyond the ring, ordered by time, then by insertion.
 #[derive(Clone, Debug)]
-struct Far<T> {
+struct FarEvent<T> {
     at: Cycle,
     order: u64,
     event: T,
 }
 
-impl<T> PartialEq for Far<T> {
+impl<T> PartialEq for FarEvent<T> {
     fn eq(&self, other: &Self) -> bool {
         (self.at, self.order) == (other.at, other.order)
     }
 }
-impl<T> Eq for Far<T> {}
-impl<T> PartialOrd for Far<T> {
+impl<T> Eq for FarEvent<T> {}
+impl<T> PartialOrd for FarEvent<T> {
     fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<T> Ord for Far<T> {
+impl<T> Ord for FarEvent<T> {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         (self.at, self.order).cmp(&(other.at, other.order))
     }
@@ -96,27 +96,27 @@ impl<T: Copy> EventQueue<T> {
         self.now
     }
 
-    /// How many events wait.
+    /// The number of pending events.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Does nothing wait?
+    /// Whether no event is pending.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many events were ever inserted.
+    /// The number of events inserted so far.
     #[must_use]
     pub fn inserted(&self) -> u64 {
         self.inserted
     }
 
-    /// Inserts an event. An event of the past happens now.
+    /// Inserts an event. An event in the past happens now.
     #[inline]
     pub fn push(&mut self, at: Cycle, event: T) {
         debug_assert!(at >= self.now, "an event at {at} was inserted at {}", self.now);
@@ -127,11 +127,11 @@ impl<T: Copy> EventQueue<T> {
         if at - self.now < RING as u64 {
             self.list(at, event);
         } else {
-            self.far.push(Reverse(Far { at, order, event }));
+            self.far.push(Reverse(FarEvent { at, order, event }));
         }
     }
 
-    /// Puts an event behind the others of its cycle, which is within reach.
+    /// Appends an event to the list of its cycle, which is within the ring.
     #[inline]
     fn list(&mut self, at: Cycle, event: T) {
         let slot = at as usize % RING;
@@ -139,7 +139,7 @@ impl<T: Copy> EventQueue<T> {
         let new = match self.slab.get_mut(new as usize) {
             Some(place) => {
                 self.free = place.next;
-                *place = Listed { next: new, event };
+                *place = SlabEvent { next: new, event };
                 new
             }
             None => self.grow(event),
@@ -154,11 +154,11 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Puts an event that leads to itself into a new place of the slab.
+    /// Adds an event to the end of the slab, as the only one of its list.
     #[cold]
     fn grow(&mut self, event: T) -> u32 {
         let new = self.slab.len() as u32;
-        self.slab.push(Listed { next: new, event });
+        self.slab.push(SlabEvent { next: new, event });
         new
     }
 
@@ -171,7 +171,7 @@ impl<T: Copy> EventQueue<T> {
         let slot = self.now as usize % RING;
         let last = self.ring[slot];
         let first = self.slab[last as usize].next;
-        let Listed { next, event } = self.slab[first as usize];
+        let SlabEvent { next, event } = self.slab[first as usize];
         self.slab[first as usize].next = core::mem::replace(&mut self.free, first);
         self.len -= 1;
         if first == last {
@@ -201,7 +201,8 @@ impl<T: Copy> EventQueue<T> {
         } else if self.occupied_words == 0 {
             return None;
         } else {
-            // The word itself comes last: what it holds lies a round ahead.
+            // The word of the current slot comes last: its lower bits lie a full
+            // round ahead.
             let after = self.occupied_words.rotate_right(word as u32 + 1).trailing_zeros() as usize;
             let word = (word + 1 + after) % WORDS;
             (word, self.occupied[word])
@@ -210,7 +211,8 @@ impl<T: Copy> EventQueue<T> {
         Some(self.now + ((slot + RING - start) % RING) as u64)
     }
 
-    /// Moves time to the next event and brings far events within reach.
+    /// Moves time to the next event, and moves far events that the ring now
+    /// reaches.
     fn advance(&mut self) -> Option<()> {
         self.now = self.peek()?;
         while let Some(far) = self.far.peek() {
@@ -230,7 +232,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The same pushes and pops against a plain heap of (time, order).
+        /// The queue agrees with a plain heap of (time, order).
         #[test]
         fn events_leave_by_time_then_by_insertion(
             steps in prop::collection::vec((0u64..16_000, 0usize..4), 1..400),
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_the_running_cycle_happens_in_that_cycle_after_all_others() {
+    fn an_event_inserted_in_its_own_cycle_comes_after_the_others_of_that_cycle() {
         let mut queue = EventQueue::default();
         queue.push(5, 'a');
         queue.push(5, 'b');

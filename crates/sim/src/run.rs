@@ -15,11 +15,11 @@ use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under protocol `P`, watched by `probe`: [`run_subject`]
-/// of the protocol.
+/// Runs `program` on `system` under protocol `P`, observed by `probe`: see
+/// [`run_subject`].
 ///
 /// # Errors
-/// The same.
+/// Those of [`run_subject`].
 pub fn run<P: Protocol, Pr: Probe>(
     system: &System,
     program: Program,
@@ -29,15 +29,15 @@ pub fn run<P: Protocol, Pr: Probe>(
     run_subject(&Subject::of::<P>(), system, program, options, probe)
 }
 
-/// Runs `program` on `system` under a protocol, watched by `probe`.
+/// Runs `program` on `system` under a protocol, observed by `probe`.
 ///
-/// The run depends on nothing but these arguments. The caller checks
+/// The result depends only on these arguments. The caller checks
 /// [`Outcome::answer`] against a reference.
 ///
 /// # Errors
-/// If the machine cannot be built or the protocol cannot run on it, the
-/// program does something wrong or does not get to its end, the protocol
-/// reaches an impossible row, or the counters of the run do not add up.
+/// If the machine cannot be built, the protocol cannot run on it, the program makes
+/// an error or does not finish, the protocol reaches an impossible row, or the
+/// counters of the run are inconsistent.
 pub fn run_subject<Pr: Probe>(
     subject: &Subject,
     system: &System,
@@ -50,8 +50,8 @@ pub fn run_subject<Pr: Probe>(
     Ok(outcome(system, machine.run()?))
 }
 
-/// The names of the counters that a sample of a run on this machine has, but
-/// for those of messages: `messages.NAME` and `message_bytes.NAME`.
+/// The names of the counters in a sample of a run on this machine, without those of
+/// messages: `messages.NAME` and `message_bytes.NAME`.
 ///
 /// # Errors
 /// If the protocol cannot run on the machine.

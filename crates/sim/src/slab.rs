@@ -1,6 +1,6 @@
-//! Numbered places that are used again.
+//! A slab: values under numbers that are reused.
 
-/// Values under small numbers; a number is valid from `insert` to `remove`.
+/// Values under small numbers. A number is valid from `insert` to `remove`.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -14,7 +14,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// How many numbers are in use.
+    /// The number of values.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
@@ -53,7 +53,7 @@ impl<T> Slab<T> {
         value
     }
 
-    /// Removes a value that is not looked at again.
+    /// Removes a value without returning it.
     #[inline]
     pub(crate) fn free(&mut self, number: u32) {
         if let Some(place) = self.places.get_mut(number as usize).filter(|place| place.is_some()) {
@@ -62,12 +62,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// What is in use, by number.
+    /// The values, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.places.iter().enumerate().filter_map(|(i, v)| v.as_ref().map(|v| (i as u32, v)))
     }
 
-    /// What is in use, to change it.
+    /// The values, to change them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().flatten()
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_used_again_only_after_its_value_was_removed() {
+    fn a_number_is_reused_only_after_its_value_was_removed() {
         let mut slab = Slab::default();
         let (a, b) = (slab.insert('a'), slab.insert('b'));
         assert_ne!(a, b);

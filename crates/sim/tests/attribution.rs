@@ -1,4 +1,4 @@
-//! Where cycles, invalidations, flushes and atomic accesses are said to belong.
+//! The attribution of cycles, invalidations, flushes and atomic accesses to causes.
 
 mod common;
 
@@ -13,14 +13,14 @@ fn on_vi(name: &str, program: Program) -> Outcome {
     run(&system(name), program, &RunOptions::default()).unwrap()
 }
 
-/// The cycles of these causes.
+/// The sum of the cycles of these causes.
 fn sum(outcome: &Outcome, causes: &[Cause]) -> u64 {
     causes.iter().map(|cause| outcome.attribution.of(*cause)).sum()
 }
 
 const QUEUES: [Cause; 4] = [Cause::QueueL1, Cause::QueueNoc, Cause::QueueL2, Cause::QueueDram];
 
-/// A kernel of this many wavefronts, one a work-group.
+/// A program with one kernel of this many wavefronts, one in each work-group.
 fn kernel<F: Future<Output = ()> + 'static>(
     groups: u32,
     body: impl Fn(Wave, Array<u32>) -> F + Clone + 'static,
@@ -60,7 +60,7 @@ fn every_cycle_of_every_program_has_one_cause() {
 }
 
 #[test]
-fn one_wavefront_stands_still_for_its_own_operations_only() {
+fn a_single_wavefront_waits_only_for_its_own_operations() {
     let program = kernel(1, |w, words| async move {
         for step in 0..20u64 {
             let sum = w.load(words, step * 64).await;
@@ -77,21 +77,21 @@ fn one_wavefront_stands_still_for_its_own_operations_only() {
 }
 
 #[test]
-fn a_wavefront_that_is_done_waits_for_the_one_that_is_not() {
+fn the_wait_for_an_unfinished_wavefront_is_imbalance() {
     let program = kernel(2, |w, words| async move {
         for step in 0..(w.work_group() * 50) {
             w.store(words, u64::from(step), step).await;
         }
     });
     let outcome = on_vi("hlrc-8cu", program);
-    // Of two slots, one is idle nearly all the time.
+    // One of the two slots is idle nearly all the time.
     let busy = sum(&outcome, &[Cause::Compute, Cause::Store]) + sum(&outcome, &QUEUES);
     let idle = outcome.attribution.of(Cause::Imbalance);
     assert!(idle.abs_diff(busy) < 20, "{idle} idle, {busy} busy");
 }
 
 #[test]
-fn atomics_are_served_where_their_scope_lets_them() {
+fn the_scope_of_atomics_decides_which_cache_serves_them() {
     let updates = |scope| {
         kernel(1, move |w, words| async move {
             for _ in 0..10 {
@@ -111,7 +111,7 @@ fn atomics_are_served_where_their_scope_lets_them() {
     assert_eq!(served(&far), [11, 0, 11, 0, 0]);
     assert_eq!(near.counters["atomic_line_bytes"], 2 * 64);
 
-    // Orders cost only where they leave the work-group.
+    // Orders cost cycles only if they leave the work-group.
     let orders = |outcome: &Outcome| {
         ["l1_invalidations.acquire", "l1_flushes.release", "l1_invalidations.remote", "l1_flushes.atomic_out"]
             .map(|name| outcome.counters[name])
@@ -127,7 +127,7 @@ fn atomics_are_served_where_their_scope_lets_them() {
 }
 
 #[test]
-fn a_release_pays_for_the_stores_before_it() {
+fn a_release_waits_for_the_stores_before_it() {
     let stores = |count: u64| {
         kernel(1, move |w, words| async move {
             for line in 0..count {
@@ -140,8 +140,8 @@ fn a_release_pays_for_the_stores_before_it() {
     let releases = |outcome: &Outcome| outcome.counters["release_wait_cycles"];
     let access = |outcome: &Outcome| outcome.counters["atomic_store_wait_cycles"];
     assert!(releases(&many) > releases(&few));
-    assert!(access(&many).abs_diff(access(&few)) < 40, "the access itself does not wait for them");
-    // Stores that leave the buffer more slowly keep the release longer.
+    assert!(access(&many).abs_diff(access(&few)) < 40, "the access itself does not wait for the stores");
+    // Stores that leave the buffer more slowly delay the release.
     let mut slow = system("hlrc-8cu");
     slow.timers.drain_cycles = 16;
     let slow = run(&slow, stores(40), &RunOptions::default()).unwrap();
@@ -149,7 +149,7 @@ fn a_release_pays_for_the_stores_before_it() {
 }
 
 #[test]
-fn the_account_is_the_same_every_time() {
+fn the_attribution_is_deterministic() {
     let system = system("hlrc-8cu");
     let program = || lock_counter(8, 4, Level::Device, Placement::Spread);
     let once = || sim::run::<Vi, ()>(&system, program(), &RunOptions::default(), &mut ()).unwrap();

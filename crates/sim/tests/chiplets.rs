@@ -1,4 +1,4 @@
-//! Several chiplets: where pages lie, what crosses the links, and what memory sees.
+//! Several chiplets: page placement, link traffic, and memory traffic.
 
 mod common;
 
@@ -10,13 +10,13 @@ use sim::{Outcome, RunOptions};
 
 const POLICIES: [PagePlacement; 3] =
     [PagePlacement::Interleaved, PagePlacement::Hash, PagePlacement::FirstTouch];
-/// Words of a page.
+/// The words of a page.
 const PAGE: u64 = 1024;
-/// Pages of an array: two work-groups for each compute unit, all of which are there
-/// at once, so each kernel has the same ones on the same unit.
+/// The pages of an array. There are two work-groups for each compute unit, all of
+/// them resident, so each kernel runs the same ones on the same unit.
 const PAGES: u64 = 16;
 
-/// `hrf-8cu` with so many chiplets, and 256 KiB of L2 in all.
+/// `hrf-8cu` with this many chiplets, and an L2 of 256 KiB in all.
 fn machine(chiplets: u32, placement: PagePlacement) -> System {
     let mut system = system("hrf-8cu");
     system.chiplets = chiplets;
@@ -26,8 +26,8 @@ fn machine(chiplets: u32, placement: PagePlacement) -> System {
     system
 }
 
-/// `c[i] = a[i] + b[i]` over and over, a page of each array for each work-group.
-/// The host may have stored to each page before.
+/// Repeats `c[i] = a[i] + b[i]`, with one page of each array for each work-group.
+/// If `host_stores`, the host stores to each page first.
 fn stream(pages: u64, rounds: u32, host_stores: bool) -> Program {
     Program::new("stream", move |host| async move {
         let len = pages * PAGE;
@@ -65,10 +65,10 @@ fn streamed(system: &System, host_stores: bool) -> Outcome {
 }
 
 #[test]
-fn chiplets_at_equal_l2_leave_the_memory_reads_of_a_stream_as_they_are() {
+fn chiplets_with_equal_l2_keep_the_memory_reads_of_a_stream() {
     for placement in POLICIES {
         let one = streamed(&machine(1, placement), false).counters["dram_reads"];
-        // Each line of two arrays once: the second and third round find them all.
+        // Each line of two arrays is read once; the second and third round hit.
         assert_eq!(one, 2 * PAGES * PAGE * 4 / 64);
         for chiplets in [2, 4, 8] {
             let reads = streamed(&machine(chiplets, placement), false).counters["dram_reads"];
@@ -79,7 +79,7 @@ fn chiplets_at_equal_l2_leave_the_memory_reads_of_a_stream_as_they_are() {
 }
 
 #[test]
-fn one_chiplet_is_the_same_machine_under_every_policy_and_has_no_links() {
+fn on_one_chiplet_every_policy_gives_the_same_run_without_links() {
     let outcomes = POLICIES.map(|placement| streamed(&machine(1, placement), false));
     for outcome in &outcomes {
         assert_eq!(outcome.counters, outcomes[0].counters);
@@ -90,7 +90,7 @@ fn one_chiplet_is_the_same_machine_under_every_policy_and_has_no_links() {
 }
 
 #[test]
-fn byte_hops_and_link_bytes_rise_with_the_chiplets_that_pages_are_interleaved_over() {
+fn byte_hops_and_link_bytes_rise_with_the_number_of_chiplets() {
     for placement in [PagePlacement::Interleaved, PagePlacement::Hash] {
         let mut before = (0, 0);
         for chiplets in [1, 2, 4, 8] {
@@ -107,13 +107,13 @@ fn byte_hops_and_link_bytes_rise_with_the_chiplets_that_pages_are_interleaved_ov
 }
 
 #[test]
-fn pages_that_one_compute_unit_uses_stay_beside_it_by_first_touch() {
+fn first_touch_places_the_pages_of_a_compute_unit_on_its_chiplet() {
     for chiplets in [2, 4, 8] {
         let bytes = |placement, host_stores| streamed(&machine(chiplets, placement), host_stores).counters["link_bytes"];
         let (local, interleaved) =
             (bytes(PagePlacement::FirstTouch, false), bytes(PagePlacement::Interleaved, false));
         assert!(local * 10 < interleaved, "{chiplets} chiplets: {local} and {interleaved}");
-        // The host's stores come first, and place pages as if they were interleaved.
+        // The host's stores come first, and place pages as with interleaved pages.
         let hosted = bytes(PagePlacement::FirstTouch, true);
         let both = bytes(PagePlacement::Interleaved, true);
         assert!(hosted.abs_diff(both) * 10 < both, "{chiplets} chiplets: {hosted} and {both}");
@@ -121,7 +121,7 @@ fn pages_that_one_compute_unit_uses_stay_beside_it_by_first_touch() {
 }
 
 #[test]
-fn first_touch_is_the_same_in_every_run() {
+fn first_touch_is_deterministic() {
     let once = || streamed(&machine(4, PagePlacement::FirstTouch), false);
     let (first, second) = (once(), once());
     assert_eq!((first.cycles, &first.counters), (second.cycles, &second.counters));
@@ -154,7 +154,7 @@ fn links_cost_time_bandwidth_and_energy() {
 }
 
 #[test]
-fn a_machine_whose_chiplets_cannot_be_is_refused_by_the_key() {
+fn an_impossible_number_of_chiplets_is_reported_by_its_key() {
     let keys = |change: &dyn Fn(&mut System)| -> Vec<(String, String)> {
         let mut system = system("hrf-8cu");
         change(&mut system);

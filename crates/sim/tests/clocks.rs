@@ -1,4 +1,4 @@
-//! Protocols that look at the clock, timed.
+//! Timed runs of protocols with clocks.
 
 mod common;
 #[path = "../../explore/tests/clocks/lease.rs"]
@@ -32,7 +32,7 @@ fn stamps_of_four_bits_roll_over_in_a_run() {
     assert!(cycles::<FourBits>(1) > 0 && cycles::<Absolute>(1) > 0);
 }
 
-/// A wavefront writes what its cache has a lease for, so many times.
+/// A wavefront repeats a load and a store of data that its cache has a lease for.
 fn overwrite(times: u32) -> Program {
     Program::new("overwrite", move |host| async move {
         let a = host.alloc::<u32>("a", 4);
@@ -56,23 +56,23 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
         let mut system = system("hrf-8cu");
         system.timers.tick_cycles = tick_cycles;
         let run = sim::run::<LongLease, ()>(&system, overwrite(times), &options, &mut ());
-        let outcome = run.expect("a deadline is waited for however long it is");
+        let outcome = run.expect("the patience covers any deadline");
         outcome.answer.expect("a", &[5u32, 6, 7, 8]).expect("what was written");
         outcome.cycles
     };
     let (short, long) = (cycles(1, 1), cycles(100, 1));
-    // The lease was given when memory was asked, 200 ticks before it ends.
+    // The lease begins with the request to memory and lasts 200 ticks.
     assert!(short < 5_000 && (19_000..25_000).contains(&long), "{short} and {long} cycles");
-    // The second lease has a deadline of its own.
+    // The second lease has its own deadline.
     let twice = cycles(100, 2);
     assert!((39_000..46_000).contains(&twice), "{twice} cycles");
     let mut system = system("hrf-8cu");
     system.timers.tick_cycles = 1000;
     let run = sim::run::<NoDeadline, ()>(&system, overwrite(1), &options, &mut ());
-    assert!(run.is_err(), "its write is never performed");
+    assert!(run.is_err(), "the write is never performed");
 }
 
-/// One wavefront loads the same word again and again: how often its cache asks.
+/// The number of requests of a cache whose wavefront repeats one load.
 fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
     let mut system = system("hrf-8cu");
     change(&mut system);
@@ -93,19 +93,23 @@ fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
 }
 
 #[test]
-fn a_lease_is_shorter_by_the_cycles_that_its_answer_has_travelled() {
+fn the_transit_time_of_an_answer_shortens_its_lease() {
     let hops = |cycles| move |system: &mut System| system.noc.hop_latency_cycles = cycles;
     let (near, far) = (asked::<LongLease>(1000, hops(1)), asked::<LongLease>(1000, hops(12)));
     let (near_kept, far_kept) = (asked::<LongKeeps>(1000, hops(1)), asked::<LongKeeps>(1000, hops(12)));
     assert!(far > near && near > near_kept, "{near}, {far}, {near_kept}, {far_kept}");
-    assert!(far_kept <= near_kept, "a lease that does not age is as long from afar: {near_kept}, {far_kept}");
+    assert!(
+        far_kept <= near_kept,
+        "a lease that does not age does not depend on the distance: {near_kept}, {far_kept}"
+    );
 }
 
 #[test]
-fn a_lease_runs_while_memory_is_asked() {
+fn a_lease_runs_during_the_access_to_memory() {
     let slow = |system: &mut System| {
         (system.dram.row_hit_cycles, system.dram.row_miss_cycles) = (1000, 1000);
     };
-    // The lease of 200 ticks is over when the line comes, so the second load asks again.
+    // The lease of 200 ticks has expired when the line arrives, so the second load
+    // misses.
     assert_eq!((asked::<LongLease>(2, slow), asked::<LongTags>(2, slow)), (2, 1));
 }

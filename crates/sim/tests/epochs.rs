@@ -1,4 +1,4 @@
-//! A protocol whose stores wait for an epoch, timed.
+//! Timed runs of a protocol whose stores wait for an epoch.
 
 mod common;
 #[path = "../../explore/tests/epochs/toy.rs"]
@@ -11,7 +11,7 @@ use sim::RunOptions;
 use toy::{forgetful::Forgetful, sound::Epochs};
 
 #[test]
-fn a_store_waits_for_the_epoch_and_the_run_ends_although_the_timer_runs_for_ever() {
+fn a_store_waits_for_the_epoch_and_the_run_ends_despite_a_periodic_timer() {
     let mut system = system("hrf-8cu");
     let mut cycles = |epoch_cycles| {
         system.timers.epoch_cycles = epoch_cycles;
@@ -25,8 +25,8 @@ fn a_store_waits_for_the_epoch_and_the_run_ends_although_the_timer_runs_for_ever
 }
 
 #[test]
-fn a_store_that_waits_for_an_epoch_that_never_changes_ends_the_run() {
+fn a_store_that_waits_for_a_missing_epoch_is_reported_as_stuck() {
     let options = RunOptions { patience_cycles: 100_000, ..RunOptions::default() };
     let run = sim::run::<Forgetful, ()>(&system("hrf-8cu"), vec_add(256), &options, &mut ());
-    assert!(run.is_err(), "its stores are never performed");
+    assert!(run.is_err(), "the stores are never performed");
 }

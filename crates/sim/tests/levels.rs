@@ -1,4 +1,4 @@
-//! A protocol on three levels, timed on a machine that declares them.
+//! Timed runs of a protocol on three levels, on a machine that declares them.
 
 mod common;
 #[path = "../../explore/tests/levels/toy.rs"]
@@ -9,7 +9,7 @@ use sim::config::System;
 use sim::{Outcome, RunOptions};
 use toy::Split;
 
-/// The levels of the toy, for a machine whose L2 stands on the L3.
+/// The levels of the toy protocol, for a machine with an L3 below the L2.
 const LEVELS: &str = r#"
 [[level]]
 name = "read"
@@ -61,7 +61,7 @@ store_fifo_entries = 4
 latency_cycles = 2
 "#;
 
-/// A machine of this repository with the levels of the toy.
+/// A machine of this repository with the levels of the toy protocol.
 fn machine(levels: &str) -> System {
     let base = toml::to_string(&System { levels: Vec::new(), ..system("hrf-8cu") }).unwrap();
     let base = base.replacen("[l2]\n", "[l2]\nbelow = \"l3\"\n", 1);
@@ -93,14 +93,14 @@ fn each_level_has_its_own_time_counters_and_energy() {
 }
 
 #[test]
-fn what_passes_between_controllers_that_stand_beside_one_another_takes_no_hop_and_no_bytes() {
+fn messages_between_controllers_at_one_place_take_no_hop_and_no_bytes() {
     let beside = run(&machine(LEVELS));
     let apart = run(&machine(&LEVELS.replace("beside = \"read\"\n", "")));
     assert!(beside.counters["beside_messages"] > 0);
     assert!(!apart.counters.contains_key("beside_messages"));
-    // Each claim and each drop of lines, and the word that it is done.
+    // Each claim and each drop of lines has an ack.
     assert_eq!(apart.counters["messages.Claim"], apart.counters["messages.Claimed"]);
-    assert!(!beside.counters.contains_key("messages.Claim"), "it is no message of the network");
+    assert!(!beside.counters.contains_key("messages.Claim"), "it does not use the network");
     assert!(beside.counters["noc_bytes_sent"] < apart.counters["noc_bytes_sent"]);
     assert!(beside.cycles <= apart.cycles, "{} and {} cycles", beside.cycles, apart.cycles);
 }
@@ -118,7 +118,7 @@ fn a_setting_of_the_protocol_reaches_its_controllers() {
 }
 
 #[test]
-fn a_machine_without_a_level_of_the_protocol_is_refused_by_its_name() {
+fn a_machine_without_a_level_of_the_protocol_is_an_error_with_its_name() {
     let error = sim::run::<Split, ()>(&system("hrf-8cu"), vec_add(256), &RunOptions::default(), &mut ());
     let text = error.unwrap_err().to_string();
     for part in ["`read`", "`split`", "one cache for each compute unit"] {

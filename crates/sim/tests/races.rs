@@ -1,4 +1,4 @@
-//! Small kernels whose races the detector must and must not see.
+//! Small kernels with known races, and kernels without races.
 
 use kernel::prelude::*;
 use sim::RunOptions;
@@ -15,7 +15,7 @@ struct Shared {
     data: Array<u32>,
 }
 
-/// Places of races under a model, in three runs of so many work-groups.
+/// The locations of races under a model, in three runs of this many work-groups.
 fn races<F>(options: RaceOptions, groups: u32, body: fn(Wave, Shared) -> F) -> Vec<String>
 where
     F: Future<Output = ()> + 'static,
@@ -42,9 +42,10 @@ fn all() -> Vec<RaceOptions> {
     models.iter().flat_map(|&model| pairings.map(|pairing| RaceOptions { model, pairing })).collect()
 }
 
-/// Many lanes exchange, and the wavefront that has seen the first goes on before the last.
+/// Many lanes exchange. The wavefront that sees the first exchange continues before
+/// the last one.
 #[test]
-fn an_atomic_does_not_race_with_what_it_released() {
+fn an_atomic_does_not_race_with_accesses_that_acquired_it() {
     async fn body(w: Wave, s: Shared) {
         if w.work_group() == 0 {
             let lines = w.lane_id() * 64;
@@ -60,7 +61,8 @@ fn an_atomic_does_not_race_with_what_it_released() {
     }
 }
 
-/// The first lane fails and the second one releases; nobody looks meanwhile.
+/// The first lane fails and the second lane releases. No acquire happens in
+/// between.
 #[test]
 fn a_release_by_one_lane_survives_the_failure_of_another() {
     async fn body(w: Wave, s: Shared) {
@@ -82,9 +84,9 @@ fn a_release_by_one_lane_survives_the_failure_of_another() {
     }
 }
 
-/// A fence of too narrow a scope takes nothing from the one behind it.
+/// A fence of too narrow a scope does not consume the release for the next fence.
 #[test]
-fn a_second_fence_acquires_what_the_first_could_not() {
+fn a_wider_fence_acquires_what_an_earlier_narrow_one_did_not() {
     async fn body(w: Wave, s: Shared) {
         let w = w.leader();
         if w.work_group() == 0 {
@@ -103,7 +105,8 @@ fn a_second_fence_acquires_what_the_first_could_not() {
     }
 }
 
-/// A remote access reaches the narrow one before it; one that is not does not.
+/// A remote access synchronizes with an earlier narrow one; an ordinary atomic does
+/// not.
 #[test]
 fn a_remote_atomic_does_not_hide_a_narrow_one() {
     async fn body(w: Wave, s: Shared) {

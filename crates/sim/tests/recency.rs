@@ -1,4 +1,4 @@
-//! Which way is given up: the least recently used of the lowest rank.
+//! The choice of victims: the least recently used way of the lowest rank.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sim::RunOptions;
 use sim::config::System;
 use zoo::denovo::{DenovoB, DenovoRprio};
 
-/// One wavefront loads one line again between lines that it loads once.
+/// One wavefront alternates loads of one line with loads of new lines.
 fn again(rounds: u64) -> Program {
     Program::new("again", move |host| async move {
         let a = host.alloc::<u32>("a", 16 * (rounds + 1));
@@ -25,7 +25,7 @@ fn again(rounds: u64) -> Program {
     })
 }
 
-/// `hrf-8cu`, and each L1 is one set of two lines.
+/// `hrf-8cu` with L1s of one set of two lines.
 fn narrow() -> System {
     let mut system = system("hrf-8cu");
     (system.l1.bytes, system.l1.ways) = (128, 2);
@@ -33,22 +33,23 @@ fn narrow() -> System {
 }
 
 #[test]
-fn a_line_that_is_hit_between_others_is_not_the_least_recently_used() {
+fn a_hit_makes_a_line_recently_used() {
     for steps_hits in [false, true] {
         let options = RunOptions { steps_hits, ..RunOptions::default() };
         let outcome = run(&narrow(), again(10), &options).unwrap();
-        assert_eq!(outcome.counters["l1_hits"], 9, "each load of the first line but the first");
+        assert_eq!(outcome.counters["l1_hits"], 9, "every load of the first line hits, except the first one");
     }
 }
 
-/// One wavefront stores to a line, loads two others, and loads the first one.
+/// One wavefront stores to a line, loads two other lines, then loads the first
+/// line.
 fn stored() -> Program {
     Program::new("stored", |host| async move {
         let a = host.alloc::<u32>("a", 48);
         let kernel = Kernel::new("stored", move |w: Wave| async move {
             let w = w.below(w.first_item(), 1);
             w.store(a, Unit(0), Lanes::from_fn(|_| 1u32)).await;
-            // The line is registered when this is over.
+            // The release completes the registration of the line.
             w.fence(release(Level::Device)).await;
             for line in [1, 2, 0] {
                 w.load(a, Unit(16 * line)).await;
@@ -60,7 +61,7 @@ fn stored() -> Program {
 }
 
 #[test]
-fn a_registered_line_stays_where_it_ranks_behind_those_that_are_not() {
+fn a_registered_line_with_a_higher_rank_is_not_evicted() {
     fn hits<P: Protocol>() -> u64 {
         let run = sim::run::<P, ()>(&narrow(), stored(), &RunOptions::default(), &mut ());
         run.expect("it ends").counters["l1_hits"]

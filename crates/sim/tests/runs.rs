@@ -1,4 +1,4 @@
-//! Whole runs: right answers, real values, the same result every time.
+//! Whole runs: correct answers, golden costs, deterministic results.
 
 mod common;
 
@@ -66,7 +66,7 @@ fn a_lock_works_at_its_scope_and_loses_updates_below_it() {
 }
 
 #[test]
-fn the_host_and_a_running_kernel_hand_values_to_and_fro() {
+fn the_host_and_a_running_kernel_exchange_values() {
     for name in MACHINES {
         for outcome in [on::<Vi>(&system(name), host_flag(3)), on::<NoL1>(&system(name), host_flag(3))] {
             outcome.answer.expect("seen", &[42u32, 44, 46]).unwrap();
@@ -76,7 +76,7 @@ fn the_host_and_a_running_kernel_hand_values_to_and_fro() {
 }
 
 #[test]
-fn a_kernel_sees_what_kernels_and_the_host_wrote_before_it() {
+fn a_kernel_sees_earlier_writes_of_kernels_and_the_host() {
     for name in MACHINES {
         let outcome = on::<Vi>(&system(name), pipeline(3000));
         outcome.answer.expect("b", &pipeline_answer(3000)).unwrap();
@@ -85,7 +85,7 @@ fn a_kernel_sees_what_kernels_and_the_host_wrote_before_it() {
     }
 }
 
-/// A kernel writes, and the host accesses what it wrote, word by word.
+/// A kernel writes, then the host accesses the results word by word.
 fn host_looks(len: u64) -> Program {
     Program::new("host-looks", move |host| async move {
         let a = host.alloc::<u32>("a", len);
@@ -109,7 +109,7 @@ fn host_looks(len: u64) -> Program {
 }
 
 #[test]
-fn what_kernels_leave_in_caches_reaches_the_host_when_it_looks() {
+fn dirty_bytes_of_kernels_are_visible_to_host_accesses() {
     for name in MACHINES {
         let mut system = system(name);
         for end in [EndOfKernel::System, EndOfKernel::Device] {
@@ -132,7 +132,7 @@ fn what_kernels_leave_in_caches_reaches_the_host_when_it_looks() {
 }
 
 #[test]
-fn kernels_that_end_at_device_scope_leave_what_they_wrote_in_the_l2() {
+fn kernels_that_end_at_device_scope_leave_dirty_lines_in_the_l2() {
     let mut system = system("hrf-8cu");
     let mut writes = |end| {
         system.launch.end_of_kernel = end;
@@ -161,7 +161,7 @@ fn every_issue_rule_and_scheduler_computes_the_same() {
 }
 
 #[test]
-fn a_load_behind_a_buffered_store_takes_the_value_of_the_lane_that_stored() {
+fn a_load_after_a_buffered_store_forwards_the_value_of_the_storing_lane() {
     let program = Program::new("one-lane", |host| async move {
         let (far, word) = (host.alloc::<u32>("far", 1), host.alloc::<u32>("word", 1));
         let seen = host.alloc::<u32>("seen", 1);
@@ -193,7 +193,7 @@ fn overlapping_loads_take_less_time_than_loads_one_at_a_time() {
 }
 
 #[test]
-fn two_runs_are_identical_watched_or_not_and_seeds_perturb_them() {
+fn runs_are_deterministic_with_and_without_a_probe_and_seeds_perturb_them() {
     let system = system("hlrc-8cu");
     let with_seed = |seed| {
         let options = RunOptions { seed, ..RunOptions::default() };
@@ -241,12 +241,12 @@ fn a_machine_of_thousands_of_compute_units_and_banks_runs() {
     assert_eq!(outcome.counters["line_requests"], 3 * len / 16);
 }
 
-/// A program by its name in the table.
+/// A program with its name in the table.
 type Labelled = (&'static str, fn() -> Program);
 
-/// What small runs cost, written down. `FENCEPOST_BLESS=1` writes the table anew.
+/// Golden costs of small runs. `FENCEPOST_BLESS=1` rewrites the table.
 #[test]
-fn small_runs_cost_what_the_golden_table_says() {
+fn small_runs_match_the_golden_table() {
     let mut table = String::from(
         "machine      program       protocol      cycles   requests     l1 hits    l2 hits   noc bytes  dram\n",
     );
@@ -283,7 +283,7 @@ fn small_runs_cost_what_the_golden_table_says() {
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     for (found, expected) in table.lines().zip(golden.lines()) {
-        assert_eq!(found, expected, "against {path}; FENCEPOST_BLESS=1 accepts the new table");
+        assert_eq!(found, expected, "a line of {path} differs; FENCEPOST_BLESS=1 accepts the new table");
     }
     assert_eq!(table.lines().count(), golden.lines().count());
 }

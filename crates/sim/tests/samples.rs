@@ -1,4 +1,4 @@
-//! Counters over time: samples add up to the run, and change nothing of it.
+//! Samples of counters: they add up to the run, and do not affect it.
 
 mod common;
 
@@ -13,7 +13,7 @@ use sim::sample::{LEVELS, Sample};
 use zoo::hlrc::Hlrc;
 use zoo::vi::Vi;
 
-/// Keeps every sample.
+/// A probe that keeps every sample.
 struct Kept {
     every: u64,
     samples: Vec<Sample>,
@@ -37,12 +37,12 @@ fn samples_come_at_the_end_of_each_interval_and_add_up_to_the_run() {
     for every in [1, 100, 1000, 10_000_000] {
         let mut kept = Kept { every, samples: Vec::new() };
         let watched = sim::run::<Vi, _>(&system, histogram(2048), &options, &mut kept).unwrap();
-        assert_eq!(watched, plain, "a probe changes nothing");
+        assert_eq!(watched, plain, "a probe does not affect the run");
         let (last, others) = kept.samples.split_last().unwrap();
         let ends: Vec<u64> = others.iter().map(|sample| sample.cycle).collect();
         let expected: Vec<u64> = (1..=others.len() as u64).map(|n| n * every).collect();
         assert_eq!(ends, expected);
-        assert!(ends.last().is_none_or(|end| *end < last.cycle), "the last interval is no empty one");
+        assert!(ends.last().is_none_or(|end| *end < last.cycle), "the last interval is not empty");
         assert!(last.cycle >= plain.cycles && last.cycle <= (others.len() as u64 + 1) * every);
         for (name, total) in &plain.counters {
             if name.starts_with("cycles.") {
@@ -56,12 +56,15 @@ fn samples_come_at_the_end_of_each_interval_and_add_up_to_the_run() {
                 assert!(pair[1].count(name) >= *before, "{name} falls");
             }
         }
-        assert!(LEVELS.iter().all(|level| last.count(level) == 0), "all is done in the end: {last:?}");
+        assert!(
+            LEVELS.iter().all(|level| last.count(level) == 0),
+            "nothing is under way at the end: {last:?}"
+        );
     }
 }
 
 #[test]
-fn a_level_is_what_is_under_way() {
+fn levels_count_items_under_way() {
     let mut kept = Kept { every: 50, samples: Vec::new() };
     sim::run::<Vi, _>(&system("hlrc-8cu"), histogram(2048), &RunOptions::default(), &mut kept).unwrap();
     for level in LEVELS {
@@ -70,8 +73,8 @@ fn a_level_is_what_is_under_way() {
 }
 
 #[test]
-fn each_level_is_of_what_its_name_says() {
-    // One line comes from memory, and then the L2 has it for every update.
+fn each_level_counts_the_items_of_its_name() {
+    // One line comes from memory. After that, every update hits in the L2.
     let program = Program::new("updates", |host| async move {
         let word = host.alloc::<u32>("word", 1);
         let kernel = Kernel::new("add", move |w: Wave| async move {
@@ -83,7 +86,7 @@ fn each_level_is_of_what_its_name_says() {
         Answer::new().with("word", &host.read(word).await)
     });
     let mut kept = Kept { every: 5, samples: Vec::new() };
-    // Its L2 writes back late.
+    // The L2 of this machine writes out late.
     sim::run::<Vi, _>(&system("hrf-8cu"), program, &RunOptions::default(), &mut kept).unwrap();
     let share = |level: &str| kept.samples.iter().filter(|sample| sample.count(level) > 0).count();
     let [requests, messages, memory] = LEVELS.map(share);
@@ -106,8 +109,8 @@ fn the_names_of_counters_are_known_before_a_run() {
     assert_eq!(found, known);
 }
 
-/// The few fields of Perfetto's public schema that are looked at, declared anew:
-/// a field that is written under another number is not found.
+/// The fields of Perfetto's public schema that this test reads. They are declared
+/// again, so a field written under another number is not found.
 mod schema {
     #[derive(Clone, PartialEq, prost::Message)]
     pub(super) struct Trace {
@@ -155,7 +158,7 @@ mod schema {
 }
 
 #[test]
-fn a_trace_has_the_machines_clock_its_counters_and_its_channels() {
+fn a_trace_has_the_clock_the_counters_and_the_channels_of_the_machine() {
     let mut system = system("titan-v");
     let trace = |system: &sim::config::System| {
         let mut timeline = Timeline::new(Vec::new());
@@ -168,7 +171,7 @@ fn a_trace_has_the_machines_clock_its_counters_and_its_channels() {
     let (outcome, at_1200) = trace(&system);
     system.clock_mhz = 600;
     let (_, at_600) = trace(&system);
-    assert!(end(&at_600).abs_diff(2 * end(&at_1200)) <= 1, "half the clock is twice the time");
+    assert!(end(&at_600).abs_diff(2 * end(&at_1200)) <= 1, "half the clock takes twice the time");
     assert!(end(&at_600) >= outcome.cycles * 1000 / 600);
 
     let tracks: Vec<&schema::Track> =
@@ -207,7 +210,8 @@ fn a_trace_has_the_machines_clock_its_counters_and_its_channels() {
         );
         assert!(unit != "%" || values.iter().all(|value| *value <= 100.0 + 1e-9), "{name}: {values:?}");
     }
-    // All bytes of memory are in the bandwidth: intervals of 1000 cycles but for the last.
+    // The bandwidth covers all bytes of memory. Intervals have 1000 cycles, except
+    // the last.
     let bandwidth = values("DRAM bandwidth", "GB/s");
     let whole: f64 = bandwidth[..bandwidth.len() - 1].iter().map(|value| value / 1.2 * 1000.0).sum();
     let bytes = outcome.counters["dram_bytes"] as f64;

@@ -1,4 +1,4 @@
-//! Runs that do not get to their end say why, and end by themselves.
+//! Runs that do not finish stop by themselves, with a diagnosis.
 
 mod common;
 
@@ -14,11 +14,11 @@ fn impatient() -> RunOptions {
 fn stuck(program: Program, options: &RunOptions) -> Stuck {
     match run(&system("hlrc-8cu"), program, options) {
         Err(RunError::Stuck(stuck)) => *stuck,
-        other => panic!("the run should be stuck, not {other:?}"),
+        other => panic!("expected a stuck run, found {other:?}"),
     }
 }
 
-/// A kernel of `groups` work-groups of `waves` wavefronts with one flag.
+/// A kernel of `groups` work-groups of `waves` wavefronts, with one flag.
 fn with_flag<F>(groups: u32, waves: u32, body: impl Fn(Wave, Array<u32>) -> F + 'static) -> Program
 where
     F: Future<Output = ()> + 'static,
@@ -36,7 +36,7 @@ async fn spin(w: Wave, flag: Array<u32>) {
 }
 
 #[test]
-fn a_spin_on_a_flag_that_nobody_sets_names_the_flag_and_its_value() {
+fn a_spin_on_a_flag_that_is_never_set_names_the_flag_and_its_value() {
     let found = stuck(with_flag(1, 1, spin), &impatient());
     assert!(matches!(found.cause, Cause::NoProgress { .. }), "{found}");
     let spins = |what: &Awaited| matches!(what, Awaited::Spins { what: "load", place, value: Some(0) } if place.contains("`flag[0]`"));
@@ -48,7 +48,7 @@ fn a_spin_on_a_flag_that_nobody_sets_names_the_flag_and_its_value() {
 }
 
 #[test]
-fn a_spin_that_writes_what_stands_there_already_is_no_progress() {
+fn a_spin_that_writes_unchanged_values_is_not_progress() {
     let program = with_flag(2, 1, |w, flag| async move {
         w.store(flag, 0u64, 1).await;
         while w.exchange(flag, 0u64, 1, relaxed(Level::Device)).await != 0 {
@@ -60,7 +60,7 @@ fn a_spin_that_writes_what_stands_there_already_is_no_progress() {
 }
 
 #[test]
-fn a_barrier_that_one_wavefront_skips_counts_who_came_and_who_ended() {
+fn a_barrier_that_a_wavefront_skips_reports_arrived_and_ended_wavefronts() {
     let program = with_flag(1, 3, |w, _| async move {
         if w.index() != 1 {
             w.barrier().await;
@@ -74,7 +74,7 @@ fn a_barrier_that_one_wavefront_skips_counts_who_came_and_who_ended() {
 }
 
 #[test]
-fn a_spin_on_a_work_group_that_finds_no_room_counts_those_not_dispatched() {
+fn a_spin_on_a_work_group_without_room_reports_those_not_dispatched() {
     let full = system("hlrc-8cu").cu.wavefront_slots * 8;
     let program = with_flag(full + 5, 1, move |w, flag| async move {
         if w.work_group() < full {
@@ -91,7 +91,7 @@ fn a_spin_on_a_work_group_that_finds_no_room_counts_those_not_dispatched() {
 }
 
 #[test]
-fn an_l2_that_drops_a_reply_is_found_with_the_lost_message_and_who_waits_for_it() {
+fn a_dropped_reply_of_an_l2_is_reported_with_the_message_and_its_waiter() {
     let drop = Some(DropMessage { name: "Data".to_owned(), nth: 3 });
     let found = stuck(vec_add(1000), &RunOptions { drop, seed: 5, ..impatient() });
     assert_eq!(found.cause, Cause::NothingMoves);
@@ -114,7 +114,7 @@ fn a_message_that_is_never_sent_cannot_be_dropped() {
 }
 
 #[test]
-fn a_long_loop_without_stores_is_not_taken_for_a_spin() {
+fn a_long_loop_without_stores_is_not_reported_as_a_spin() {
     let program = Program::new("long", |host| async move {
         let data = host.alloc::<u32>("data", 4096);
         let kernel = Kernel::new("sum", move |w: Wave| async move {
@@ -132,14 +132,15 @@ fn a_long_loop_without_stores_is_not_taken_for_a_spin() {
 }
 
 #[test]
-fn a_small_patience_is_kept_as_soon_as_nobody_computes_any_more() {
+fn a_small_patience_applies_as_soon_as_computation_ends() {
     let given_up = |system: &sim::config::System, program: Program| {
         let Err(RunError::Stuck(found)) = run(system, program, &impatient()) else { panic!("it spins") };
         let Cause::NoProgress { idle_cycles } = found.cause else { panic!("{found}") };
         assert!(idle_cycles > 2 * impatient().patience_cycles, "{found}");
         found.cycle
     };
-    // Once until nothing happens, once more until nothing new does.
+    // The patience elapses twice: once without progress, then once without a new
+    // operation.
     let twice = 2 * impatient().patience_cycles + 1000;
     let mut slow = system("hlrc-8cu");
     slow.launch.kernel_cycles = 100_000;
@@ -158,7 +159,7 @@ fn a_small_patience_is_kept_as_soon_as_nobody_computes_any_more() {
 }
 
 #[test]
-fn a_long_computation_is_waited_for_while_others_spin_and_a_spin_with_pauses_is_found() {
+fn a_long_computation_is_awaited_while_others_spin_and_a_spin_with_pauses_is_found() {
     let program = |sets: bool| {
         with_flag(2, 1, move |w, flag| async move {
             if w.work_group() == 0 && sets {
@@ -176,7 +177,7 @@ fn a_long_computation_is_waited_for_while_others_spin_and_a_spin_with_pauses_is_
 }
 
 #[test]
-fn no_patience_is_too_small_for_a_program_that_gets_somewhere() {
+fn no_patience_is_too_small_for_a_program_that_makes_progress() {
     let nothing = RunOptions { patience_cycles: 1, ..RunOptions::default() };
     for name in ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v"] {
         run(&system(name), vec_add(2000), &nothing).unwrap();
@@ -186,7 +187,7 @@ fn no_patience_is_too_small_for_a_program_that_gets_somewhere() {
 }
 
 #[test]
-fn a_run_longer_than_allowed_is_given_up() {
+fn a_run_longer_than_its_limit_is_stopped() {
     let options = RunOptions { cycles_max: Some(2500), ..RunOptions::default() };
     let found = stuck(vec_add(10_000), &options);
     assert!(matches!(found.cause, Cause::TooLong { cycles } if cycles > 2500));

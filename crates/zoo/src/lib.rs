@@ -1,31 +1,31 @@
 //! The protocols, one directory each.
 //!
-//! Everything here is pure: no time, no I/O, no randomness. A protocol is its
-//! messages, one file a controller, and tables that are data. To add one, write
-//! its directory and name it in `protocols!` below.
+//! All code here is pure: no time, no I/O, no randomness. A protocol has messages, one
+//! file a controller, and tables as data. To add a protocol, write its directory and name
+//! it in `protocols!` below.
 
 use proto::{Info, Protocol};
 
 pub mod parts;
 pub mod registration;
 
-/// Something that is done with a protocol chosen by name.
+/// A generic function of a protocol, for [`with`].
 pub trait Visit {
-    /// What comes out.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Calls the function for the protocol `P`.
     fn visit<P: Protocol>(self) -> Self::Output;
 }
 
-/// Each line names a module of this crate and the protocols that it holds.
+/// Declares modules of this crate, each with its protocols.
 macro_rules! protocols {
     ($($module:ident :: {$($protocol:ident),+ $(,)?}),+ $(,)?) => {
         $(pub mod $module;)+
 
-        /// What all protocols say of themselves.
+        /// The descriptions of all protocols.
         pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
-        /// Does something with the protocol of that name; `None` if there is none.
+        /// Calls a visitor for the protocol called `name`. Returns `None` if there is none.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
             $($(
                 if name == <$module::$protocol as Protocol>::INFO.name {

@@ -1,4 +1,4 @@
-//! What every protocol must satisfy, whatever it does.
+//! Requirements of every protocol.
 
 use drive::{At, Nodes};
 use proto::{
@@ -21,7 +21,7 @@ fn topology() -> Topology {
 }
 
 #[test]
-fn every_registered_name_leads_to_its_own_protocol() {
+fn every_registered_name_selects_its_own_protocol() {
     #[derive(Clone, Copy)]
     struct Name;
     impl Visit for Name {
@@ -40,7 +40,7 @@ fn every_registered_name_leads_to_its_own_protocol() {
 }
 
 #[test]
-fn tables_and_plans_have_identities_of_their_own_and_every_impossible_row_says_why() {
+fn tables_and_plans_have_unique_identities_and_every_impossible_row_has_a_reason() {
     #[derive(Clone, Copy)]
     struct Tables;
     impl Visit for Tables {
@@ -64,9 +64,9 @@ fn tables_and_plans_have_identities_of_their_own_and_every_impossible_row_says_w
     for_all(Tables);
 }
 
-/// Protocols may share the words of their tables.
+/// Several protocols may share actions, and then any of them may use an action.
 #[test]
-fn every_action_is_done_by_some_row() {
+fn every_action_occurs_in_a_row() {
     #[derive(Clone, Copy)]
     struct Actions;
     impl Visit for Actions {
@@ -81,8 +81,8 @@ fn every_action_is_done_by_some_row() {
         done.entry(table.actions).or_default().extend(used);
     }
     for (all, done) in done {
-        for (action, what) in all {
-            assert!(done.contains(action), "no row does {action}: {what}");
+        for (action, doc) in all {
+            assert!(done.contains(action), "no row does {action}: {doc}");
         }
     }
 }
@@ -95,7 +95,7 @@ fn actions(row: &RowView) -> Option<Vec<&'static str>> {
 }
 
 #[test]
-fn every_operation_has_a_plan_that_ends() {
+fn every_operation_has_a_plan() {
     #[derive(Clone, Copy)]
     struct Plans;
     impl Visit for Plans {
@@ -141,10 +141,10 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     for_all(Bounded);
 }
 
-/// Two kernels in the smallest machine: a store of one is read by the other on
-/// another compute unit, and by the host behind both.
+/// Two kernels run on the smallest machine. The second one reads a store of the first on
+/// another compute unit, and then the host reads it.
 #[test]
-fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
+fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     #[derive(Clone, Copy)]
     struct Kernels;
     impl Visit for Kernels {
@@ -166,7 +166,7 @@ fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
                     data: LineData([7; proto::LINE_BYTES_MAX]),
                 });
                 let mut ask = |agent, request: &Request| plain.ask(agent, request).expect(P::INFO.name);
-                // The second compute unit has a copy that the first makes stale.
+                // A store of the first compute unit makes the copy of the second stale.
                 ask(Agent::Cu(1), &load);
                 assert_eq!(ask(Agent::Cu(0), &store), None, "{}", P::INFO.name);
                 plain.boundary(Boundary::END, KernelId(0), false).expect(P::INFO.name);
@@ -188,9 +188,9 @@ fn a_kernel_reads_what_the_one_before_it_has_written_and_so_does_the_host() {
     for_all(Kernels);
 }
 
-/// So a search need not make the requests before a program of one kernel.
+/// Therefore a search skips the requests at the beginning of the first kernel.
 #[test]
-fn a_kernel_that_begins_on_an_empty_machine_changes_no_station() {
+fn the_beginning_of_a_kernel_on_an_empty_machine_changes_no_station() {
     #[derive(Clone, Copy)]
     struct Begins;
     impl Visit for Begins {
@@ -214,9 +214,9 @@ fn a_kernel_that_begins_on_an_empty_machine_changes_no_station() {
     for_all(Begins);
 }
 
-/// `FENCEPOST_BLESS=1 cargo test -p zoo` writes the pages anew.
+/// `FENCEPOST_BLESS=1 cargo test -p zoo` regenerates the pages.
 #[test]
-fn the_generated_part_of_every_page_is_what_the_code_says() {
+fn the_generated_part_of_every_page_is_up_to_date() {
     #[derive(Clone, Copy)]
     struct Page;
     impl Visit for Page {

@@ -1,5 +1,4 @@
-//! What protocols declare of their states, and what becomes of a row that
-//! stands where it has nothing to work on.
+//! The states that tables declare as special, and the reports of impossible actions.
 
 use drive::{Machine, Nodes, Record, Told};
 use proto::{
@@ -16,29 +15,29 @@ const L1: NodeId = NodeId { kind: 0, index: 0 };
 const BANK: NodeId = NodeId { kind: 1, index: 0 };
 const LINE: LineAddr = LineAddr(0);
 
-/// A station of hLRC, alone with a test.
-struct Alone {
+/// One station of hLRC, driven by a test.
+struct SingleStation {
     machine: Machine<Hlrc>,
     id: NodeId,
 }
 
-impl Alone {
-    fn new(id: NodeId, mutation: Option<Mutation>) -> Alone {
+impl SingleStation {
+    fn new(id: NodeId, mutation: Option<Mutation>) -> SingleStation {
         let topology = Topology::bounded(WritePolicy::Through, WritePolicy::Through);
         let nodes = Nodes::new(&topology, Homes::new(&topology, 1), mutation).expect("a machine for hLRC");
-        Alone { machine: Machine::new(nodes), id }
+        SingleStation { machine: Machine::new(nodes), id }
     }
 
     fn station(&self) -> &Station<Hlrc> {
         self.machine.station(self.machine.nodes().position(self.id).expect("a node of the machine"))
     }
 
-    fn tell(&mut self, told: Told<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
+    fn tell(&mut self, input: Told<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
         let at = self.machine.nodes().position(self.id).expect("a node of the machine");
-        self.machine.record(at, &told)
+        self.machine.record(at, &input)
     }
 
-    /// A message from another node.
+    /// Delivers a message of another node.
     fn message(&mut self, from: NodeId, msg: &Msg) -> Result<Record<Hlrc>, String> {
         let from = self.machine.nodes().position(from).expect("a node of the machine");
         self.tell(Told::Message { from, msg })
@@ -53,7 +52,7 @@ impl Alone {
     }
 }
 
-/// The fault that leaves an action out of a row.
+/// The seeded fault that leaves an action out of a row.
 fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<Mutation> {
     let row = state.index() * T::Event::ALL.len() + event.index();
     let proto::Row::Do { actions, .. } = T::row(state, event) else { panic!("the row does nothing") };
@@ -62,7 +61,7 @@ fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<M
 }
 
 #[test]
-fn no_row_leads_to_a_state_that_no_line_is_stored_in() {
+fn no_row_has_a_next_state_that_is_never_stored() {
     #[derive(Clone, Copy)]
     struct Declared;
     impl Visit for Declared {
@@ -86,15 +85,15 @@ fn no_row_leads_to_a_state_that_no_line_is_stored_in() {
 }
 
 #[test]
-fn only_lines_that_own_their_bytes_may_keep_them_dirty_under_a_write_through_policy() {
-    let mut l1 = Alone::new(L1, None);
+fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
+    let mut l1 = SingleStation::new(L1, None);
     l1.request(Op::Store, Order::Plain).expect("a row for it");
     assert!(l1.station().is_quiet(), "the written line only waits for its timer");
-    let why = l1.station().unrest(true).expect("the policy is to pass writes on");
+    let why = l1.station().unrest(true).expect("the policy writes dirty bytes out");
     assert!(why.contains("dirty bytes"), "{why}");
     assert_eq!(l1.station().unrest(false), None);
 
-    let mut bank = Alone::new(BANK, None);
+    let mut bank = SingleStation::new(BANK, None);
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     register(&mut bank);
     let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
@@ -102,43 +101,43 @@ fn only_lines_that_own_their_bytes_may_keep_them_dirty_under_a_write_through_pol
     let mut views = Vec::new();
     proto::Node::lines(&bank.station().node, &mut views);
     assert!(views.iter().any(|view| view.owns && !view.dirty.is_empty()), "{views:?}");
-    assert_eq!(bank.station().unrest(true), None, "what came back with a registration stays in the bank");
+    assert_eq!(bank.station().unrest(true), None, "bytes of a returned registration stay in the bank");
 }
 
-/// Has a bank register an L1 for the line.
-fn register(bank: &mut Alone) {
+/// Makes a bank register an L1 for the line.
+fn register(bank: &mut SingleStation) {
     let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
-    let asked = bank.message(L1, &msg).expect("a row for it");
-    let reply = MemoryReply { op: asked.memory[0], data: LineData::default() };
-    let did = bank.tell(Told::Memory { reply: &reply }).expect("a row for it");
+    let fetch = bank.message(L1, &msg).expect("a row for it");
+    let reply = MemoryReply { op: fetch.memory[0], data: LineData::default() };
+    let record = bank.tell(Told::Memory { reply: &reply }).expect("a row for it");
     let l1 = bank.machine.nodes().position(L1);
-    assert!(did.sends.iter().any(|(to, msg)| Some(*to) == l1 && proto::Message::name(msg) == "Grant"));
+    assert!(record.sends.iter().any(|(to, msg)| Some(*to) == l1 && proto::Message::name(msg) == "Grant"));
 }
 
 #[test]
-fn a_registration_that_comes_back_where_nobody_is_registered_is_reported() {
-    let mut bank = Alone::new(BANK, without::<BankTable>(BankState::V, BankEvent::Register, "Own"));
+fn the_return_of_a_registration_without_an_owner_is_reported() {
+    let mut bank = SingleStation::new(BANK, without::<BankTable>(BankState::V, BankEvent::Register, "Own"));
     register(&mut bank);
     let (mask, data) = (ByteMask::NONE, LineData::default());
     let back = Msg::Bank(ToBank::Return { line: LINE, mask, data, whole: false });
-    let why = bank.message(L1, &back).expect_err("nobody is registered");
+    let why = bank.message(L1, &back).expect_err("no cache is registered");
     assert_eq!(why, "L2[0]: no first-level cache is registered for the line");
 }
 
 #[test]
-fn a_count_that_would_fall_below_zero_is_reported() {
+fn a_count_below_zero_is_reported() {
     let lost = without::<L1Table>(LineState::I, LineEvent::Sync, "SendRegister");
-    let mut l1 = Alone::new(L1, lost);
+    let mut l1 = SingleStation::new(L1, lost);
     l1.request(Op::Load, Order::Acquire).expect("a row for it");
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     let grant = Msg::L1(ToL1::Grant { line: LINE, mask, slot: Some(Slot(0)), data });
     let why = l1.message(BANK, &grant).expect_err("no fill is under way");
-    assert_eq!(why, "L1[0]: a fill ends, and none was under way");
+    assert_eq!(why, "L1[0]: a fill ends, but none was under way");
 }
 
 #[test]
-fn an_access_that_cannot_be_forwarded_to_the_registered_cache_is_reported() {
-    let mut bank = Alone::new(BANK, None);
+fn a_posted_access_to_a_registered_line_is_reported() {
+    let mut bank = SingleStation::new(BANK, None);
     register(&mut bank);
     let (mask, data, other) = (ByteMask::range(0, 4), LineData::default(), NodeId { kind: 0, index: 1 });
     let (op, how, answer) = (Op::Store, How::Anywhere, Answer::Posted { parity: false });

@@ -1,5 +1,5 @@
-//! Nobody starves: what was asked for is had, however often others acquire, pass
-//! or take ways in the meantime.
+//! No request starves, however often other agents acquire, access the line below or take
+//! ways meanwhile.
 
 use drive::{At, Machine, Nodes, Record, Told};
 use proto::{
@@ -14,22 +14,22 @@ use zoo::vi::protocol::Msg;
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
 
-/// A machine of which one station is driven.
-struct One {
+/// One station of a machine, driven by a test.
+struct SingleStation {
     machine: Machine<Vi>,
     at: At,
 }
 
-impl One {
-    fn new(at: impl FnOnce(&Nodes<Vi>) -> At) -> One {
+impl SingleStation {
+    fn new(at: impl FnOnce(&Nodes<Vi>) -> At) -> SingleStation {
         let topology = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
         let nodes =
             Nodes::new(&topology, Homes::new(&topology, 1), None).expect("a bounded machine is sound");
-        One { at: at(&nodes), machine: Machine::new(nodes) }
+        SingleStation { at: at(&nodes), machine: Machine::new(nodes) }
     }
 
-    fn tell(&mut self, told: Told<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
-        self.machine.record(self.at, &told).expect("nothing is broken")
+    fn tell(&mut self, input: Told<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
+        self.machine.record(self.at, &input).expect("no rule is violated")
     }
 }
 
@@ -64,21 +64,22 @@ fn l1_of(cu: u16) -> NodeId {
     NodeId { kind: FIRST, index: cu }
 }
 
-/// A peer does `disturb` whenever the bank is about to answer.
-fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
-    let mut l1 = One::new(|nodes| entry(nodes, 0));
+/// Whether an L1 answers an access while a peer makes the request `disturb` before each
+/// answer of the bank.
+fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
+    let mut l1 = SingleStation::new(|nodes| entry(nodes, 0));
     let from = bank(l1.machine.nodes());
     let mut sent: VecDeque<Msg> = VecDeque::new();
     let mut free = true;
-    let asked = request(op, Order::Relaxed, Level::WorkGroup);
-    let mut did = vec![l1.tell(Told::Ask { slot: Slot(0), request: &asked })];
+    let access = request(op, Order::Relaxed, Level::WorkGroup);
+    let mut records = vec![l1.tell(Told::Ask { slot: Slot(0), request: &access })];
     for _ in 0..ROUNDS {
-        sent.extend(did.iter_mut().flat_map(|did| did.sends.drain(..)).map(|(_, msg)| msg));
+        sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
         if free {
-            did.push(l1.tell(Told::Ask { slot: Slot(1), request: disturb }));
+            records.push(l1.tell(Told::Ask { slot: Slot(1), request: disturb }));
             free = false;
         }
-        sent.extend(did.iter_mut().flat_map(|did| did.sends.drain(..)).map(|(_, msg)| msg));
+        sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
         let data = LineData::default();
         let answer: Option<Msg> = match sent.pop_front() {
             Some(Msg::Bank(ToBank::Get { line })) => Some(ToL1::Data { line, data }.into()),
@@ -90,9 +91,9 @@ fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
                 None
             }
         };
-        did.extend(answer.map(|msg| l1.tell(Told::Message { from, msg: &msg })));
-        let answered: Vec<Slot> =
-            did.iter_mut().flat_map(|did| did.replies.drain(..)).map(|(slot, _)| slot).collect();
+        records.extend(answer.map(|msg| l1.tell(Told::Message { from, msg: &msg })));
+        let replies = records.iter_mut().flat_map(|record| record.replies.drain(..));
+        let answered: Vec<Slot> = replies.map(|(slot, _)| slot).collect();
         if answered.contains(&Slot(0)) {
             return true;
         }
@@ -102,33 +103,34 @@ fn is_answered_in_spite_of(op: Op, disturb: &Request) -> bool {
 }
 
 #[test]
-fn an_access_in_the_work_group_is_had_while_peers_acquire_or_pass_its_line() {
+fn an_l1_answers_while_peers_acquire_or_access_the_line_below() {
     for op in [Op::Load, update()] {
         let fence = request(Op::Fence, Order::Acquire, Level::Device);
-        assert!(is_answered_in_spite_of(op, &fence), "{op:?} while a peer acquires");
+        assert!(l1_answers_despite(op, &fence), "{op:?} while a peer acquires");
         let spin = request(Op::Load, Order::Acquire, Level::Device);
-        assert!(is_answered_in_spite_of(op, &spin), "{op:?} while a peer spins on its line");
+        assert!(l1_answers_despite(op, &spin), "{op:?} while a peer spins on its line");
     }
 }
 
-/// Another compute unit sends `disturb` whenever memory is about to answer.
-fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
-    let mut one = One::new(bank);
-    let (asker, other) = (entry(one.machine.nodes(), 0), entry(one.machine.nodes(), 1));
+/// Whether a bank answers a message while another compute unit sends `disturb` before each
+/// reply of memory.
+fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
+    let mut station = SingleStation::new(bank);
+    let (requester, other) = (entry(station.machine.nodes(), 0), entry(station.machine.nodes(), 1));
     let mut memory = VecDeque::new();
-    let mut did = one.tell(Told::Message { from: asker, msg: &(*ask).into() });
+    let mut record = station.tell(Told::Message { from: requester, msg: &(*msg).into() });
     for _ in 0..ROUNDS {
-        memory.extend(did.memory.drain(..));
-        let disturbed = one.tell(Told::Message { from: other, msg: &(*disturb).into() });
+        memory.extend(record.memory.drain(..));
+        let disturbed = station.tell(Told::Message { from: other, msg: &(*disturb).into() });
         memory.extend(disturbed.memory);
-        let mut sent = [did.sends, disturbed.sends].concat();
-        did = Record::default();
+        let mut sent = [record.sends, disturbed.sends].concat();
+        record = Record::default();
         if let Some(op) = memory.pop_front() {
             let reply = MemoryReply { op, data: LineData::default() };
-            did = one.tell(Told::Memory { reply: &reply });
-            sent.append(&mut did.sends);
+            record = station.tell(Told::Memory { reply: &reply });
+            sent.append(&mut record.sends);
         }
-        if sent.iter().any(|(to, _)| *to == asker) {
+        if sent.iter().any(|(to, _)| *to == requester) {
             return true;
         }
     }
@@ -136,13 +138,13 @@ fn bank_answers_in_spite_of(ask: &ToBank, disturb: &ToBank) -> bool {
 }
 
 #[test]
-fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
+fn a_bank_answers_while_others_acquire_or_access_the_line_at_system_scope() {
     let access = |cu, op, how, answer| {
         let (mask, asker) = (ByteMask::range(0, 4), l1_of(cu));
         ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
     };
     let request = Answer::Request(Slot(0));
-    for ask in [
+    for msg in [
         ToBank::Get { line: LINE },
         access(0, Op::Load, How::Here, request),
         access(0, update(), How::Here, request),
@@ -151,32 +153,33 @@ fn a_bank_answers_while_others_acquire_or_pass_the_line_at_system_scope() {
         for disturb in
             [ToBank::Invalidate { slot: Slot(1) }, access(1, Op::Load, How::System, Answer::Request(Slot(1)))]
         {
-            assert!(bank_answers_in_spite_of(&ask, &disturb), "{ask:?} while others send {disturb:?}");
+            assert!(bank_answers_despite(&msg, &disturb), "{msg:?} while others send {disturb:?}");
         }
     }
 }
 
-/// The first half of a line is written in each of two ways, and the third line waits for
-/// one of them. Does an access to the second half of the first line send anything then?
-fn pins_a_way_that_others_wait_for(
-    mut one: One,
+/// Writes the first halves of two lines, which occupy both ways of the set. With `wait`, a
+/// third line then waits for a way. Returns whether an access to the second half of the
+/// first line sends anything, which would pin its way.
+fn pins_a_way_with_waiters(
+    mut station: SingleStation,
     wait: bool,
     access: impl Fn(LineAddr, Op) -> Access,
 ) -> bool {
-    let from = entry(one.machine.nodes(), 1);
-    // Every other line is of the first bank.
+    let from = entry(station.machine.nodes(), 1);
+    // Lines with even numbers belong to the first bank.
     let [first, second, third] = [0, 2, 4].map(LineAddr);
     let mut tell = |line, op| match access(line, op) {
-        Access::Request(slot, request) => one.tell(Told::Ask { slot, request: &request }),
-        Access::Message(msg) => one.tell(Told::Message { from, msg: &msg }),
+        Access::Request(slot, request) => station.tell(Told::Ask { slot, request: &request }),
+        Access::Message(msg) => station.tell(Told::Message { from, msg: &msg }),
     };
     tell(first, Op::Store);
     tell(second, Op::Store);
     if wait {
         assert_eq!(tell(third, Op::Load).needs.len(), 1);
     }
-    let did = tell(first, Op::Load);
-    !did.sends.is_empty() || !did.memory.is_empty()
+    let record = tell(first, Op::Load);
+    !record.sends.is_empty() || !record.memory.is_empty()
 }
 
 enum Access {
@@ -185,7 +188,7 @@ enum Access {
 }
 
 #[test]
-fn an_access_that_would_pin_a_way_comes_behind_what_waits_for_one() {
+fn waiters_for_a_way_have_priority_over_an_access_that_would_pin_one() {
     let to_l1 = |line: LineAddr, op| {
         let half = if op == Op::Store { 0 } else { 4 };
         let mask = ByteMask::range(half, 4);
@@ -200,8 +203,8 @@ fn an_access_that_would_pin_a_way_comes_behind_what_waits_for_one() {
         })
     };
     for wait in [false, true] {
-        let l1 = One::new(|nodes| entry(nodes, 0));
-        assert_eq!(pins_a_way_that_others_wait_for(l1, wait, to_l1), !wait, "L1");
-        assert_eq!(pins_a_way_that_others_wait_for(One::new(bank), wait, to_bank), !wait, "bank");
+        let l1 = SingleStation::new(|nodes| entry(nodes, 0));
+        assert_eq!(pins_a_way_with_waiters(l1, wait, to_l1), !wait, "L1");
+        assert_eq!(pins_a_way_with_waiters(SingleStation::new(bank), wait, to_bank), !wait, "bank");
     }
 }

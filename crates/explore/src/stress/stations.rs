@@ -2,7 +2,7 @@
 //! the protocol.
 
 use super::under_way::UnderWay;
-use drive::{At, Driver, Nodes, Told};
+use drive::{At, Driver, Messages, Nodes, Told};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
     Mutation, Node as _, PlanKey, Protocol, Rank, Request, SetIndex, Slot, Spending, Station, TimerClass,
@@ -67,36 +67,10 @@ pub(crate) fn of<P: Protocol>(
     Ok(Box::new(Typed {
         fresh: stations.iter().map(|station| station.node.clone()).collect(),
         stations,
-        messages: Messages { places: Vec::new(), free: Vec::new() },
+        messages: Messages::default(),
         fx: Effects::default(),
         nodes,
     }))
-}
-
-/// The messages under way. The place freed last is reused first, while it is in the host's
-/// cache.
-struct Messages<M> {
-    places: Vec<Option<M>>,
-    free: Vec<u32>,
-}
-
-impl<M> Messages<M> {
-    #[inline]
-    fn insert(&mut self, msg: M) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = Some(msg);
-            return place;
-        }
-        self.places.push(Some(msg));
-        self.places.len() as u32 - 1
-    }
-
-    #[inline]
-    fn take(&mut self, place: u32) -> Option<M> {
-        let msg = self.places[place as usize].take();
-        self.free.push(place);
-        msg
-    }
 }
 
 /// Collects the effects of a step as events.
@@ -159,8 +133,7 @@ impl<P: Protocol> Stations for Typed<P> {
         for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
             station.begin_anew(fresh);
         }
-        self.messages.places.clear();
-        self.messages.free.clear();
+        self.messages.clear();
     }
 
     fn place(&mut self, homes: Homes) {
@@ -188,7 +161,7 @@ impl<P: Protocol> Stations for Typed<P> {
     }
 
     fn age(&mut self, msg: u32, elapsed: i32) {
-        if let Some(msg) = &mut self.messages.places[msg as usize] {
+        if let Some(msg) = self.messages.get_mut(msg) {
             msg.age(elapsed);
         }
     }
@@ -207,8 +180,10 @@ impl<P: Protocol> Stations for Typed<P> {
             Told::Message { msg, .. } => Some(self.messages.take(msg).ok_or("a message arrives twice")?),
             _ => None,
         };
-        let told = told.map(|request| request, |_| msg.as_ref().expect("it is under way"), |reply| reply);
+        let told = told.map(|request| request, |_| msg.as_deref().expect("it is under way"), |reply| reply);
         let mut sender = Sender { messages: &mut self.messages, under_way };
-        self.nodes.tell(&mut self.stations[at as usize], at, &told, &mut self.fx, &mut sender)
+        let told = self.nodes.tell(&mut self.stations[at as usize], at, &told, &mut self.fx, &mut sender);
+        msg.into_iter().for_each(|boxed| self.messages.give_back(boxed));
+        told
     }
 }

@@ -1,4 +1,4 @@
-//! The counts that `benches/baseline.toml` keeps, and what has changed since.
+//! Compares instruction counts with those in `benches/baseline.toml`.
 
 use core::fmt::Write as _;
 use core::num::NonZeroU64;
@@ -10,33 +10,34 @@ use serde::{Deserialize, Serialize};
 /// The growth that fails, in percent.
 const GROWTH_PERCENT: u64 = 3;
 
-/// The same where another compiler has built the baseline: the counts of two releases of
-/// rustc differ by several percent.
+/// The growth that fails if another compiler built the baseline. The counts of two
+/// releases of rustc differ by several percent.
 const OTHER_COMPILER_GROWTH_PERCENT: u64 = 10;
 
-/// How to write the counts of now into the file.
+/// The command that writes the current counts into the file.
 pub(crate) const BLESS: &str = "`cargo bench -- --bless`";
 
-/// Counts of all benchmarks, and of what they depend on.
+/// The counts of all benchmarks, with the compiler and target that they depend
+/// on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Counts {
-    /// The compiler that built the program, as it names itself.
+    /// The version line of the compiler.
     pub(crate) compiler: String,
-    /// The kind of machine that the program is for.
+    /// The target of the program.
     pub(crate) target: String,
     /// The count of each benchmark.
     pub(crate) counts: BTreeMap<String, NonZeroU64>,
 }
 
-/// What comparing came to.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
-    /// A line a benchmark, below a line of titles.
+    /// One line for each benchmark, below a heading.
     pub(crate) table: String,
-    /// Remarks that fail nothing.
+    /// Remarks that do not fail the comparison.
     pub(crate) notes: Vec<String>,
-    /// What fails, each with the name of its benchmark.
+    /// Failures, each with the name of its benchmark.
     pub(crate) failures: Vec<String>,
 }
 
@@ -52,8 +53,8 @@ impl Counts {
         format!("# Instructions and bytes of each benchmark. Written by {BLESS}.\n\n{counts}")
     }
 
-    /// Compares with the counts that were kept. Kept counts of benchmarks that are not
-    /// `asked` for do not matter.
+    /// Compares with the recorded counts. Recorded counts of benchmarks that `asked`
+    /// rejects are ignored.
     pub(crate) fn compare(&self, kept: &Counts, asked: impl Fn(&str) -> bool) -> Comparison {
         let mut found = Comparison::default();
         let limit_percent = if self.compiler == kept.compiler {

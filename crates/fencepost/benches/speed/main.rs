@@ -1,8 +1,8 @@
-//! How much work the commands are for their host.
+//! The work of the commands on their host.
 //!
 //! Each benchmark is a command of the release binary. Callgrind counts its instructions,
-//! which `benches/baseline.toml` keeps: a count that grows by more than 3% fails. How long
-//! the command takes is shown, and decides nothing.
+//! and `benches/baseline.toml` records the counts: a count that grows by more than 3%
+//! fails. The duration of the command is shown and has no effect.
 //!
 //! `cargo bench [-- [--bless] [NAME...]]`
 
@@ -22,11 +22,11 @@ use baseline::{BLESS, Counts};
 use proto::words::grouped;
 use serde_json::Value;
 
-/// A command to measure, and what of its work is shown.
+/// A command to measure.
 struct Benchmark {
     name: &'static str,
     command: &'static str,
-    /// Where its JSON says how much work that was, and of what.
+    /// The key of its JSON output with the amount of work, and the unit.
     work: Option<(&'static str, &'static str)>,
 }
 
@@ -40,7 +40,7 @@ const fn of(
 
 const LINES: Option<(&str, &str)> = Some(("/counters/l1_accesses", "lines"));
 
-/// The sizes make a hundred to five hundred million instructions of each.
+/// The sizes are such that each executes 100 to 500 million instructions.
 const BENCHMARKS: [Benchmark; 9] = [
     of("vec-add", "run --system titan-v --protocol vi --workload vec-add --set n=64k --json", LINES),
     of(
@@ -75,12 +75,11 @@ const BENCHMARKS: [Benchmark; 9] = [
     of("race", "race --system hrf-8cu --workload stencil --json", Some(("/usage/accesses", "accesses"))),
 ];
 
-/// How often a command runs for the clock.
+/// The number of runs for the duration.
 const TIMED_RUNS: u32 = 3;
 
-/// What the C library may choose for the processor at hand, without the vector
-/// instructions that not every processor has. One that copies byte by byte in a single
-/// instruction counts as so many.
+/// Stops the C library from using instructions that not every processor has, and from
+/// copying with a single instruction, which would be counted once for each byte.
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX2_Usable,-ERMS";
 
 fn main() -> ExitCode {
@@ -98,7 +97,7 @@ fn measure() -> Result<ExitCode, String> {
     let mut names = Vec::new();
     for word in env::args().skip(1) {
         match word.as_str() {
-            // Cargo says so.
+            // Cargo passes this argument.
             "--bench" => {}
             "--bless" => is_blessed = true,
             name if BENCHMARKS.iter().any(|benchmark| benchmark.name == name) => names.push(word),
@@ -140,7 +139,7 @@ fn measure() -> Result<ExitCode, String> {
     conclude(&counts, &stage.root.join("benches/baseline.toml"), is_blessed, is_asked)
 }
 
-/// Compares with the file, or writes it.
+/// Compares with the file, or writes the file.
 fn conclude(
     counts: &Counts,
     path: &Path,
@@ -150,7 +149,7 @@ fn conclude(
     let named = |error: String| format!("{}: {error}", path.display());
     let text = fs::read_to_string(path).map_err(|error| error.to_string());
     let kept = text.and_then(|text| Counts::parse(&text)).map_err(named);
-    // A file that is missing or bad is written anew all the same.
+    // A missing or faulty file is rewritten too.
     let kept = if is_blessed { kept.unwrap_or_else(|_| counts.clone()) } else { kept? };
     let found = counts.compare(&kept, is_asked);
     say("instructions, counted by callgrind");
@@ -168,7 +167,7 @@ fn conclude(
     Ok(ExitCode::FAILURE)
 }
 
-/// Where commands run.
+/// The environment of the commands.
 struct Stage {
     root: PathBuf,
     binary: PathBuf,
@@ -179,13 +178,13 @@ impl Stage {
         let root = fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let root = root.map_err(|error| format!("the repository: {error}"))?;
         let binary = Path::new(env!("CARGO_BIN_EXE_fencepost"));
-        // A path of another length moves what stands behind it in memory, and copies
-        // take more or fewer instructions.
+        // A path of another length moves the data behind it in memory, and copies
+        // then take more or fewer instructions.
         let binary = binary.strip_prefix(&root).unwrap_or(binary).to_owned();
         Ok(Stage { root, binary })
     }
 
-    /// Runs a program in the repository, without the settings of whoever measures.
+    /// Runs a program in the repository, without the user's settings.
     fn run(&self, program: &Path, arguments: &[&str], benchmark: &Benchmark) -> Result<Output, String> {
         let path = env::var_os("PATH").unwrap_or_default();
         let mut command = Command::new(program);
@@ -199,7 +198,7 @@ impl Stage {
         Err(format!("{}: `fencepost {}`: {}\n{why}", benchmark.name, benchmark.command, output.status))
     }
 
-    /// How long the command takes, as a line, and the bytes of the states that it explored.
+    /// The duration of the command, as a line, and the bytes of the explored states.
     fn time(&self, benchmark: &Benchmark) -> Result<(String, Option<NonZeroU64>), String> {
         let (mut seconds, mut report) = (f64::INFINITY, Value::Null);
         for _ in 0..TIMED_RUNS {
@@ -222,7 +221,7 @@ impl Stage {
         Ok((line + "\n", state_bytes))
     }
 
-    /// How many instructions the command takes. They repeat but for a few dozen.
+    /// The number of instructions of the command. It varies by a few dozen.
     fn count(&self, benchmark: &Benchmark) -> Result<NonZeroU64, String> {
         let binary = self.binary.to_string_lossy();
         let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", &*binary];
@@ -233,12 +232,12 @@ impl Stage {
     }
 }
 
-/// The name under which the bytes of a benchmark's states are kept.
+/// The key of the bytes of a benchmark's states.
 fn bytes_of(name: &str) -> String {
     format!("{name}-state-bytes")
 }
 
-/// The compiler that builds now, and its kind of machine.
+/// The installed compiler and its target.
 fn compiler() -> Result<(String, String), String> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -250,6 +249,6 @@ fn compiler() -> Result<(String, String), String> {
 }
 
 fn say(text: &str) {
-    // Whoever closed the output wants no more of it.
+    // A reader that closed the output needs no more of it.
     writeln!(io::stdout(), "{text}").ok();
 }

@@ -251,7 +251,7 @@ pub(crate) struct StressArguments {
     pub(crate) json: bool,
 }
 
-/// What is asked of a test.
+/// The property to check of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Property {
     /// The test's own condition

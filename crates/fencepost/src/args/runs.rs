@@ -163,7 +163,7 @@ pub(crate) struct RaceArguments {
     pub(crate) advise: bool,
 }
 
-/// When a program is free of races.
+/// The definition of a race-free program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RaceFree {
     /// Data-race-free: scopes have no effect
@@ -209,7 +209,7 @@ pub(crate) struct WhyArguments {
 }
 
 impl Common {
-    /// The part of a question that these arguments hold.
+    /// The question that these arguments give.
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),

@@ -1,4 +1,4 @@
-//! Values of arguments, each with what it expects.
+//! Parsers of argument values. Each error names the expected value.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -36,10 +36,10 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The most jobs: each is a thread.
+/// The most jobs. Each job is a thread.
 const JOBS_MAX: usize = 1024;
 
-/// The compute units are divided evenly.
+/// A number of chiplets that divides the compute units evenly.
 pub(super) fn stressed_chiplets(text: &str) -> Result<u16, String> {
     let number = text.parse().ok().filter(|chiplets| [1, 2, 4, 8].contains(chiplets));
     number.ok_or_else(|| String::from("expected 1, 2, 4 or 8"))
@@ -50,7 +50,7 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("expected a whole number from 1 to {JOBS_MAX}"))
 }
 
-/// The least memory: in less no search gets anywhere.
+/// The least memory. No search succeeds with less.
 const MEMORY_MIN: u64 = 1 << 10;
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {

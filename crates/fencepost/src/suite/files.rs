@@ -1,4 +1,4 @@
-//! Which tests are meant: files, folders and tables of expectations.
+//! The tests of a command: files, folders and tables of expectations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,48 +10,48 @@ use litmus::suite::{Question, expectations, is_test_file};
 use crate::Failure;
 use crate::args::LitmusArguments;
 
-/// The longest test or model that is read.
+/// The largest test or model in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
-/// The longest table that is read: expectations, or results.
+/// The largest table in bytes: expectations, or results.
 const TABLE_BYTES_MAX: u64 = 1 << 26;
 
-/// A test that is to be checked.
+/// A test to check.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// Where it lies, as it was given.
+    /// The path, as the user gave it.
     pub(super) path: PathBuf,
-    /// What the tables say of it.
+    /// The expectations in the tables.
     pub(super) expected: Expected,
-    /// Why it cannot be read, if that is known already.
+    /// The reason why it cannot be read, if known already.
     pub(super) trouble: Option<String>,
     /// Its text, if it comes from standard input.
     pub(super) text: Option<String>,
 }
 
-/// What tables say of a test.
+/// The expectations of tables for a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     pub(super) verdict: Option<bool>,
     pub(super) race_free: Option<bool>,
 }
 
-/// The tests that are meant, and what is left out.
+/// The tests to check, and the numbers of omitted ones.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     pub(super) list: Vec<Test>,
-    /// Tests of folders that no table names.
+    /// The number of tests of folders that no table names.
     pub(super) in_no_table: usize,
-    /// Tests of tables that lie in none of the folders.
+    /// The number of tests of tables that lie in none of the folders.
     pub(super) outside: usize,
 }
 
-/// Reads a test or a model of at most a mebibyte.
+/// Reads a test or a model of at most 1 MiB.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     text_of(read_bytes(path, TEXT_BYTES_MAX)?, &path.display().to_string())
 }
 
-/// Bytes that are no UTF-8 are taken for Latin-1, as older files have it in comments, if
-/// none of them is a control character of binary files.
+/// The bytes as text. Bytes that are not UTF-8 are read as Latin-1, which comments of
+/// older files use, unless one is a control character of binary files.
 fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     let is_text = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
     if core::str::from_utf8(&bytes).is_err() && bytes.iter().all(is_text) {
@@ -92,12 +92,12 @@ fn utf8(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     })
 }
 
-/// How deeply lists may name lists.
+/// The greatest nesting depth of lists.
 const LISTS_DEEP_MAX: usize = 8;
-/// How many paths lists may name.
+/// The most paths in all lists.
 const LISTED_MAX: usize = 1_000_000;
 
-/// The paths with lists replaced by what they name.
+/// The paths, with each list replaced by its contents.
 fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
@@ -128,8 +128,8 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// Finds the tests that the arguments mean, in the order in which they are given;
-/// those of a folder by name.
+/// The tests of the arguments, in the order given. Those of a folder are sorted
+/// by name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
     for (path, question) in
@@ -191,21 +191,21 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     Ok(tests)
 }
 
-/// The file, or the tests in and below the folder.
+/// The file itself, or the tests in and below the folder.
 pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
         return Ok(vec![path.to_owned()]);
     }
-    let of = |(path, trouble): Found| trouble.map_or(Ok(path), |why| Err(Failure::BadInput(why)));
+    let of = |(path, trouble): FolderEntry| trouble.map_or(Ok(path), |why| Err(Failure::BadInput(why)));
     in_folder(path)?.into_iter().map(of).collect()
 }
 
-/// A test of a folder, or what could not be read and why.
-type Found = (PathBuf, Option<String>);
+/// A test of a folder, with the reason if it cannot be read.
+type FolderEntry = (PathBuf, Option<String>);
 
 /// The tests in and below a folder. Links to folders are not followed.
-fn in_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
-    let mut found: Vec<Found> = Vec::new();
+fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
+    let mut found: Vec<FolderEntry> = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         let entries = fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -239,10 +239,10 @@ fn in_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
 /// The lines of all tables.
 #[derive(Debug, Default)]
 struct Table {
-    /// By their order; the tables one after the other.
+    /// The lines in order, table after table.
     rows: BTreeMap<usize, Row>,
     by_file: BTreeMap<PathBuf, usize>,
-    /// Lines whose tests do not exist.
+    /// The lines whose tests do not exist.
     missing: Vec<Test>,
 }
 

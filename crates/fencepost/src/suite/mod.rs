@@ -1,7 +1,7 @@
 //! `fencepost litmus`.
 //!
-//! Tests are checked on several threads and printed in their order, each as soon
-//! as all before it are there.
+//! Tests are checked on several threads. They are printed in order, each as soon
+//! as all tests before it are complete.
 
 pub(crate) mod files;
 mod model;
@@ -31,14 +31,14 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     let tests = files::tests(arguments)?;
     let dot = arguments.dot.as_deref().map(WholeFile::create).transpose().map_err(Failure::BadInput)?;
     let mut printer =
-        Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Sum::default() };
+        Printer { arguments, out, dot, tests: tests.list.len(), printed: 0, sum: Summary::default() };
     perform(&tests, &judge, &macros, arguments, &mut printer)?;
     printer.finish(&tests, &judge)
 }
 
-/// What the summary says.
+/// The numbers of the summary.
 #[derive(Debug, Default)]
-struct Sum {
+struct Summary {
     met: usize,
     not_met: usize,
     races: usize,
@@ -54,14 +54,14 @@ struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,
     dot: Option<WholeFile>,
-    /// How many tests there are.
+    /// The number of tests.
     tests: usize,
     printed: usize,
-    sum: Sum,
+    sum: Summary,
 }
 
-/// Checks all tests. A verdict depends on nothing but its test and the model, so
-/// the order in which they are done does not matter.
+/// Checks all tests. A verdict depends only on the test and the model, so the
+/// order has no effect.
 fn perform(
     tests: &Tests,
     judge: &Judge,
@@ -94,7 +94,7 @@ fn perform(
     std::thread::scope(|scope| {
         for at in 0..threads {
             let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-            // Fewer threads do, but not none.
+            // Fewer threads suffice, but at least one.
             if let Err(error) = started.map(drop)
                 && at == 0
             {
@@ -111,7 +111,7 @@ fn perform(
             };
             drop(waiting);
             if let Err(error) = progress.aside(|| printer.print(outcome)) {
-                // Nobody reads on.
+                // The reader has closed the output.
                 closed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
@@ -120,7 +120,7 @@ fn perform(
     })
 }
 
-/// For the deepest nesting that the parsers let through.
+/// Enough for the deepest nesting that the parsers accept.
 const STACK_BYTES: usize = 16 << 20;
 
 impl Printer<'_> {
@@ -143,7 +143,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes whole lines only: the line of the progress comes below them.
+    /// Writes whole lines only, because the progress line comes below them.
     fn write(&mut self, text: &str) -> io::Result<()> {
         let separator = if self.printed == 0 { "" } else { "\n" };
         if self.arguments.json {
@@ -194,7 +194,7 @@ impl Printer<'_> {
     }
 }
 
-impl Sum {
+impl Summary {
     fn write(&self, tests: &Tests, judge: &Judge, out: &mut dyn Write) -> io::Result<()> {
         let count = |number: usize, one: &str, many: &str| {
             format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })

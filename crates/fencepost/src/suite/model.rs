@@ -1,4 +1,4 @@
-//! Which model is meant: one that comes with the tool, or the user's own.
+//! The model of a command: a built-in model, or a file of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::files::read_text;
 use crate::Failure;
 use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
-/// The judge under the model that the arguments name.
+/// The judge for the model of the arguments.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
         _ if arguments.property == Property::Liveness => liveness(arguments)?,
@@ -36,7 +36,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     Ok(judge)
 }
 
-/// The options that only a model in cat has.
+/// Rejects options that only models in cat have.
 fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     let options = [
         ("--variant", !arguments.variant.is_empty()),
@@ -52,7 +52,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     }
 }
 
-/// Looks for executions that go on for ever.
+/// The method that searches for infinite executions.
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(
@@ -129,7 +129,7 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
         .map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The macros of tests in C: the kernel's functions, or those of a file.
+/// The macros of tests in C: those of the kernel, or those of a file.
 pub(super) fn macros(arguments: &LitmusArguments) -> Result<Macros, Failure> {
     let Some(path) = &arguments.macros else { return Ok(Macros::kernel().clone()) };
     let file = path.display().to_string();

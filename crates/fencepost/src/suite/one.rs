@@ -1,4 +1,5 @@
-//! One test: read, judged, compared with what is expected, and put into words.
+//! Reads and judges one test, compares it with the expectations, and formats
+//! the result.
 
 use std::time::Duration;
 
@@ -10,33 +11,33 @@ use super::files::{Expected, Test, read_text};
 use crate::args::LitmusArguments;
 use crate::clock::Deadline;
 
-/// What is to be printed of a test and counted in the summary.
+/// The output for a test, and its part in the summary.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Herd's block and what follows it, or JSON.
+    /// Herd's block and the parts after it, or JSON.
     pub(super) text: String,
     /// The graph.
     pub(super) dot: Option<String>,
-    /// Why it could not be checked.
+    /// The reason why it could not be checked.
     pub(super) broken: Option<String>,
-    /// What was not covered.
+    /// The part that was not covered.
     pub(super) incomplete: Option<String>,
-    /// In what it is not as expected.
+    /// The differences from the expectations.
     pub(super) unexpected: Vec<String>,
-    /// How many expectations there were of it.
+    /// The number of its expectations.
     pub(super) expectations: usize,
     /// The verdict, if there is one.
     pub(super) verdict: Option<bool>,
     pub(super) race: bool,
 }
 
-/// What ends the check of a test before its end.
+/// The conditions that end a check early.
 pub(super) struct Limits<'a> {
     pub(super) timeout: Option<Duration>,
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Checks a test. `single` tells its races even if nobody asked.
+/// Checks a test. With `single`, shows its first race even without `--explain`.
 pub(super) fn check(
     test: &Test,
     judge: &Judge,
@@ -72,8 +73,8 @@ pub(super) fn check(
     found.outcome
 }
 
-/// What was found, before it is known why it ended.
-struct Found {
+/// The findings, before the reason for the end of the check is known.
+struct Findings {
     outcome: Outcome,
     block: String,
     explanation: String,
@@ -89,7 +90,7 @@ fn examine(
     arguments: &LitmusArguments,
     stop: &mut dyn FnMut() -> bool,
     single: bool,
-) -> Result<Found, String> {
+) -> Result<Findings, String> {
     if let Some(trouble) = &test.trouble {
         return Err(trouble.clone());
     }
@@ -98,7 +99,7 @@ fn examine(
         None => read_text(&test.path)?,
     };
     let program = parse_with(&text, macros).map_err(|error| error.in_file(file).to_string())?;
-    // The error may lie in a model, which it then names.
+    // The error may be in a model file, which it then names.
     let misfit = |error: litmus::parse::TextError| match &error.file {
         Some(model) if model != file => format!("{file}: {error}"),
         _ => error.in_file(file).to_string(),
@@ -157,10 +158,16 @@ fn examine(
     }
     let hash = hash(&text, &program);
     add("hash", Value::from(hash.as_str()));
-    Ok(Found { block: format!("{}Hash={hash}\n", answer.herd_block()), outcome, explanation, json, stopped })
+    Ok(Findings {
+        block: format!("{}Hash={hash}\n", answer.herd_block()),
+        outcome,
+        explanation,
+        json,
+        stopped,
+    })
 }
 
-/// Compares an answer with what the tables say.
+/// Compares an answer with the tables.
 fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: &str) {
     let mut compare = |question: Question, expected: Option<bool>, words: [&str; 2]| {
         let Some(expected) = expected else { return };
@@ -182,7 +189,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
     };
     compare(Question::Verdict, expected.verdict, words);
     compare(Question::RaceFree, expected.race_free, ["no race", "a race"]);
-    // What is not covered does not matter where all that was asked is decided.
+    // An incomplete check has no effect if all expectations are decided.
     if outcome.expectations > 0 && outcome.unexpected.is_empty() {
         outcome.incomplete = None;
     }
@@ -205,7 +212,7 @@ fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
     Outcome { text, ..Outcome::default() }
 }
 
-/// The promised keys of a test that has no verdict.
+/// The promised JSON keys for a test without a verdict.
 fn blank(file: &str, judge: &Judge, bound: &str) -> Value {
     json!({
         "file": file,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::corpus;
 use explore::verify::{Progress as Done, Spread, Test};
-use lab::verify::{Begun, Question, Verified, Verifier, protocols};
+use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
 use crate::args::VerifyArguments;
@@ -27,14 +27,14 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.replay {
         return replay::replay(path, arguments, out);
     }
-    // The parser lets it pass beside a protocol, which stands in the way of --replay.
+    // The parser does not require --replay where a protocol conflicts with it.
     if arguments.system.is_some() {
         return Err(Failure::BadInput(String::from("--system goes with --replay FILE only")));
     }
     let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();
     let mut reports = Vec::new();
-    // What cannot be written is known before anything is explored.
+    // A file that cannot be written is reported before anything is explored.
     if let Some(path) = &arguments.record {
         verified::write(path, &results)?;
     }
@@ -44,7 +44,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
-    // What could not be written after all is said behind all that was found.
+    // A failed write is reported after all findings.
     let mut unwritten = None;
     let mut watch = Stopwatch::start();
     while let Some(begun) = verifier.begin(&stop).map_err(Failure::BadInput)? {
@@ -55,15 +55,16 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         } else {
             show(&verified, seconds, out)?;
         }
-        // As soon as it is known, for the next protocol may take an hour; but the
-        // row of an earlier run is better than one that was broken off.
+        // Written as soon as it is known, because the next protocol may take an
+        // hour. The record of an earlier run is better than that of an
+        // interrupted one.
         if let (Some(path), false) = (&arguments.record, stop()) {
             results.push(verified.record(seconds));
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
             unwritten = unwritten.or(write_charts(folder, &verified).err());
-            // A run that was broken off may have found less than an earlier one.
+            // An interrupted run may have found less than an earlier one.
             if unwritten.is_none() && !stop() {
                 remove_charts_behind(folder, &verified);
             }
@@ -100,12 +101,12 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
     })
 }
 
-/// As many jobs as this machine has cores.
+/// The number of cores of the host.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The shipped tests and the made ones, or those of the folders that are named.
+/// The shipped tests, or those of the named folders.
 fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     let mut tests = Vec::new();
     if arguments.litmus.is_empty() {
@@ -122,8 +123,11 @@ fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     Ok(tests)
 }
 
-/// Verifies one protocol, behind a bar.
-fn verify_one<'v>(begun: Begun<'v>, stop: &(dyn Fn() -> bool + Sync)) -> Result<Verified<'v>, String> {
+/// Verifies one protocol, with a progress bar.
+fn verify_one<'v>(
+    begun: ReadyProtocol<'v>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Verified<'v>, String> {
     let name = begun.protocol();
     let bar = Progress::of_tests(begun.tests(), name);
     let in_mutants = AtomicBool::new(false);
@@ -144,7 +148,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
 }
 
-/// The files of each finding.
+/// Writes the files of each finding.
 fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     make_folder(folder)?;
     for at in 0..verified.verification.findings.len() {
@@ -159,10 +163,11 @@ fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Those of an earlier run that found more go. What cannot be removed stays.
+/// Removes the charts of an earlier run with more findings. Files that cannot
+/// be removed stay.
 fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     for at in verified.verification.findings.len().. {
-        // Each that we wrote has a trace, and they are numbered without a gap.
+        // Each of our charts has a trace, and their numbers have no gap.
         if std::fs::remove_file(chart_file(folder, verified, at, "trace")).is_err() {
             return;
         }
@@ -172,7 +177,7 @@ fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     }
 }
 
-/// Findings are numbered from one.
+/// The file of a finding. Findings are numbered from one.
 fn chart_file(folder: &Path, verified: &Verified<'_>, at: usize, end: &str) -> PathBuf {
     folder.join(format!("{}-{}.{end}", verified.verification.protocol, at + 1))
 }

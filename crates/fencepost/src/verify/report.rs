@@ -1,4 +1,4 @@
-//! What was found of a protocol, as JSON.
+//! The results about a protocol, as JSON.
 
 use lab::verify::Verified;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What was found of a protocol, as text.
+//! The results about a protocol, as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -10,7 +10,7 @@ use lab::verify::Verified;
 use crate::Failure;
 use crate::table::{counted, grouped, plural};
 
-/// The verdict first, then what refutes it, then what was covered.
+/// Shows the verdict, then the findings against it, then the coverage.
 pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
     let verification = &verified.verification;
     let claims: Vec<String> =
@@ -30,7 +30,7 @@ pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -
     show_rows(verification, out)
 }
 
-/// Draws what refutes a claim, or breaks a basic guarantee, for the first time.
+/// Draws the first finding that refutes a claim or breaks a basic guarantee.
 /// The other findings have a line each.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;

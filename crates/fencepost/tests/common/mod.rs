@@ -1,4 +1,4 @@
-//! What several of the tests need.
+//! Helpers that several tests share.
 
 #![allow(dead_code, reason = "each test binary needs some of it")]
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// An empty folder of that name.
+/// An empty folder with this name.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::remove_dir_all(&folder).ok();
@@ -16,7 +16,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs a command: the exit code, and what it writes to the two outputs.
+/// Runs a command. Returns the exit code and the text of both outputs.
 pub(crate) fn fencepost(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
@@ -31,12 +31,12 @@ pub(crate) fn succeed(args: &[&str]) -> String {
     out
 }
 
-/// The same, as JSON.
+/// The output of a command that succeeds, as JSON.
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&succeed(args)).unwrap()
 }
 
-/// The sentence that refuses bad input.
+/// The message that refuses bad input.
 pub(crate) fn refused(args: &[&str]) -> String {
     let (code, out, err) = fencepost(args);
     assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");

@@ -1,4 +1,4 @@
-//! Every command line of every page is run, and prints what the page shows.
+//! Every command line of every page runs and prints the page's text.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -16,18 +16,18 @@ use crate::{guides, tree};
 
 pub(crate) const FENCEPOST: &str = env!("CARGO_BIN_EXE_fencepost");
 
-/// A model of a reader.
+/// A reader's model.
 const OWN_MODEL: &str = "\
 \"own\"
 include \"cos.cat\"
 acyclic po | rf | co | fr as sc
 ";
 
-/// A graph of three vertices, in the format that readers most often have.
+/// A graph of three vertices, in the most common format.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
 #[test]
-fn every_command_of_the_pages_prints_what_they_show() {
+fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
     let pages: Vec<Page> =
         pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
@@ -47,7 +47,7 @@ fn every_command_of_the_pages_prints_what_they_show() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// Runs a page in a clone of its own, in which readers have put their files.
+/// Runs a page in its own clone, which contains the readers' files.
 fn follow(page: &Page) -> Vec<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
     tree::copy(&folder);
@@ -61,7 +61,7 @@ fn follow(page: &Page) -> Vec<String> {
     fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
     fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
-    // From the last to the first, so that what is blessed moves nothing that comes.
+    // From last to first, so that a blessed block does not move the others.
     let mut results: Vec<_> =
         page.steps().iter().map(|step| (step.output, run(page, step, &shell))).collect();
     results.reverse();
@@ -79,7 +79,7 @@ fn follow(page: &Page) -> Vec<String> {
     complaints
 }
 
-/// What the commands of a step print.
+/// The output of the commands of a step.
 fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
     let mut printed = String::new();
     for command in &step.commands {
@@ -107,7 +107,7 @@ fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
     Ok(printed)
 }
 
-/// The whole command line is one that `fencepost` takes.
+/// Checks that `fencepost` accepts the whole command line.
 fn understood(text: &str) -> Result<(), String> {
     let Some(arguments) = text.strip_prefix("fencepost ") else { return Ok(()) };
     let words = arguments.split(' ').take_while(|word| *word != ">").map(OsString::from);
@@ -119,7 +119,7 @@ fn understood(text: &str) -> Result<(), String> {
     }
 }
 
-/// The subcommand and the options exist, if it is ours.
+/// Checks that the subcommand and the options exist, if the command is ours.
 fn named(text: &str) -> Result<(), String> {
     if !text.starts_with("fencepost ") {
         return Ok(());
@@ -134,7 +134,7 @@ fn named(text: &str) -> Result<(), String> {
     }
 }
 
-/// Compares, or writes the page anew.
+/// Compares the output, or rewrites the page.
 pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String> {
     let shown = &page.fences[fence];
     if fits(&shown.text, printed) {
@@ -154,9 +154,9 @@ pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String
     None
 }
 
-/// What is said of a command line that no page has is no longer true.
+/// Every command line in the tables of exceptions is in a page.
 #[test]
-fn every_command_that_something_is_known_of_stands_in_a_page() {
+fn every_listed_exception_is_in_a_page() {
     let mut all = BTreeSet::new();
     for page in Page::all() {
         all.extend(page.steps().into_iter().flat_map(|step| step.commands).map(|command| command.text));

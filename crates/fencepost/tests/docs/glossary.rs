@@ -1,5 +1,5 @@
-//! One term for one thing: pages, help texts and public names use no synonym
-//! that the glossary rules out.
+//! Pages, help texts and public names use no synonym that the glossary rules
+//! out.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use crate::tree;
 
 const PAGE: &str = "docs/glossary.md";
 
-/// Phrases that may hold a synonym, each with the reason.
+/// Phrases that may contain a synonym, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("GPU workgroup progress models", "a title"),
     ("PTX memory consistency model", "a title"),
@@ -97,7 +97,7 @@ fn pages() -> Vec<(String, String)> {
     pages.map(|page| (page.name, prose(&page.prose))).collect()
 }
 
-/// A text without what stands between backticks.
+/// A text without the parts in backticks.
 fn prose(text: &str) -> String {
     text.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
@@ -139,7 +139,7 @@ fn public_names() -> Vec<(String, String)> {
     names
 }
 
-/// The names behind `pub` in a source.
+/// The names after `pub` in a source.
 fn names_in(source: &str) -> Vec<String> {
     const KEYWORDS: [&str; 12] = [
         "async", "const", "enum", "fn", "macro", "mod", "mut", "static", "struct", "trait", "type", "unsafe",
@@ -167,8 +167,8 @@ fn words_of(name: &str) -> String {
     words
 }
 
-/// Whether a text has these words, with a small or a capital letter in front, one or several
-/// of them. `WorkGroup`, a name of code, is not "workgroup".
+/// Returns true if a text contains these words, in the singular or plural, with a small or
+/// capital first letter. `WorkGroup`, a name in code, is not "workgroup".
 fn occurs(words: &str, text: &str) -> bool {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (first, rest) = words.split_at(1);

@@ -1,8 +1,8 @@
-//! The guides, followed to the letter in a copy of the repository.
+//! Executes every step of the guides in a copy of the repository.
 //!
-//! Both are followed in one copy, so that it is built once. What was built for
-//! these tests and does not change is taken over: a registered protocol and a
-//! workload more cost about 40 CPU-seconds of compilation.
+//! Both guides share one copy, so that it is compiled once. Build results of
+//! these tests that stay valid are copied: an added protocol and workload then
+//! cost about 40 CPU-seconds of compilation.
 
 use std::env;
 use std::ffi::OsStr;
@@ -18,14 +18,15 @@ use crate::tree;
 
 pub(crate) const NAMES: [&str; 2] = ["docs/add-a-protocol.md", "docs/add-a-workload.md"];
 
-/// Crates that a guide changes, and those above them. They are compiled anew.
+/// The crates that a guide changes, and the crates above them. They are
+/// recompiled.
 const CHANGED: [&str; 5] = ["zoo", "workloads", "explore", "lab", "fencepost"];
 
-/// Fast to compile; little is run.
+/// Crates compiled without optimization: they compile fast and run little.
 const UNOPTIMIZED: [&str; 3] = ["explore", "lab", "fencepost"];
 
 #[test]
-fn every_guide_works_to_the_letter() {
+fn every_guide_works_as_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guides");
     fs::remove_dir_all(&folder).ok();
     let (copy, target) = (folder.join("clone"), folder.join("target"));
@@ -59,7 +60,7 @@ fn every_guide_works_to_the_letter() {
     }
 }
 
-/// Runs a command of a guide, which must succeed.
+/// Runs a command of a guide and requires success.
 fn follow(command: &str, cargo: &Cargo<'_>, shell: &Shell, fencepost: &Path) -> String {
     if NAMED.contains(&command) {
         return String::new();
@@ -82,7 +83,7 @@ fn follow(command: &str, cargo: &Cargo<'_>, shell: &Shell, fencepost: &Path) -> 
     printed.text
 }
 
-/// Puts the blocks of a guide into the files that are named above them.
+/// Writes the blocks of a guide into the files named above them.
 fn write_files(page: &Page, copy: &Path) {
     let mut file: Option<&str> = None;
     for fence in &page.fences {
@@ -139,8 +140,8 @@ impl Profile {
     }
 }
 
-/// Takes over what was built and will not change. What cargo does not find, or
-/// does not trust, it builds again.
+/// Copies build results that stay valid. Cargo rebuilds whatever it does not
+/// find or trust.
 fn take_over(from: &Path, to: &Path) {
     for part in [".fingerprint", "build", "deps"] {
         let is_changed = |name: &str| {
@@ -163,7 +164,8 @@ fn take_over(from: &Path, to: &Path) {
             }
             match entry.path().extension().and_then(OsStr::to_str) {
                 Some("d") => tree::copy_file(&entry.path(), &to),
-                // Compilers replace these files, they do not write into them.
+                // Compilers replace these files and do not modify them, so a
+                // link is enough.
                 Some("rlib" | "rmeta" | "so" | "dylib" | "dll") => {
                     fs::create_dir_all(to.parent().unwrap()).unwrap();
                     fs::hard_link(entry.path(), &to).unwrap_or_else(|_| tree::copy_file(&entry.path(), &to));

@@ -1,9 +1,8 @@
-//! The pages keep their word: every command line is run and prints what the
-//! page shows, every guide works when it is followed to the letter, the page of
-//! the parts names all of them, and every link leads to a file.
+//! The pages are correct: every command line prints the page's text, every
+//! guide works as written, the page of the parts names all of them, and every
+//! link leads to a file.
 //!
-//! `FENCEPOST_BLESS=1 cargo test --test docs` writes what is printed into the
-//! pages.
+//! `FENCEPOST_BLESS=1 cargo test --test docs` writes the output into the pages.
 
 mod commands;
 mod glossary;

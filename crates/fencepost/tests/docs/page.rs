@@ -7,15 +7,15 @@ use crate::tree;
 
 /// A fenced block.
 pub(crate) struct Fence {
-    /// The word behind the opening backticks.
+    /// The word after the opening backticks.
     pub(crate) language: String,
-    /// The lines, each with its end.
+    /// The lines, with their line ends.
     pub(crate) text: String,
     /// The number of the first line.
     pub(crate) line: usize,
-    /// The last path in the prose since the fence before, if any.
+    /// The last path in the prose since the previous fence, if any.
     pub(crate) file: Option<String>,
-    /// How many headings come before.
+    /// The number of headings before it.
     section: usize,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Command {
     pub(crate) text: String,
 }
 
-/// Command lines that are printed together, and the number of the block that
-/// shows what they print.
+/// Command lines whose output is shown together, and the number of the block
+/// with the output.
 pub(crate) struct Step {
     pub(crate) commands: Vec<Command>,
     pub(crate) output: Option<usize>,
@@ -37,12 +37,12 @@ pub(crate) struct Page {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) fences: Vec<Fence>,
-    /// All that is not in a fence.
+    /// All text outside of fences.
     pub(crate) prose: String,
 }
 
 impl Page {
-    /// Every page but the history and the licence.
+    /// Every page except the history and the licence.
     pub(crate) fn all() -> Vec<Page> {
         let files = tree::files(&tree::root());
         let mut names: Vec<&str> = files
@@ -117,7 +117,7 @@ impl Page {
         steps.into_iter().map(|(_, step)| step).collect()
     }
 
-    /// What stands between backticks and begins like a command line.
+    /// The texts in backticks that begin like a command line.
     fn inline(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         let mut line = 1;
@@ -137,7 +137,7 @@ impl Page {
         commands
     }
 
-    /// Writes another text into a fence.
+    /// Replaces the text of a fence.
     pub(crate) fn replace(&self, fence: usize, text: &str) {
         let old = fs::read_to_string(&self.path).unwrap();
         let fence = &self.fences[fence];
@@ -149,7 +149,7 @@ impl Page {
     }
 }
 
-/// The last path of a file that is named in a text.
+/// The last file path in a text.
 fn last_path(text: &str) -> Option<String> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| span.contains('/') && Path::new(span).extension().is_some();

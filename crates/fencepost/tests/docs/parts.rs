@@ -1,4 +1,4 @@
-//! The page of the parts names all parts, each with the protocols that use it.
+//! The page of the parts lists all parts, each with the protocols that use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ const PAGE: &str = "docs/parts.md";
 type Names = BTreeSet<String>;
 
 #[test]
-fn the_page_of_the_parts_names_every_part_and_no_other() {
+fn the_page_of_the_parts_lists_exactly_the_parts() {
     let page = sections(&read(PAGE));
     let macros = tree::files(&tree::root().join("crates/proto/src"));
     let macros = macros.iter().flat_map(|file| {
@@ -40,7 +40,7 @@ fn the_page_of_the_parts_names_every_part_and_no_other() {
 }
 
 #[test]
-fn the_page_of_the_parts_names_who_uses_each_part() {
+fn the_page_of_the_parts_lists_the_users_of_each_part() {
     let mut users: BTreeMap<String, Names> = BTreeMap::new();
     for file in tree::files(&tree::root().join("crates/zoo/src")) {
         let path = file.display().to_string();
@@ -52,7 +52,7 @@ fn the_page_of_the_parts_names_who_uses_each_part() {
                 Some(list) => list.split('}').next().unwrap().split(',').collect(),
                 None => vec![rest],
             };
-            // `X as Y` names `X`.
+            // `X as Y` is the name `X`.
             for name in names.into_iter().filter_map(|name| words(name).into_iter().next()) {
                 users.entry(name).or_default().insert(module.replace('_', "-"));
             }
@@ -93,12 +93,12 @@ fn sections(page: &str) -> BTreeMap<String, Vec<Row>> {
     sections
 }
 
-/// What stands between backticks, without the `!` of a macro.
+/// The texts in backticks, without the `!` of a macro.
 fn spans(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(|span| span.trim_end_matches('!').to_owned()).collect()
 }
 
-/// The items that a module offers: its lines that begin with one of `visible`.
+/// The items of a module: its lines that begin with one of `visible`.
 fn offered(path: &str, visible: &[&str]) -> Names {
     let text = read(path);
     let mut found = Names::new();

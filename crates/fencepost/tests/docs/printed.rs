@@ -1,9 +1,9 @@
-//! What a page shows of an output, against the output.
+//! Compares the output that a page shows with the real one.
 //!
-//! A line `...` stands for any lines, `...` at the end of a line for its rest,
-//! and every time (`0.3 s`) for any other.
+//! A line `...` matches any lines, `...` at the end of a line matches its rest,
+//! and a time (`0.3 s`) matches any time.
 
-/// Whether the output is what the page shows.
+/// Returns true if the output matches the page.
 pub(crate) fn fits(shown: &str, output: &str) -> bool {
     let settled = |text: &str| text.lines().map(settle).collect::<Vec<_>>();
     lines_fit(&settled(shown), &settled(output))
@@ -22,7 +22,7 @@ fn lines_fit(shown: &[String], output: &[String]) -> bool {
     is_same && lines_fit(rest, others)
 }
 
-/// A line without what no two runs have in common.
+/// A line without the parts that differ in every run.
 fn settle(line: &str) -> String {
     let mut words: Vec<String> = line.trim_end().split(' ').map(str::to_owned).collect();
     for at in 1..words.len() {
@@ -30,7 +30,7 @@ fn settle(line: &str) -> String {
         let is_time = unit == "s" && words[at].starts_with('s') && words[at - 1].contains('.');
         if is_time && words[at - 1].parse::<f64>().is_ok() {
             words[at - 1] = String::from("#");
-            // Columns are as wide as the number in them.
+            // Columns are as wide as their numbers.
             let spaces = words[..at - 1].iter().rev().take_while(|word| word.is_empty()).count();
             words[at - 1 - spaces..at - 1].fill(String::from("\0"));
         }
@@ -39,8 +39,8 @@ fn settle(line: &str) -> String {
     words.join(" ")
 }
 
-/// What the page should show: the output, with as much left out as before.
-/// `None` if nobody can say which lines those are now.
+/// The text that the page should show: the output, with the same lines left out
+/// as before. `None` if those lines cannot be identified.
 pub(crate) fn blessed(shown: &str, output: &str) -> Option<String> {
     if fits(shown, output) {
         return Some(shown.to_owned());
@@ -70,13 +70,13 @@ pub(crate) fn blessed(shown: &str, output: &str) -> Option<String> {
     Some(text.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// The words of a line, without its figures and bars.
+/// The words of a line, without numbers and bars.
 fn shape(line: &str) -> String {
     line.chars().filter(|c| c.is_alphabetic()).collect()
 }
 
 #[test]
-fn lines_may_be_left_out_and_times_differ() {
+fn lines_may_be_omitted_and_times_may_differ() {
     assert!(fits("a\n...\nz in 0.3 s\n", "a\nb\nc\nz in 12.5 s\n"));
     assert!(fits("...\nseeds, 0.1 s\n", "x\nseeds, 0.2 s\n"));
     assert!(fits("a ...\n", "a b c\n"));
@@ -86,7 +86,7 @@ fn lines_may_be_left_out_and_times_differ() {
 }
 
 #[test]
-fn a_page_is_blessed_with_what_it_left_out() {
+fn a_blessed_page_omits_the_same_lines() {
     let output = "head 2\nb 2\nc\nend 7\n";
     assert_eq!(blessed("head 1\n...\nend 1\n", output).as_deref(), Some("head 2\n...\nend 7\n"));
     assert_eq!(blessed("old\n", output).as_deref(), Some(output));

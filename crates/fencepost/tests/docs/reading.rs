@@ -1,4 +1,4 @@
-//! The guide to protocol pages explains rows that a page has.
+//! The guide to protocol pages explains rows that exist.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn the_tables_that_the_guide_explains_are_those_of_a_page() {
     let read = |name: &str| fs::read_to_string(tree::root().join(name)).unwrap();
     let (guide, page) = (read(GUIDE), read(PAGE));
     let cells = |line: &&str| line.matches('|').count() - 1;
-    // Tables of two cells are the guide's own.
+    // The guide's own tables have two cells.
     let quoted: Vec<&str> =
         guide.lines().filter(|line| line.starts_with('|')).filter(|line| cells(line) > 2).collect();
     assert!(quoted.len() > 8, "{GUIDE} quotes {} lines", quoted.len());

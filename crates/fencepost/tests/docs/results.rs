@@ -1,7 +1,7 @@
-//! The pages of results render the recorded data and nothing else.
+//! The pages of results contain exactly the recorded data.
 //!
-//! `fencepost verify --record docs/results/verification.toml` enters records.
-//! `FENCEPOST_BLESS=1 cargo test --test docs` renders them anew.
+//! `fencepost verify --record docs/results/verification.toml` adds records.
+//! `FENCEPOST_BLESS=1 cargo test --test docs` renders the pages again.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::tree;
 const DATA: &str = "docs/results/verification.toml";
 const PAGE: &str = "docs/results/verification.md";
 
-/// The text above the records: it holds for any of them.
+/// The text above the records. It holds for all records.
 const HEAD: &str = "\
 # Results of verification
 

@@ -1,17 +1,17 @@
-//! Runs command lines as a reader does: in a shell, with `fencepost` installed.
+//! Runs command lines like a reader: in a shell, with `fencepost` installed.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a command line printed, to both outputs, and its exit code.
+/// The text of both outputs of a command line, and its exit code.
 pub(crate) struct Printed {
     pub(crate) text: String,
     pub(crate) code: i32,
 }
 
-/// A shell in a folder, with a home of its own that is empty at first.
+/// A shell in a folder, with its own home, which is empty at first.
 pub(crate) struct Shell {
     folder: PathBuf,
     home: PathBuf,
@@ -28,7 +28,7 @@ impl Shell {
     pub(crate) fn run(&self, command: &str, fencepost: &Path) -> Printed {
         let installed = fencepost.parent().unwrap().to_owned();
         let others = env::var_os("PATH").unwrap_or_default();
-        // The tools of the toolchain itself need nothing of the reader's home.
+        // The toolchain's tools need nothing from the reader's home.
         let tools = Path::new(env!("CARGO")).parent().unwrap().to_owned();
         let path = [installed, tools].into_iter().chain(env::split_paths(&others));
         let path = env::join_paths(path).unwrap();

@@ -1,7 +1,7 @@
-//! What is known of the command lines of the pages.
+//! Exceptions for command lines of the pages.
 
-/// A command line that is not run as it stands: what is run in its place, and
-/// why. What is printed is compared where the page shows it.
+/// Command lines that do not run as written: the replacement, and the reason.
+/// The output is compared where the page shows it.
 pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ("cargo test --workspace", "grep -q 'cargo test --workspace' .ci/run", "these are the tests"),
     ("cargo test -p zoo", "test -f crates/zoo/Cargo.toml", "a part of these tests"),
@@ -139,8 +139,8 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Command lines that end with exit code 1: they show a protocol that does not
-/// keep its claim, or a race.
+/// Command lines with exit code 1: they show a protocol that breaks its claim,
+/// or a race.
 pub(crate) const FOUND: &[&str] = &[
     "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
     "fencepost verify hlrc --charts charts",
@@ -153,8 +153,8 @@ pub(crate) const FOUND: &[&str] = &[
     "fencepost stress vi-targeted --model hrf-indirect",
 ];
 
-/// What a page names without saying how to type it in full. The subcommand and
-/// the options must exist.
+/// Command lines that a page gives only in part. The subcommand and the options
+/// must exist.
 pub(crate) const NAMED: &[&str] = &[
     "fencepost run --json",
     "fencepost verify",

@@ -7,8 +7,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// The files of a repository, as paths from its root. Hidden files, what was
-/// built, and the results of reproductions are no part of it.
+/// The files of a repository, as paths from its root, without hidden files,
+/// build results and the results of reproductions.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -32,8 +32,8 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A copy of the repository. The times of the files stay, so that what was
-/// built from them is up to date.
+/// Copies the repository. The files keep their times, so that build results
+/// stay valid.
 pub(crate) fn copy(to: &Path) {
     let root = root();
     fs::remove_dir_all(to).ok();

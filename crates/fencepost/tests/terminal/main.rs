@@ -1,5 +1,5 @@
-//! Every command on a terminal: it shows its progress, ends, and leaves the terminal
-//! as it was.
+//! Every command on a terminal shows its progress, ends, and leaves the terminal
+//! unchanged.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::scratch;
-use pty::{Left, Session, Setup, USUAL};
+use pty::{EndState, Session, Setup, USUAL};
 
 const CTRL_C: u8 = 3;
 const WIDTHS: [u16; 3] = [40, 80, 200];
 
-/// Short commands, every one of the program, with their exit codes. `{}` is a folder
-/// as [`home`] makes it.
+/// Short commands, covering every subcommand, with their exit codes. `{}` is a
+/// folder made by [`home`].
 const COMMANDS: &[(&str, i32)] = &[
     ("", 2),
     ("--help", 0),
@@ -50,7 +50,7 @@ const COMMANDS: &[(&str, i32)] = &[
     ("man --dir man1", 0),
 ];
 
-/// A folder in which every command finds what it reads.
+/// A folder with the files that the commands read.
 fn home(name: &str) -> PathBuf {
     let folder = scratch(name);
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -63,7 +63,7 @@ fn words(command: &str) -> Vec<&str> {
     command.split_whitespace().collect()
 }
 
-fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&Left)) {
+fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&EndState)) {
     let folder = home(name);
     for (command, code) in COMMANDS {
         let left = Session::start(&words(command), &folder, setup).end();
@@ -74,7 +74,7 @@ fn run_all(name: &str, setup: &Setup<'_>, check: impl Fn(&Left)) {
 }
 
 #[test]
-fn no_command_is_left_out_here() {
+fn every_command_is_tested_here() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     fencepost::run(["fencepost", "--help"].map(OsString::from), &mut out, &mut err);
     let help = String::from_utf8(out).unwrap();
@@ -119,7 +119,7 @@ fn no_row_of_a_table_is_wider_than_a_usual_terminal() {
             let rows = text.lines().count() as u16;
             let wrapped = (0..rows).filter(|row| left.screen.row_wrapped(*row)).count();
             assert_eq!(wrapped, 0, "{columns} columns, {command}:\n{text}");
-            // Bars are there on a narrow terminal, and have their full length on a wide one.
+            // Bars exist on a narrow terminal and have their full length on a wide one.
             let longest = text.split_whitespace().map(|word| word.matches('█').count()).max();
             let is_long = columns == 200 && command.starts_with("compare");
             assert!(command.starts_with("list") || longest >= Some(if is_long { 24 } else { 3 }), "{text}");
@@ -129,7 +129,7 @@ fn no_row_of_a_table_is_wider_than_a_usual_terminal() {
 
 #[test]
 fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
-    let plain = |left: &Left| {
+    let plain = |left: &EndState| {
         assert!(!left.bytes.contains(&0x1b), "{}: {:?}", left.words, String::from_utf8_lossy(&left.bytes));
     };
     std::thread::scope(|scope| {
@@ -143,8 +143,8 @@ fn a_terminal_that_cannot_draw_over_a_line_gets_no_control_codes() {
 }
 
 #[test]
-fn no_color_is_heeded() {
-    let no_color = |left: &Left| {
+fn no_color_is_respected() {
+    let no_color = |left: &EndState| {
         let text = String::from_utf8_lossy(&left.bytes);
         let codes = text.split('\u{1b}').skip(1);
         assert!(codes.clone().all(|code| code.starts_with("[J")), "{}: {text:?}", left.words);
@@ -164,7 +164,7 @@ fn either_stream_may_go_to_a_file_and_no_progress_gets_there() {
                     let text = fs::read(&path).unwrap();
                     assert!(!text.contains(&0x1b) && !text.contains(&b'\r'), "{}", left.words);
                     let on_terminal = !left.screen.contents().trim().is_empty();
-                    // Results go to standard output, complaints to standard error.
+                    // Results go to standard output, errors to standard error.
                     let has_results = left.code == Some(0);
                     if has_results && left.words != "man --dir man1" {
                         assert_eq!((stream == 1, stream == 2), (!text.is_empty(), on_terminal));
@@ -175,7 +175,7 @@ fn either_stream_may_go_to_a_file_and_no_progress_gets_there() {
     });
 }
 
-/// Commands that take long, and what their progress line says.
+/// Long commands, with the text of their progress line.
 const LONG: &[(&str, &str)] = &[
     ("run -s hlrc-8cu -p vi -w vec-add --set n=4m", "vec-add on hlrc-8cu: cycle"),
     ("compare -s hlrc-8cu --scenarios vi,no-l1 -w vec-add --set n=4m", "0 of 2 runs: cycle"),
@@ -187,7 +187,7 @@ const LONG: &[(&str, &str)] = &[
     ("stress vi --episodes 100000000", "of 100,000,000 episodes of vi"),
 ];
 
-/// A litmus test that no search ends in a minute.
+/// A litmus test whose search takes longer than a minute.
 fn long_test() -> String {
     let threads = 5;
     let mut text = String::from("C long\n{}\n");
@@ -210,7 +210,7 @@ fn long_test() -> String {
 }
 
 #[test]
-fn a_long_command_shows_its_progress_on_one_line_and_ctrl_c_takes_it_away() {
+fn a_long_command_shows_one_progress_line_and_ctrl_c_removes_it() {
     std::thread::scope(|scope| {
         for columns in WIDTHS {
             scope.spawn(move || {
@@ -236,7 +236,7 @@ fn a_long_command_shows_its_progress_on_one_line_and_ctrl_c_takes_it_away() {
     });
 }
 
-/// Numbers that look random, the same ones in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Draws(u64);
 
 impl Draws {
@@ -265,10 +265,11 @@ fn ctrl_c_at_any_moment_ends_every_command_and_leaves_the_terminal_clean() {
                     std::thread::sleep(Duration::from_millis(draws.below(250)));
                     session.press(CTRL_C);
                     let left = session.end();
-                    // Before the handler is there, the system ends the process: no code.
+                    // Before the handler is installed, the system ends the process
+                    // without an exit code.
                     assert!(matches!(left.code, None | Some(0 | 1 | 2 | 130)), "{command}: {:?}", left.code);
                     let text = left.screen.contents();
-                    // The terminal may echo the key behind the last line of a command.
+                    // The terminal may echo the key after the last line of a command.
                     if left.code.is_some() && !text.ends_with("^C") {
                         left.assert_clean();
                     }
@@ -284,7 +285,7 @@ fn ctrl_c_at_any_moment_ends_every_command_and_leaves_the_terminal_clean() {
 }
 
 #[test]
-fn an_interrupted_reproduction_says_how_to_go_on() {
+fn an_interrupted_reproduction_prints_how_to_continue() {
     let folder = home("resume");
     let command = words("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1");
     let mut session = Session::start(&command, &folder, &USUAL);
@@ -299,10 +300,10 @@ fn an_interrupted_reproduction_says_how_to_go_on() {
     left.assert_clean();
 }
 
-/// Takes no text, and breaks once a progress line is there.
-struct Breaks;
+/// A writer that accepts no text and fails once a progress line is shown.
+struct FailingWriter;
 
-impl io::Write for Breaks {
+impl io::Write for FailingWriter {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         std::thread::sleep(Duration::from_millis(500));
         panic!("a fault of the program")
@@ -318,7 +319,7 @@ impl io::Write for Breaks {
 fn panics_below_its_progress_line() {
     fencepost::output::handle_panics();
     let command = ["fencepost", "litmus", "long.litmus", "long.litmus", "--model", "rmo", "--timeout", "0.3"];
-    fencepost::run(command.map(OsString::from), &mut Breaks, &mut io::stderr());
+    fencepost::run(command.map(OsString::from), &mut FailingWriter, &mut io::stderr());
 }
 
 #[test]
@@ -350,7 +351,7 @@ fn json_of_several_litmus_tests_is_whole_on_a_terminal() {
     let command = words("litmus . --model rmo --json --timeout 0.3 --jobs 1");
     let left = Session::start(&command, &folder, &Setup { columns: 200, ..USUAL }).end();
     let text = left.screen.contents();
-    // Complaints follow.
+    // Error messages follow.
     let found = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>().next();
     let count = found.and_then(Result::ok).and_then(|found| found.as_array().map(Vec::len));
     assert_eq!(count, Some(3), "{text}");

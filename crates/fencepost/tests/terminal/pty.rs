@@ -1,4 +1,4 @@
-//! A command on a terminal of its own, and what a person would see there.
+//! A command on its own terminal, and the resulting screen.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -10,19 +10,19 @@ use std::time::Duration;
 use pty_process::blocking::Pty;
 use rustix::termios::{Termios, tcgetattr};
 
-/// How often the terminal is looked at.
+/// The interval between two looks at the terminal.
 const LOOK: Duration = Duration::from_millis(5);
-/// How many looks are taken before a command counts as hanging: two minutes at least.
+/// The number of looks after which a command counts as hanging: two minutes at least.
 const LOOKS_MAX: usize = 24_000;
-/// Rows of the screen that a test sees: nothing scrolls away.
+/// The rows of the screen. Nothing scrolls off.
 const ROWS: u16 = 3000;
 
-/// A terminal, and where the output of the command goes.
+/// A terminal, and the destination of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup<'a> {
     pub(crate) columns: u16,
     pub(crate) variables: &'a [(&'a str, &'a str)],
-    /// The stream that goes to this file instead: 1 or 2.
+    /// The stream that is redirected to this file: 1 or 2.
     pub(crate) redirected: Option<(u8, &'a Path)>,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct Session {
     columns: u16,
 }
 
-/// What is left when a command has ended.
-pub(crate) struct Left {
+/// The state after the end of a command.
+pub(crate) struct EndState {
     pub(crate) words: String,
     pub(crate) code: Option<i32>,
     pub(crate) screen: vt100::Screen,
     pub(crate) bytes: Vec<u8>,
-    /// Are the modes of the terminal what they were?
+    /// Whether the modes of the terminal are unchanged.
     pub(crate) same_modes: bool,
 }
 
@@ -77,7 +77,7 @@ impl Session {
         let (from, to) = (Arc::clone(&pty), Arc::clone(&bytes));
         let reader = std::thread::spawn(move || {
             let mut chunk = [0; 4096];
-            // The end is an error on Linux: nobody holds the other side any more.
+            // On Linux, the end is an error, because the other side is closed.
             while let Ok(count @ 1..) = (&*from).read(&mut chunk) {
                 to.lock().unwrap().extend_from_slice(&chunk[..count]);
             }
@@ -85,7 +85,7 @@ impl Session {
         Session { words: args.join(" "), child, pty, before, bytes, reader, columns: setup.columns }
     }
 
-    /// The screen as it is now.
+    /// The current screen.
     pub(crate) fn screen(&self) -> vt100::Screen {
         screen(&self.bytes.lock().unwrap(), self.columns)
     }
@@ -109,8 +109,8 @@ impl Session {
         (&*self.pty).write_all(&[key]).unwrap();
     }
 
-    /// Waits for the end.
-    pub(crate) fn end(mut self) -> Left {
+    /// Waits for the end of the command.
+    pub(crate) fn end(mut self) -> EndState {
         let mut looks = 0;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -126,7 +126,7 @@ impl Session {
         let bytes = std::mem::take(&mut *self.bytes.lock().unwrap());
         let after = tcgetattr(&*self.pty).unwrap();
         let modes = |modes: &Termios| (modes.input_modes, modes.output_modes, modes.local_modes);
-        Left {
+        EndState {
             words: self.words,
             code: status.code(),
             screen: screen(&bytes, self.columns),
@@ -148,11 +148,11 @@ fn screen(bytes: &[u8], columns: u16) -> vt100::Screen {
     parser.screen().clone()
 }
 
-impl Left {
-    /// Is the terminal as a person wants to find it: the modes unchanged, the cursor
-    /// visible and at the start of a line, no rest of a progress line?
+impl EndState {
+    /// Asserts that the terminal is in order: the modes are unchanged, the cursor is
+    /// visible and at the start of a line, and no part of a progress line remains.
     pub(crate) fn assert_clean(&self) {
-        let Left { words, screen, .. } = self;
+        let EndState { words, screen, .. } = self;
         let text = screen.contents();
         assert!(self.same_modes, "{words}: the modes of the terminal changed");
         assert!(!screen.hide_cursor() && !screen.alternate_screen(), "{words}: {text}");

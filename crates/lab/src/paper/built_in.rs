@@ -1,6 +1,6 @@
-//! The claims and the experiment files that every binary carries.
+//! The claims and the experiment files that are built into every binary.
 
-/// The papers whose claims are kept, with their claims.
+/// The papers with recorded claims, and the claims.
 pub(crate) const PAPERS: [(&str, &str); 5] = [
     ("hlrc", include_str!("../../../../claims/hlrc.toml")),
     ("hrf", include_str!("../../../../claims/hrf.toml")),
@@ -9,7 +9,7 @@ pub(crate) const PAPERS: [(&str, &str); 5] = [
     ("hechtman", include_str!("../../../../claims/hechtman.toml")),
 ];
 
-/// The claims of a paper, as their file has them; empty if there is none.
+/// The text of a paper's claims file, or an empty string if there is none.
 pub(crate) fn claims_text(paper: &str) -> &'static str {
     PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
 }
@@ -20,10 +20,10 @@ macro_rules! built_in {
     };
 }
 
-/// A file's name and its text.
+/// The name and the text of a file.
 pub(super) type BuiltIn = (&'static str, &'static str);
 
-/// The papers whose experiments every binary carries, with their files.
+/// The papers whose experiments are built in, with their files.
 pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
     built_in!("hlrc":
         "paper.toml",

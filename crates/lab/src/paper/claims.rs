@@ -1,4 +1,4 @@
-//! A paper's claims, as its file says them.
+//! The claims of a paper, as its file lists them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::place::Place;
 
-/// What a claim says of a figure, as `claims/README.md` tells.
+/// The kind of a claim, as `claims/README.md` defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Holds to the unit.
+    /// A figure that must be equal to the last digit.
     Exact,
     /// A figure, within a tolerance.
     Number,
@@ -24,7 +24,7 @@ pub enum Kind {
     Order,
 }
 
-/// What a number is.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -37,21 +37,21 @@ pub enum Unit {
     Count,
 }
 
-/// One published statement.
+/// One claim.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Claim {
     /// Its name.
     pub id: String,
-    /// Where the paper says it.
+    /// The place in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// What it says.
+    /// The claim in words.
     pub says: String,
-    /// What to compute, in words.
+    /// The value to compute, in words.
     pub metric: String,
-    /// What kind of statement it is.
+    /// The kind of the claim.
     pub kind: Kind,
-    /// What its number is.
+    /// The unit of its number.
     #[serde(default)]
     pub unit: Unit,
     /// The published figure.
@@ -63,7 +63,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Does it have a number or a range?
+    /// Returns true if the claim has a number or a range.
     #[must_use]
     pub fn has_figure(&self) -> bool {
         self.value.is_some() || (self.low.is_some() && self.high.is_some())
@@ -80,7 +80,7 @@ pub struct Published {
     pub rows: BTreeMap<String, Vec<f64>>,
 }
 
-/// The file of a paper.
+/// The claims file of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claims {
     /// Title and venue.
@@ -101,7 +101,7 @@ struct File {
 }
 
 impl Kind {
-    /// As the file writes it.
+    /// The name of the kind in a file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -115,17 +115,17 @@ impl Kind {
 }
 
 impl Claims {
-    /// Reads a file of claims; `path` is for what an error says.
+    /// Reads a file of claims. `path` appears in errors only.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place.
+    /// The first fault, with its place.
     pub fn parse(path: &Path, text: &str) -> Result<Claims, Error> {
         let file: File = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(Place::whole(path), |s| Place::of_byte(path, text, s.start));
             Error::File { place, message: error.message().to_owned() }
         })?;
         for claim in &file.claims {
-            // What holds to the unit may be said of tests instead of a figure.
+            // An exact claim may be about tests instead of a figure.
             let may_have_none = claim.kind == Kind::Exact && !claim.has_figure();
             if claim.has_figure() == (claim.kind == Kind::Order) && !may_have_none {
                 let at = text.find(&claim.id).unwrap_or(0);
@@ -136,7 +136,8 @@ impl Claims {
                 return Err(Error::File { place: Place::of_byte(path, text, at), message });
             }
         }
-        // Beside claims a file holds tables and other facts, as those of inputs.
+        // Beside claims, a file holds tables and other facts, such as those of
+        // inputs.
         let table = |(name, value): (String, toml::Value)| {
             value.try_into::<Published>().ok().map(|published| (name, published))
         };

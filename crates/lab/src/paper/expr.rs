@@ -1,10 +1,11 @@
-//! The language in which experiment files say what is computed from runs.
+//! The language of the values in experiment files.
 //!
-//! `cycles[baseline] / cycles[hlrc @ 8cu]`: a quantity of a run is its name and,
-//! in brackets, a scenario and perhaps a variant. `.` is the scenario at hand,
-//! and no brackets mean `[.]`. There are `+ - * /`, `max(...)`, `min(...)`, and
-//! names that the paper's file defines. An order is one or more comparisons
-//! joined by `and`: `speedup[hlrc] >= speedup[rsp] and speedup[rsp] < 1`.
+//! `cycles[baseline] / cycles[hlrc @ 8cu]`: a quantity of a run is a name,
+//! followed by a scenario and optionally a variant in brackets. `.` is the
+//! current scenario, and a name without brackets means `[.]`. The operators are
+//! `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition of the
+//! paper's file. An order is one or more comparisons joined by `and`:
+//! `speedup[hlrc] >= speedup[rsp] and speedup[rsp] < 1`.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub enum Expr {
     Extreme(Extreme, Vec<Expr>),
 }
 
-/// Which one of several.
+/// The maximum or the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extreme {
     /// The largest.
@@ -31,7 +32,7 @@ pub enum Extreme {
     Min,
 }
 
-/// Which run: nothing stands for the one at hand.
+/// The place of a quantity. `None` means the current scenario or variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// The scenario.
@@ -40,7 +41,7 @@ pub struct At {
     pub variant: Option<String>,
 }
 
-/// How two values must stand to each other.
+/// A relation between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Below, intervals disjoint.
@@ -51,39 +52,39 @@ pub enum Relation {
     AtLeast,
     /// Not above by more than the tolerance.
     AtMost,
-    /// Alike within the tolerance.
+    /// Equal within the tolerance.
     Alike,
 }
 
 /// One comparison of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What stands to the left.
+    /// The left side.
     pub left: Expr,
-    /// How it must stand.
+    /// The relation.
     pub relation: Relation,
-    /// What stands to the right.
+    /// The right side.
     pub right: Expr,
-    /// As it is written.
+    /// The comparison as written.
     pub text: String,
 }
 
-/// What is wrong with an expression, and at which of its bytes.
+/// An error in an expression, with its byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// Counted from its first byte.
+pub struct ExprError {
+    /// The offset, from the first byte of the expression.
     pub offset: usize,
-    /// What was found and what was expected.
+    /// The value found and the value expected.
     pub message: String,
 }
 
-/// Names that stand for expressions.
+/// Named expressions.
 pub type Definitions = BTreeMap<String, Expr>;
 
-/// Why there is no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// Something was not run or not counted: says what.
+    /// A quantity of a run that did not run or is not counted, in words.
     Missing(String),
     /// A quotient by zero.
     Undefined,
@@ -99,7 +100,7 @@ impl fmt::Display for NoValue {
 }
 
 impl Expr {
-    /// Is the value of no run negative? All quantities are amounts.
+    /// Returns true if the value is never negative. All quantities are amounts.
     pub(crate) fn is_amount(&self) -> bool {
         match self {
             Expr::Number(number) => *number >= 0.0,
@@ -114,15 +115,15 @@ impl Expr {
     /// Reads a value.
     ///
     /// # Errors
-    /// The first thing that does not fit.
-    pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, Wrong> {
+    /// The first syntax error.
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, definitions };
         let expr = parser.sum()?;
         parser.end()?;
         Ok(expr)
     }
 
-    /// The value, where `quantity` tells those of runs.
+    /// The value. `quantity` gives the values of the runs.
     ///
     /// # Errors
     /// If a quantity is missing, or a divisor is zero.
@@ -163,7 +164,8 @@ impl Expr {
         }
     }
 
-    /// The same at another place: what is open is taken from there.
+    /// The same expression at another place, which fills in the scenario and
+    /// variant that are open.
     pub(super) fn placed(&self, at: &At) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
@@ -184,8 +186,8 @@ impl Comparison {
     /// Reads an order: comparisons joined by `and`.
     ///
     /// # Errors
-    /// The first thing that does not fit.
-    pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, Wrong> {
+    /// The first syntax error.
+    pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, definitions };
         let mut all = Vec::new();
         loop {
@@ -203,7 +205,7 @@ impl Comparison {
     }
 }
 
-/// Brackets within brackets, at most.
+/// The greatest depth of nested brackets.
 const DEPTH_MAX: u32 = 32;
 
 struct Parser<'a> {
@@ -231,24 +233,24 @@ impl Parser<'_> {
         found
     }
 
-    fn wrong<T>(&self, expected: &str) -> Result<T, Wrong> {
+    fn wrong<T>(&self, expected: &str) -> Result<T, ExprError> {
         let found = match self.rest().chars().next() {
             Some(letter) => format!("`{}`", letter.escape_default()),
             None => "the end".to_owned(),
         };
-        Err(Wrong { offset: self.at, message: format!("found {found}, expected {expected}") })
+        Err(ExprError { offset: self.at, message: format!("found {found}, expected {expected}") })
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), Wrong> {
+    fn expect(&mut self, token: &str) -> Result<(), ExprError> {
         if self.take(token) { Ok(()) } else { self.wrong(&format!("`{token}`")) }
     }
 
-    fn end(&mut self) -> Result<(), Wrong> {
+    fn end(&mut self) -> Result<(), ExprError> {
         self.blanks();
         if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end") }
     }
 
-    fn relation(&mut self) -> Result<Relation, Wrong> {
+    fn relation(&mut self) -> Result<Relation, ExprError> {
         const ALL: [(&str, Relation); 5] = [
             ("<=", Relation::AtMost),
             (">=", Relation::AtLeast),
@@ -262,19 +264,19 @@ impl Parser<'_> {
         }
     }
 
-    fn sum(&mut self) -> Result<Expr, Wrong> {
+    fn sum(&mut self) -> Result<Expr, ExprError> {
         self.joined(&["+", "-"], Self::product)
     }
 
-    fn product(&mut self) -> Result<Expr, Wrong> {
+    fn product(&mut self) -> Result<Expr, ExprError> {
         self.joined(&["*", "/"], Self::atom)
     }
 
     fn joined(
         &mut self,
         operators: &[&str],
-        part: fn(&mut Self) -> Result<Expr, Wrong>,
-    ) -> Result<Expr, Wrong> {
+        part: fn(&mut Self) -> Result<Expr, ExprError>,
+    ) -> Result<Expr, ExprError> {
         let mut left = part(self)?;
         while let Some(operator) = operators.iter().find(|operator| self.take(operator)) {
             let operator = operator.chars().next().unwrap_or('+');
@@ -283,7 +285,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn atom(&mut self) -> Result<Expr, Wrong> {
+    fn atom(&mut self) -> Result<Expr, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return self.wrong("fewer brackets within brackets");
@@ -304,7 +306,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn number(&mut self) -> Result<Expr, Wrong> {
+    fn number(&mut self) -> Result<Expr, ExprError> {
         let end = self.rest().find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest().len());
         match self.rest()[..end].parse() {
             Ok(number) => {
@@ -315,9 +317,9 @@ impl Parser<'_> {
         }
     }
 
-    fn named(&mut self) -> Result<Expr, Wrong> {
+    fn named(&mut self) -> Result<Expr, ExprError> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-';
-        // A minus belongs to a name only between letters, as in `messages.Fwd-GetM`.
+        // A minus is part of a name only between letters, as in `messages.Fwd-GetM`.
         let end = self.rest().find(|c| !is_name(c) || c == '-').unwrap_or(self.rest().len());
         let name = self.rest()[..end].to_owned();
         self.at += end;
@@ -342,7 +344,7 @@ impl Parser<'_> {
         })
     }
 
-    fn place(&mut self) -> Result<At, Wrong> {
+    fn place(&mut self) -> Result<At, ExprError> {
         let Some(length) = self.rest().find(']') else {
             self.at = self.text.len();
             return self.wrong("`]`");
@@ -384,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_the_usual_rules_and_definitions_take_the_place_that_is_asked_for() {
+    fn values_follow_the_usual_precedence_and_definitions_take_a_place() {
         assert_eq!(value("1 + 2 * 3 - 8 / 4 - 1"), Ok(4.0));
         assert_eq!(value("(1 + 2) * 3"), Ok(9.0));
         assert_eq!(value("cycles[a-b]/cycles"), Ok(2.5));
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_place() {
+    fn a_syntax_error_has_its_place() {
         let wrong = |text: &str| {
             let wrong = Expr::parse(text, &Definitions::new()).unwrap_err();
             (wrong.offset, wrong.message)

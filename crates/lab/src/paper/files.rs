@@ -1,7 +1,7 @@
-//! The experiment files of a paper, as they are written.
+//! The experiment files of a paper, as written.
 //!
-//! `paper.toml` names scenarios, inputs, variants and definitions; every other
-//! file is a figure. They are built in, and a folder may take their place.
+//! `paper.toml` names scenarios, inputs, variants and definitions. Every other
+//! file is a figure. The files are built in; a folder may replace them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::place::Place;
 use crate::results::Shape;
 use crate::systems::{explain, read_text};
 
-/// The file that the others refer to.
+/// The file with the definitions that the others use.
 const PAPER_FILE: &str = "paper.toml";
 
-/// A file with its text, to say where something stands in it.
+/// A file with its text, for the places in errors.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
@@ -29,12 +29,12 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// What is wrong at a place of the file.
+    /// An error at a place of the file.
     pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
         Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
     }
 
-    /// What is wrong with a name that nobody has.
+    /// The error for an unknown name.
     pub(super) fn unknown<S: AsRef<str>>(
         &self,
         what: &'static str,
@@ -56,7 +56,7 @@ impl Source {
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) paper: (Source, PaperFile),
-    /// By their names, in the order of the paper.
+    /// The figures by file name, in the order of the paper.
     pub(super) figures: Vec<(String, Source, FigureFile)>,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct InputFile {
     pub(super) name: Spanned<String>,
     pub(super) workload: Spanned<String>,
     pub(super) graph: Option<Spanned<String>>,
-    /// The name of an input that the workload has itself.
+    /// The name of one of the workload's own inputs.
     pub(super) input: Option<Spanned<String>>,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct FigureFile {
     pub(super) scenarios: Vec<Spanned<String>>,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
     pub(super) variants: Option<Vec<Spanned<String>>>,
-    /// A file without a chart has litmus tests only.
+    /// The chart. A file with litmus tests only has none.
     pub(super) chart: Option<ChartFile>,
     #[serde(default)]
     pub(super) litmus: Vec<LitmusFile>,
@@ -133,14 +133,14 @@ pub(super) struct FigureFile {
     pub(super) measures: Vec<MeasureFile>,
 }
 
-/// What stands along the horizontal axis.
+/// The contents of the horizontal axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Groups {
-    /// A group for each input, and their mean.
+    /// A group for each input, and one for their mean.
     #[default]
     Inputs,
-    /// A group for each variant, of means over the inputs.
+    /// A group for each variant, with means over the inputs.
     Variants,
 }
 
@@ -151,16 +151,16 @@ pub(super) struct ChartFile {
     #[serde(default)]
     pub(super) groups: Groups,
     pub(super) unit: String,
-    /// Those that are drawn, if not all.
+    /// The scenarios to draw. `None` means all.
     pub(super) scenarios: Option<Vec<Spanned<String>>>,
     #[serde(rename = "part")]
     pub(super) parts: Vec<PartFile>,
-    /// A table of the claims file with the paper's numbers.
+    /// The table of the claims file with the published numbers.
     pub(super) published: Option<Spanned<String>>,
 }
 
 impl ChartFile {
-    /// Nothing is drawn.
+    /// No chart.
     pub(super) const NONE: ChartFile = ChartFile {
         shape: Shape::Table,
         groups: Groups::Inputs,
@@ -203,23 +203,23 @@ pub(super) struct LitmusFile {
     pub(super) verdict: Option<bool>,
 }
 
-/// How the values of several inputs become one.
+/// The way to combine the values of several inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fold {
-    /// Their arithmetic mean; the geometric one is printed beside it.
+    /// The arithmetic mean. The geometric mean is printed beside it.
     #[default]
     Mean,
     /// The smallest.
     Min,
     /// The largest.
     Max,
-    /// They do not: what is claimed must hold for each.
+    /// No combination: the claim must hold for each input.
     Each,
 }
 
 impl Files {
-    /// The files of `folder`, or those built in.
+    /// The files of `folder`, or the built-in files.
     pub(super) fn load(paper: &str, folder: Option<&Path>) -> Result<Files, Error> {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == paper).map(|(_, files)| files);
         let has_claims = !claims_text(paper).is_empty();
@@ -247,7 +247,7 @@ impl Files {
         };
         let (_, source) = sources.remove(at);
         let paper = source.parse()?;
-        sources.sort_by_key(|(file, _)| in_numbers(file));
+        sources.sort_by_key(|(file, _)| numeric_key(file));
         let figure = |(file, source): (String, Source)| {
             let figure = source.parse()?;
             Ok((file.trim_end_matches(".toml").to_owned(), source, figure))
@@ -273,8 +273,8 @@ fn own_files(folder: &Path) -> Result<Vec<(String, Source)>, Error> {
     Ok(files)
 }
 
-/// A key that sorts `fig10` behind `fig9`.
-fn in_numbers(file: &str) -> (String, u64, String) {
+/// A sort key that puts `fig9` before `fig10`.
+fn numeric_key(file: &str) -> (String, u64, String) {
     let stem = file.trim_end_matches(".toml");
     let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (name, number) = stem.split_at(stem.len() - digits);
@@ -300,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn figures_stand_in_the_order_of_their_numbers() {
+    fn figures_are_sorted_by_number() {
         let mut files = ["table6.toml", "fig10.toml", "padding.toml", "fig9.toml"];
-        files.sort_by_key(|file| in_numbers(file));
+        files.sort_by_key(|file| numeric_key(file));
         assert_eq!(files, ["fig9.toml", "fig10.toml", "padding.toml", "table6.toml"]);
     }
 }

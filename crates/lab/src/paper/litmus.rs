@@ -1,9 +1,9 @@
-//! Claims about litmus tests: which of them race, and what may happen.
+//! Claims about litmus tests: races and outcomes.
 
 use ::litmus::hrf::{Model, Reading};
 use ::litmus::suite::{Judge, Method};
 
-/// The tests of the papers' figures, as their files have them.
+/// The tests of the papers' figures: names and texts of their files.
 macro_rules! tests {
     ($($name:literal),+ $(,)?) => {
         [$(($name, include_str!(concat!("../../../../litmus/", $name, ".litmus")))),+]
@@ -13,32 +13,32 @@ macro_rules! tests {
 pub(super) const TESTS: [(&str, &str); 5] =
     tests!["hrf/fig2", "hrf/fig5-same-wg", "hrf/fig5-other-wg", "hrf/fig6", "hrf/fig7"];
 
-/// A test, and what is claimed of it.
+/// A litmus test, and the claim about it.
 #[derive(Clone, Debug)]
 pub(super) struct Litmus {
     pub(super) claim: String,
-    /// Its name and its text.
+    /// The name and the text of the test.
     pub(super) test: (&'static str, &'static str),
-    /// The models under which it is claimed.
+    /// The models that the claim is about.
     pub(super) models: Vec<Model>,
-    /// With scope inclusion?
+    /// Whether scope inclusion applies.
     pub(super) inclusion: bool,
-    /// Does it race?
+    /// Whether the test races.
     pub(super) races: bool,
-    /// Does its condition hold?
+    /// Whether the condition of the test holds, if claimed.
     pub(super) verdict: Option<bool>,
 }
 
-/// What was found under one model.
-pub(super) struct Found {
-    /// In words.
+/// The result under one model.
+pub(super) struct ModelResult {
+    /// The result in words.
     pub(super) words: String,
-    /// Is it as claimed?
+    /// Whether the result is the claimed one.
     pub(super) holds: bool,
 }
 
 impl Litmus {
-    /// What is claimed, in words.
+    /// The claim in words.
     pub(super) fn text(&self) -> String {
         let models: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
         let inclusion = if self.inclusion { " with inclusion" } else { "" };
@@ -54,8 +54,8 @@ impl Litmus {
     /// Checks the test under each model.
     ///
     /// # Errors
-    /// A test that cannot be read, or of which not everything was covered.
-    pub(super) fn check(&self) -> Result<Vec<Found>, String> {
+    /// A test that cannot be read, or whose executions were not all covered.
+    pub(super) fn check(&self) -> Result<Vec<ModelResult>, String> {
         let (name, text) = self.test;
         let program = ::litmus::parse::parse(text).map_err(|error| error.in_file(name).to_string())?;
         let found = |model: &Model| {
@@ -74,7 +74,7 @@ impl Litmus {
                 Some(_) => format!("{name}, {}{inclusion}: {race}, condition {condition}", model.name()),
             };
             let holds = races == self.races && self.verdict.is_none_or(|claimed| claimed == verdict);
-            Ok(Found { words, holds })
+            Ok(ModelResult { words, holds })
         };
         self.models.iter().map(found).collect()
     }

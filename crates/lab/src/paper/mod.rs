@@ -1,8 +1,8 @@
-//! A paper's experiments: what is run, drawn and claimed.
+//! The experiments of a paper: runs, figures and claims.
 //!
-//! Files say it (see `experiments/`), a [`Plan`] lists the runs, and
-//! [`evaluate`](Plan::evaluate) makes figures and scores of their rows. No
-//! experiment, no metric and no published figure is in the code.
+//! The files in `experiments/` define them, a [`Plan`] lists the runs, and
+//! [`evaluate`](Plan::evaluate) computes figures and scores from their rows.
+//! The code contains no experiment, no metric and no published figure.
 
 pub mod claims;
 pub mod expr;
@@ -10,15 +10,15 @@ pub mod expr;
 pub(crate) mod built_in;
 mod evaluate;
 mod files;
+mod labels;
 mod litmus;
 mod plan;
 mod resolve;
 mod score;
-mod shown;
 pub(crate) mod statistics;
 
 pub use built_in::names;
-pub use plan::{GraphAsked, Plan, Request, Task};
+pub use plan::{GraphRequest, Plan, Request, Task};
 
 use std::collections::BTreeMap;
 
@@ -31,17 +31,17 @@ use claims::Claims;
 use expr::{Comparison, Expr};
 use files::{Fold, Groups};
 
-/// The variant in which nothing is changed.
+/// The variant without changes.
 pub const BASE: &str = "base";
 
-/// A paper whose every name is known.
+/// A paper whose names are all resolved.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name, as `hlrc`.
+    /// Its name, such as `hlrc`.
     pub name: String,
-    /// What it claims.
+    /// Its claims.
     pub claims: Claims,
-    /// So many seeds unless told otherwise.
+    /// The default number of seeds.
     pub seeds: u64,
     settings: BTreeMap<String, String>,
     scenarios: Vec<NamedScenario>,
@@ -64,12 +64,12 @@ struct Input {
     source: Source,
 }
 
-/// Where an input is from.
+/// The source of an input.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A graph of this name.
+    /// A graph with this name.
     Graph(String),
-    /// The workload has it itself.
+    /// One of the workload's own inputs.
     Named(&'static NamedInput),
 }
 
@@ -82,7 +82,7 @@ struct Variant {
     policy: Option<String>,
 }
 
-/// A figure: what is run for it, how it is drawn and what is measured with it.
+/// A figure: its runs, its chart and its measures.
 #[derive(Clone, Debug)]
 struct FigurePlan {
     id: String,
@@ -101,20 +101,20 @@ struct FigurePlan {
     litmus: Vec<litmus::Litmus>,
 }
 
-/// How a claim is measured.
+/// The measure of a claim.
 #[derive(Clone, Debug)]
 struct Measure {
     claim: String,
     text: String,
-    what: What,
+    what: Metric,
     fold: Fold,
     inputs: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum Metric {
     Value(Expr),
     Order(Vec<Comparison>),
-    /// Two values rise together over the inputs.
+    /// A rank correlation of two values over the inputs.
     Rises(Expr, Expr),
 }

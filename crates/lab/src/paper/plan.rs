@@ -1,4 +1,4 @@
-//! Which runs a reproduction takes, each with what determines its result.
+//! The runs of a reproduction, each with everything that determines its result.
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,18 +16,18 @@ use crate::experiment::{Experiment, named_once, set_once};
 use crate::input::parse_scale;
 use crate::results::RowKey;
 
-/// What of a paper is to be reproduced.
+/// The part of a paper to reproduce.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The figures by their names; none means all.
+    /// The figures by name. Empty means all.
     pub figures: Vec<String>,
-    /// Which part of each stand-in is made, if not all.
+    /// The scale of the stand-ins. `None` means full size.
     pub scale: Option<String>,
-    /// How many seeds, if not as many as the paper's file says.
+    /// The number of seeds. `None` means the number in the paper's file.
     pub seeds: Option<u64>,
-    /// Settings of workloads that take the place of the paper's file's.
+    /// Settings of workloads that override those of the paper's file.
     pub settings: Vec<(String, String)>,
-    /// A folder with graph files that take the place of stand-ins.
+    /// A folder with graph files that replace stand-ins.
     pub graphs: Option<PathBuf>,
 }
 
@@ -38,40 +38,40 @@ pub struct Plan {
     pub(super) scale: Scale,
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
-    pub(super) graphs: BTreeMap<String, GraphAsked>,
-    /// Is every figure asked for?
+    pub(super) graphs: BTreeMap<String, GraphRequest>,
+    /// Whether every figure is requested.
     pub(super) all_figures: bool,
-    /// Each run under its name. Runs of several names may be one task.
+    /// Each run by its key. Runs with different keys may share a task.
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
 
-/// The input of a task: a file, a stand-in of this scale, or one that the
-/// workload has itself.
+/// The input of a task: a file, a stand-in with a scale, or one of the
+/// workload's own inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphAsked {
+pub struct GraphRequest {
     /// The name of the stand-in or of the workload's input, or the path of the file.
     pub name: String,
-    /// The input, if the workload has it itself.
+    /// The workload's own input, if it is one.
     pub named: Option<&'static NamedInput>,
     /// The scale of a stand-in.
     pub scale: Option<Scale>,
-    /// What is in the file.
+    /// The digest of the file.
     pub digest: Option<String>,
-    /// How large it is, in arcs or so.
+    /// The size, in arcs or a comparable unit.
     pub weight: u64,
 }
 
-/// One run and what determines its result.
+/// One run, with everything that determines its result.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// A name for all that determines the result.
+    /// A name derived from everything that determines the result.
     pub id: TaskId,
-    /// All that determines the result, as JSON.
+    /// Everything that determines the result, as JSON.
     pub text: String,
-    /// What is run, but for its graph.
+    /// The experiment, without its graph.
     pub experiment: Experiment,
     /// The graph.
-    pub graph: GraphAsked,
+    pub graph: GraphRequest,
 }
 
 impl Paper {
@@ -104,7 +104,7 @@ impl Paper {
 }
 
 impl Plan {
-    /// The runs that a request asks for.
+    /// The runs of a request.
     ///
     /// # Errors
     /// An unknown figure, a bad scale, a setting that no workload has.
@@ -141,12 +141,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Every run, by its name.
+    /// Every run with its key.
     pub fn runs(&self) -> impl Iterator<Item = (&RowKey, &Task)> {
         self.runs.iter()
     }
 
-    /// The tasks, each once, the largest first.
+    /// The tasks without duplicates, the largest first.
     #[must_use]
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<&TaskId, &Task> = self.runs.values().map(|task| (&task.id, task)).collect();
@@ -217,12 +217,16 @@ impl Plan {
     }
 }
 
-/// How large an input counts whose size nobody knows beforehand.
+/// The weight of an input of unknown size.
 const NAMED_WEIGHT: u64 = 1 << 17;
 
-/// The graph of each input: the file in the folder that has its name, or else
-/// the stand-in.
-fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap<String, GraphAsked>, Error> {
+/// The graph of each input: the file with its name in the folder, or else the
+/// stand-in.
+fn graphs(
+    paper: &Paper,
+    scale: Scale,
+    folder: Option<&Path>,
+) -> Result<BTreeMap<String, GraphRequest>, Error> {
     let mut graphs = BTreeMap::new();
     if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
         let name = &paper.name;
@@ -237,7 +241,7 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
                 let (name, scale, digest) = (named.name.to_owned(), None, None);
                 graphs.insert(
                     input.name.clone(),
-                    GraphAsked { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
+                    GraphRequest { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
                 );
                 continue;
             }
@@ -255,7 +259,7 @@ fn graphs(paper: &Paper, scale: Scale, folder: Option<&Path>) -> Result<BTreeMap
             Some(path) => of_file(&path)?,
             None => {
                 let known = stand_in::find(graph).map_err(Error::Impossible)?;
-                GraphAsked {
+                GraphRequest {
                     name: graph.clone(),
                     named: None,
                     scale: Some(scale),
@@ -279,11 +283,11 @@ fn graph_file(folder: &Path, graph: &str) -> Result<Option<PathBuf>, Error> {
     Ok(names.map(|name| folder.join(name)).find(|path| path.is_file()))
 }
 
-fn of_file(path: &Path) -> Result<GraphAsked, Error> {
+fn of_file(path: &Path) -> Result<GraphRequest, Error> {
     let unreadable =
         |error: std::io::Error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    Ok(GraphAsked {
+    Ok(GraphRequest {
         name: path.to_string_lossy().into_owned(),
         named: None,
         scale: None,

@@ -1,5 +1,5 @@
-//! From experiment files to a [`Paper`]: every name is looked up, and what is
-//! wrong is said with its place.
+//! Resolves experiment files to a [`Paper`]: looks up every name and reports
+//! each fault with its place.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use workloads::Workload;
 use workloads::stealing::App;
 
 use super::claims::{Claims, Kind};
-use super::expr::{At, Comparison, Definitions, Expr, Wrong};
+use super::expr::{At, Comparison, Definitions, Expr, ExprError};
 use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
 use super::litmus::{Litmus, TESTS};
-use super::{BASE, FigurePlan, Input, Measure, NamedScenario, Paper, Source as From, Variant, What};
+use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
 use crate::error::Error;
 use crate::paper::built_in::claims_text;
 use crate::scenario::Scenario;
 use crate::systems::Systems;
 
 impl Paper {
-    /// The experiments of a paper: those built in, or those of a folder.
+    /// The experiments of a paper, from the built-in files or from a folder.
     ///
     /// # Errors
-    /// An unknown paper, or the first thing that is wrong in a file.
+    /// An unknown paper, or the first fault in a file.
     pub fn load(name: &str, folder: Option<&Path>, systems: &Systems) -> Result<Paper, Error> {
         let files = Files::load(name, folder)?;
         let claims_path = format!("<built-in>/claims/{name}.toml");
@@ -62,7 +62,7 @@ impl Paper {
         if let Some(name) = named.into_iter().flatten().next() {
             return Err(source.error(name.span(), format!("the name `{}` is given twice", name.get_ref())));
         }
-        // Settings are checked where they meet the workloads.
+        // Settings are checked later, against the workloads.
         for (name, value) in &file.settings {
             let known = |input: &Input| input.workload.settings.iter().any(|s| s.name == name);
             if !self.inputs.iter().any(known) {
@@ -91,8 +91,9 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
     Ok(all)
 }
 
-/// The place of a byte of a string is that of the string, behind its quote.
-fn misfit(source: &Source, text: &Spanned<String>, wrong: &Wrong) -> Error {
+/// An error in an expression. Its offset counts from behind the opening quote
+/// of the string.
+fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
 }
@@ -189,7 +190,7 @@ fn variant(
     })
 }
 
-/// What a figure's file is looked up against.
+/// The names that a figure's file may use.
 struct Resolver<'a> {
     paper: &'a Paper,
     source: &'a Source,
@@ -293,7 +294,7 @@ impl Resolver<'_> {
                 let value = Expr::parse(text.get_ref(), self.definitions)
                     .map_err(|wrong| misfit(self.source, text, &wrong))?;
                 self.check(plan, text, &value)?;
-                (text, What::Value(value))
+                (text, Metric::Value(value))
             }
             (None, Some(text), true) => {
                 let order = Comparison::parse_all(text.get_ref(), self.definitions)
@@ -301,7 +302,7 @@ impl Resolver<'_> {
                 for side in order.iter().flat_map(|c| [&c.left, &c.right]) {
                     self.check(plan, text, side)?;
                 }
-                (text, What::Order(order))
+                (text, Metric::Order(order))
             }
             (.., is_order) => {
                 let key = if is_order { "holds" } else { "value" };
@@ -358,14 +359,14 @@ impl Resolver<'_> {
             self.check(plan, text, &value)?;
             Ok::<_, Error>(value)
         };
-        let what = What::Rises(value(rising)?, value(with)?);
+        let what = Metric::Rises(value(rising)?, value(with)?);
         let text = format!("{} rises with {}", rising.get_ref(), with.get_ref());
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
         Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
-    /// Is each run that a value asks for one of the figure's?
+    /// Checks that every run that a value needs is a run of the figure.
     fn check(&self, plan: &FigurePlan, text: &Spanned<String>, value: &Expr) -> Result<(), Error> {
         let mut wrong = None;
         value.quantities(&mut |_, At { scenario, variant }| {

@@ -1,20 +1,21 @@
-//! How a measured figure compares with a published one: the rules of
+//! Scores a measured figure against a published one, by the rules of
 //! `claims/README.md`.
 
 use super::claims::{Claim, Kind, Unit};
 use super::expr::Relation;
 use crate::results::{Interval, Status};
 
-/// A measured effect below this has no sign.
+/// An effect smaller than this has no sign.
 const NO_SIGN_BELOW: f64 = 0.005;
-/// This share of the published effect is close enough.
+/// A difference of this share of the published effect is close enough.
 const SHARE: f64 = 0.25;
-/// Effects that differ by no more than this are close enough, however small.
+/// Effects with at most this difference are close enough, even if they are
+/// small.
 const CLOSE: f64 = 0.02;
-/// What `~`, `>=` and `<=` allow.
+/// The tolerance of `~`, `>=` and `<=`.
 const ALIKE: f64 = 0.02;
 
-/// What a figure means as a change: zero is none.
+/// The effect of a figure: zero means no change.
 fn effect(unit: Unit, figure: f64) -> f64 {
     match unit {
         Unit::Ratio | Unit::Count => figure.ln(),
@@ -26,15 +27,15 @@ fn sign(effect: f64) -> i32 {
     if effect.is_nan() || effect.abs() < NO_SIGN_BELOW { 0 } else { effect.signum() as i32 }
 }
 
-/// Scores a mean over seeds of any kind of claim but an order.
+/// Scores a mean over seeds for any kind of claim except an order.
 pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     let status = figure(claim, found.mean);
     if found.low.is_nan() || found.high.is_nan() {
         return status;
     }
-    // What would be reproduced lies around what is published, and what would be
-    // contradicted beyond it on one side or both: the nearest value and the two
-    // ends tell whether the interval has any of either.
+    // The reproduced values lie around the published one. The contradicted
+    // values lie beyond them on one side or both. So the nearest value and the
+    // two ends show whether the interval contains any of either.
     let nearest = match (claim.value, claim.low, claim.high) {
         (Some(value), ..) => value.clamp(found.low, found.high),
         (None, Some(low), Some(high)) => {
@@ -47,7 +48,8 @@ pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     both_ways(status, &seen)
 }
 
-/// The status, unless some values would be reproduced and others contradicted.
+/// The status, or inconclusive if some values are reproduced and others
+/// contradicted.
 fn both_ways(status: Status, seen: &[Status]) -> Status {
     match seen.contains(&Status::Reproduced) && seen.contains(&Status::Contradicted) {
         true => Status::Inconclusive,
@@ -55,7 +57,8 @@ fn both_ways(status: Status, seen: &[Status]) -> Status {
     }
 }
 
-/// Scores a correlation that is said to be positive, with the interval over seeds.
+/// Scores a correlation that is claimed to be positive, by its interval over
+/// seeds.
 pub(crate) fn positive(found: Interval) -> Status {
     let status = |value: f64| match sign(value) {
         1 => Status::Reproduced,
@@ -64,10 +67,10 @@ pub(crate) fn positive(found: Interval) -> Status {
     both_ways(status(found.mean), &[status(found.low), status(found.high)])
 }
 
-/// Scores a measured figure of any kind of claim but an order.
+/// Scores a measured figure for any kind of claim except an order.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
-    // A range stands for its end next to what was measured.
+    // The end of a published range that is nearest to the measured value.
     let published = match (claim.value, claim.low, claim.high) {
         (Some(value), _, _) => value,
         (None, Some(low), Some(high)) => measured.clamp(low.min(high), high.max(low)),
@@ -85,7 +88,7 @@ pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
 
 fn number(unit: Unit, published: f64, measured: f64) -> Status {
     let (published, measured) = (effect(unit, published), effect(unit, measured));
-    // What says that nothing changes has no sign to share.
+    // A claim of no change has no sign.
     let says_none = published.abs() < NO_SIGN_BELOW;
     if !says_none && sign(measured) != published.signum() as i32 {
         return Status::Contradicted;
@@ -98,7 +101,7 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
 }
 
 /// The smallest and the largest count that are close enough to a published one. The
-/// effect of a count is its logarithm, so they are far apart.
+/// effect of a count is its logarithm, so the two are far apart.
 pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     let published = claim.value.filter(|_| (claim.kind, claim.unit) == (Kind::Number, Unit::Count))?;
     let effect = effect(Unit::Count, published);
@@ -106,10 +109,10 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     Some([(effect - room).exp().ceil(), (effect + room).exp().floor()])
 }
 
-/// Does a comparison hold? Reproduced if it does for all values of the two
-/// intervals, contradicted if for none of them.
+/// Scores a comparison. It is reproduced if it holds for all values of the two
+/// intervals, and contradicted if it holds for none.
 pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
-    // A difference is seen against the larger of the two.
+    // The tolerance is relative to the larger value.
     let allowed = ALIKE * left.mean.abs().max(right.mean.abs());
     let (all, none) = match relation {
         Relation::Less => (left.high < right.low, left.low >= right.high),
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_that_are_close_enough_are_those_that_are_reproduced() {
+    fn the_close_counts_are_the_reproduced_ones() {
         let bytes = claim(Kind::Number, Unit::Count, 24_576.0);
         let [low, high] = close_counts(&bytes).unwrap();
         // The fourth root of 24,576 is 12.5206.
@@ -223,7 +226,7 @@ mod tests {
         assert_eq!(mean_figure(&number, at(1.25, 1.27, 1.29)), Status::Reproduced);
         assert_eq!(mean_figure(&number, at(0.9, 1.27, 1.6)), Status::Inconclusive);
         assert_eq!(mean_figure(&number, at(0.9, 1.1, 1.26)), Status::Inconclusive);
-        // Values of another size, but none of another sign; and the other way round.
+        // Values of another size and the same sign, then the inverse.
         assert_eq!(mean_figure(&number, at(1.1, 1.3, 1.6)), Status::Reproduced);
         assert_eq!(mean_figure(&number, at(0.9, 1.05, 1.1)), Status::Direction);
         assert_eq!(mean_figure(&number, at(0.8, 0.9, 1.0)), Status::Contradicted);

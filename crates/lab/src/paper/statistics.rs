@@ -2,18 +2,19 @@
 
 use crate::results::Interval;
 
-/// The two-sided 95% quantile of Student's distribution, by degrees of freedom
+/// The two-sided 95% quantiles of Student's distribution, by degrees of
+/// freedom, from one.
 /// from one.
 const STUDENT_95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
-/// That of the normal distribution, which it comes to.
+/// The 95% quantile of the normal distribution, the limit of Student's.
 const NORMAL_95: f64 = 1.959_964;
 
-/// The quantile for so many degrees of freedom, from one. Beyond the table it is an
-/// expansion around the normal one (Abramowitz and Stegun, 26.7.5), which is right to
-/// four decimals there.
+/// The quantile for a number of degrees of freedom, from one. Beyond the table it is
+/// an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), correct
+/// to four decimals there.
 fn student(degrees: usize) -> f64 {
     let (z, n) = (NORMAL_95, degrees as f64);
     let beyond =
@@ -21,12 +22,13 @@ fn student(degrees: usize) -> f64 {
     STUDENT_95.get(degrees - 1).copied().unwrap_or_else(beyond)
 }
 
-/// The arithmetic mean; none of nothing.
+/// The arithmetic mean. `None` for an empty list.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The geometric mean; none of nothing, and none unless all are above zero.
+/// The geometric mean. `None` for an empty list, or if a value is not above
+/// zero.
 pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     if values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
         return None;
@@ -35,7 +37,7 @@ pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     mean(&logarithms).map(f64::exp)
 }
 
-/// The mean with its 95% interval; a single value is its own interval.
+/// The mean with its 95% interval. A single value is its own interval.
 pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     let mean = mean(values)?;
     let count = values.len();
@@ -47,26 +49,24 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The same of amounts, of which none can be negative: the interval ends at zero.
+/// The same for amounts, which are never negative: the interval is cut at zero.
 pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
     interval(values).map(|found| Interval { low: found.low.max(0.0), ..found })
 }
 
-/// How often values are drawn anew from those that were measured.
+/// The number of bootstrap samples.
 const RESAMPLES: usize = 10_000;
 
-/// The correlation of the ranks of the means of two lists, which have the values of
-/// an input in each row, with its 95% interval over the seeds; none where it is not
-/// defined.
+/// The rank correlation of the means of two lists, with its 95% interval over the
+/// seeds. Each row has the values of one input. `None` where it is not defined.
 ///
-/// The interval is a bootstrap: for each input, as many seeds are drawn as there
-/// are, with replacement, and both values of a seed together. The means of so few
-/// values spread less than those of the values they stand for, so how far they are
-/// from the measured mean is stretched until the interval of one mean would be as
-/// wide as Student's. A correlation of means is a correlation, so the interval lies
-/// within -1 and 1. Student's interval of the correlations of single seeds does not,
-/// and Fisher's transformation has no value at 1, which four inputs often reach.
-/// The draws have a fixed seed.
+/// The interval is a bootstrap: for each input it draws as many seeds as there are,
+/// with replacement, and takes both values of a seed together. Means of so few
+/// values spread too little, so their distance from the measured mean is scaled such
+/// that the interval of one mean is as wide as Student's. A correlation of means is
+/// a correlation, so the interval lies within -1 and 1. Student's interval of the
+/// correlations of single seeds may leave that range, and Fisher's transformation
+/// has no value at 1, which four inputs often reach. The draws have a fixed seed.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {
     let means = |rows: &[Vec<f64>]| rows.iter().map(|row| mean(row)).collect::<Option<Vec<f64>>>();
     let (mean_a, mean_b) = (means(a)?, means(b)?);
@@ -90,18 +90,18 @@ pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Optio
             drawn_a.push(of(row_a, mean_a[at]));
             drawn_b.push(of(row_b, mean_b[at]));
         }
-        // Where all are alike, nothing rises with anything.
+        // If all values of a list are equal, nothing rises with it.
         rank_correlation(&drawn_a, &drawn_b).unwrap_or(0.0)
     };
     let mut drawn: Vec<f64> = (0..RESAMPLES).map(resample).collect();
     drawn.sort_by(f64::total_cmp);
     let outside = RESAMPLES / 40;
     let (low, high) = (drawn[outside], drawn[RESAMPLES - 1 - outside]);
-    // What was measured is a possible value.
+    // The measured value is always in the interval.
     Some(Interval { mean: found, low: low.min(found), high: high.max(found) })
 }
 
-/// SplitMix64: the same numbers on every machine.
+/// SplitMix64: gives the same numbers on every machine.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -110,8 +110,8 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How well the ranks of two lists agree, from -1 to 1 (Spearman); none of
-/// fewer than two, or where all of one list are alike.
+/// The agreement of the ranks of two lists, from -1 to 1 (Spearman). `None` for
+/// fewer than two values, or if all values of one list are equal.
 pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
     let (mean_a, mean_b) = (mean(&a)?, mean(&b)?);
@@ -121,7 +121,7 @@ pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     (spread > 0.0).then(|| sum(&|a, b| a * b) / spread)
 }
 
-/// The rank of each; those that are alike share theirs.
+/// The rank of each value. Equal values share their mean rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_amounts_ends_at_zero_and_that_of_changes_does_not() {
-        // Half of the difference times 12.706: far below zero.
+        // Half of the difference times 12.706 leads far below zero.
         let (changes, amounts) = (interval(&[1.0, 3.0]).unwrap(), interval_of_amounts(&[1.0, 3.0]).unwrap());
         assert!((changes.low + 10.706).abs() < 1e-9 && (changes.high - 14.706).abs() < 1e-9, "{changes:?}");
         assert_eq!(amounts, Interval { low: 0.0, ..changes });
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_correlation_is_one_that_it_can_have() {
+    fn the_interval_of_a_correlation_lies_between_minus_one_and_one() {
         let rows = |spread: f64, seeds: usize| -> Vec<Vec<f64>> {
             let of = |input: usize| {
                 (0..seeds)
@@ -191,7 +191,7 @@ mod tests {
             let counts: Vec<Vec<f64>> = counts.iter().map(|row| row[..seeds].to_vec()).collect();
             rank_correlation_of_means(&rows(spread, seeds), &counts).unwrap()
         };
-        // Far apart: as certain as it looks.
+        // Means far apart: the correlation is certain.
         let sure = of(0.01, 5);
         assert_eq!((sure.low, sure.mean, sure.high), (1.0, 1.0, 1.0));
         // Inputs that differ less than their seeds do.
@@ -199,9 +199,9 @@ mod tests {
         assert!(-1.0 <= unsure.low && unsure.low < 0.0 && unsure.high <= 1.0, "{unsure:?}");
         assert!(unsure.low <= unsure.mean && unsure.mean <= unsure.high);
         assert_eq!(unsure, of(30.0, 5), "the same every time");
-        // Two seeds say little where five would be enough.
+        // Two seeds give a wider interval than five.
         assert!(of(1.5, 2).low < of(1.5, 5).low, "{:?} {:?}", of(1.5, 2), of(1.5, 5));
-        // One has no interval.
+        // One seed gives no interval.
         let one = of(30.0, 1);
         assert_eq!((one.low, one.high), (one.mean, one.mean));
         assert_eq!(rank_correlation_of_means(&counts, &[vec![1.0], vec![1.0], vec![1.0], vec![1.0]]), None);

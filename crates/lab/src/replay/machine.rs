@@ -1,5 +1,5 @@
-//! The timed machine of a trace: caches, banks and cores as the trace has them,
-//! latencies as a description has them.
+//! The timed machine of a trace. The trace gives its caches, banks and cores,
+//! and a machine description gives its latencies.
 
 use std::num::NonZeroU32;
 
@@ -9,36 +9,36 @@ use proto::{LineAddr, WritePolicy};
 use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, Per, System};
 use sim::noc::Topology;
 
-use super::cast::Cast;
+use super::roles::ThreadRoles;
 
-/// Where the words of a program are.
+/// The addresses of the words of a program.
 #[derive(Clone, Debug)]
-pub(super) struct Ground {
+pub(super) struct AddressMap {
     words: Vec<Word>,
     line_bytes: u64,
-    /// The first line: it lies in the first bank.
+    /// The first line. It belongs to the first bank.
     first: u64,
 }
 
-/// Bytes of a word.
+/// The bytes of a word.
 pub(super) const WORD: u64 = 4;
 
-impl Ground {
-    pub(super) fn of(trace: &Trace) -> Result<Ground, String> {
+impl AddressMap {
+    pub(super) fn of(trace: &Trace) -> Result<AddressMap, String> {
         let (words, bytes) = trace.placement.layout(trace.program()).map_err(|error| error.to_string())?;
-        // The timed machine finds lines by bits of an address.
+        // The timed machine computes lines from bits of an address.
         let line_bytes = u64::from(bytes).next_power_of_two();
         let banks = u64::from(trace.bounds.banks);
         let first = (kernel::FIRST_ADDR / line_bytes).next_multiple_of(banks);
-        Ok(Ground { words, line_bytes, first })
+        Ok(AddressMap { words, line_bytes, first })
     }
 
-    /// A line of the trace.
+    /// The line with this number in the trace.
     pub(super) fn line(&self, line: u8) -> LineAddr {
         LineAddr(self.first + u64::from(line))
     }
 
-    /// And back.
+    /// The number of a line in the trace.
     pub(super) fn line_in_trace(&self, line: LineAddr) -> u8 {
         line.0.checked_sub(self.first).and_then(|line| u8::try_from(line).ok()).unwrap_or(u8::MAX)
     }
@@ -49,42 +49,42 @@ impl Ground {
         ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
     }
 
-    /// How many words that array must have.
+    /// The number of words of that array.
     pub(super) fn len(&self) -> u64 {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
 
-    /// How many lines there are, up to the last that is used.
+    /// The number of lines, up to the last one used.
     pub(super) fn lines(&self) -> u64 {
         self.words.iter().map(|word| word.line.0 + 1).max().unwrap_or(0)
     }
 
-    /// How many words lie before the first line.
+    /// The number of words before the first line.
     pub(super) fn gap(&self) -> u64 {
         (self.first * self.line_bytes - kernel::FIRST_ADDR) / WORD
     }
 
-    /// How many words a line has.
+    /// The number of words of a line.
     pub(super) fn line_words(&self) -> u64 {
         self.line_bytes / WORD
     }
 
-    /// The line of a location, and which of its words that is.
+    /// The line of a location, and the word within it.
     pub(super) fn in_line(&self, loc: usize) -> (usize, u64) {
         let Word { line, offset } = self.words[loc];
         (line.0 as usize, offset as u64 / WORD)
     }
 
-    /// Where pages lie.
+    /// The chiplets of the pages.
     pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
     }
 
     /// The machine.
-    pub(super) fn system(&self, trace: &Trace, cast: &Cast, latencies: &System) -> System {
+    pub(super) fn system(&self, trace: &Trace, roles: &ThreadRoles, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
-        let (cus, banks) = (cast.compute_units, u32::from(bounds.banks));
+        let (cus, banks) = (roles.compute_units, u32::from(bounds.banks));
         let cache = |ways: u32| self.line_bytes * u64::from(ways);
         system.chiplets = u32::from(bounds.chiplets);
         if system.chiplets > 1 {
@@ -93,10 +93,10 @@ impl Ground {
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
         system.cu.count = cus;
-        // A wavefront that waits for its turn keeps its SIMD unit.
-        system.cu.wavefront_slots = cast.waves_per_cu();
-        system.cu.simd_units = cast.waves_per_cu();
-        system.cu.work_group_slots = cast.waves_per_cu();
+        // A wavefront that waits for its turn occupies its SIMD unit.
+        system.cu.wavefront_slots = roles.waves_per_cu();
+        system.cu.simd_units = roles.waves_per_cu();
+        system.cu.work_group_slots = roles.waves_per_cu();
         system.cu.lanes = 1;
         system.l1.bytes = cache(bounds.ways.0);
         system.l1.ways = bounds.ways.0;
@@ -124,8 +124,8 @@ impl Ground {
         }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
         system.noc.topology = Topology::Crossbar { ports };
-        // As the explorer ends programs: those of several kernels are released to the
-        // host when it is next to look.
+        // As in the explorer: a program of several kernels releases a kernel to the
+        // host when the host is next to access memory.
         system.launch.end_of_kernel = match trace.placement.stages.is_empty() {
             true => EndOfKernel::System,
             false => EndOfKernel::Device,

@@ -1,28 +1,28 @@
-//! A counterexample of the explorer, made again with the timing: the machine is
-//! told in which order things happen, and says when.
+//! Replays a counterexample of the explorer with timing. The trace gives the machine the
+//! order of events, and the machine gives their cycles.
 //!
-//! The machine has the caches, banks and cores of the trace, and the latencies of
-//! a description. Each move of the trace is one event of the timed machine:
+//! The machine has the caches, banks and cores of the trace, and the latencies of a
+//! machine description. Each move of the trace is one event of the timed machine:
 //!
 //! | move | event |
 //! |---|---|
 //! | `issue` | a wavefront, or the host, issues its next operation |
 //! | `deliver` | the oldest message between two stations arrives |
-//! | `serve`, `answer` | memory performs an operation, and its answer comes; where the trace has both in one, both |
-//! | `timer` | a timer runs out |
-//! | `evict` | a way is given up; no other ever is |
-//! | `tick` | a tick of the clock passes, for every station or for one; cycles bring none |
-//! | `cross` | what a core has kept back reaches a station that is not that of its plain loads, or an answer comes back from there |
+//! | `serve`, `answer` | memory performs an operation, and its answer arrives; a trace may have one move for both |
+//! | `timer` | a timer expires |
+//! | `evict` | a way is evicted; the machine makes no other eviction |
+//! | `tick` | the clock ticks, for all stations or for one; cycles cause no tick |
+//! | `cross` | an operation that a core has kept back reaches a station other than that of its plain loads, or an answer returns from there |
 //! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
-//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it comes to another one, which acquires |
+//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it moves to another one, which acquires |
 //!
-//! Beyond the trace are the beginning of a single kernel, which finds empty caches, and
-//! the end of the last one, which releases to the host; in between nothing happens that
-//! no move names.
+//! Two parts of a run are not in the trace: the start of a single kernel, which finds empty
+//! caches, and the end of the last kernel, which releases to the host. In between, every
+//! event is a move of the trace.
 
-mod cast;
 mod machine;
 mod program;
+mod roles;
 mod thread;
 
 use std::collections::BTreeSet;
@@ -32,35 +32,34 @@ use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, over
 use litmus::program::{Program, Term, Value};
 use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
-use sim::follow::{End, FollowError, Followed, Issues, LedKernel, Move, Script, follow};
+use sim::follow::{End, FollowError, Move, MoveIssuer, Script, ScriptKernel, ScriptOutcome, follow};
 
 use crate::run::timed;
-use cast::Cast;
-use machine::Ground;
-use thread::Seen;
+use machine::AddressMap;
+use roles::ThreadRoles;
+use thread::Observations;
 
-/// A trace that was made again with the timing.
+/// A trace that was replayed with timing.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The same in the explorer.
+    /// The same trace, replayed in the explorer.
     pub explored: Replay,
-    /// The cycle of each move; none for those that are no event.
+    /// The cycle of each move. `None` for moves without an event.
     pub cycles: Vec<Option<u64>>,
-    /// What became of the fault that the trace tells of.
+    /// The verdict about the fault of the trace.
     pub verdict: Verdict,
-    /// How it ends, in words.
+    /// The end of the run, in words.
     pub end: String,
-    /// Why that must not be, a line each.
+    /// The reasons why this end is forbidden, one a line.
     pub reasons: Vec<String>,
 }
 
 /// Makes the moves of a trace on a machine with the latencies of `latencies`.
-/// `stop` ends what the explorer and the models are asked.
+/// `stop` ends the search of the explorer and the models.
 ///
 /// # Errors
-/// A sentence: what the machine has no means for; which move it cannot make, and
-/// what it could do in its place; or where it does something else than the explored
-/// one.
+/// A sentence that names a feature that the machine lacks, a move that it cannot
+/// make with the possible moves, or a difference from the explored run.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -71,7 +70,7 @@ pub fn replay(
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 
-/// The same for a protocol that may not be registered.
+/// The same for a protocol that need not be registered.
 ///
 /// # Errors
 /// As [`replay`].
@@ -106,25 +105,26 @@ fn replay_with(
         return Err(format!("the messages of {name} have no order, but the timed network keeps one").into());
     }
     let explored = trace.replay(subject, u64::MAX, stop)?;
-    let cast = Cast::of(trace)?;
-    let ground = Ground::of(trace)?;
+    let roles = ThreadRoles::of(trace)?;
+    let addresses = AddressMap::of(trace)?;
     let kernels = match trace.placement.stages.is_empty() {
         true => None,
         false => Some(trace.kernels().map_err(|error| error.to_string())?),
     };
-    let (program, seen) = program::of(trace.program(), &cast, &ground, kernels.as_deref())?;
-    let moves = moves(trace, &cast, &ground, (&explored.replay, kernels.as_deref()))?;
-    let kernels: Option<Vec<LedKernel>> = kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
+    let (program, seen) = program::of(trace.program(), &roles, &addresses, kernels.as_deref())?;
+    let moves = moves(trace, &roles, &addresses, (&explored.replay, kernels.as_deref()))?;
+    let kernels: Option<Vec<ScriptKernel>> =
+        kernels.as_ref().map(|kernels| kernels.iter().map(led).collect());
     let script = Script {
-        pages: &ground.pages(trace),
+        pages: &addresses.pages(trace),
         kernels: kernels.as_deref(),
         moves: &moves.iter().map(|(_, mv)| *mv).collect::<Vec<_>>(),
     };
-    let system = ground.system(trace, &cast, latencies);
+    let system = addresses.system(trace, &roles, latencies);
     let led = follow(timed, &system, program, trace.mutation(), &script);
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
-            let (at, open) = (moves[at].0, in_words(&open, &cast, &ground));
+            let (at, open) = (moves[at].0, in_words(&open, &roles, &addresses));
             format!("{} is not possible on the timed machine; possible: {open}", named(trace, at))
         }
         other => other.to_string(),
@@ -139,16 +139,18 @@ fn replay_with(
             Some(cu) => (Some(Fault::Unquiet), (overwritten(cu as u16), None)),
             None => (Some(Fault::Outcome), ending(trace.program(), &seen.borrow())),
         },
-        End::Unquiet(why) => (Some(Fault::Unquiet), (why.clone(), None)),
+        End::NotAtRest(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
-        End::Goes(open) => (None, (format!("it goes on; open is {}", in_words(open, &cast, &ground)), None)),
+        End::Unfinished(open) => {
+            (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
+        }
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
         None => Vec::new(),
     };
-    let is = |why: &str| nameless(&end) == nameless(why);
+    let is = |why: &str| without_request_numbers(&end) == without_request_numbers(why);
     if fault != explored.replay.end.fault() || fault.is_some() && !is(&explored.end) {
         let there = explored.end;
         return Err(format!("the explorer ends with: {there}; the timed machine ends with: {end}").into());
@@ -157,14 +159,14 @@ fn replay_with(
     Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })
 }
 
-fn led(kernel: &StagedKernel) -> LedKernel {
+fn led(kernel: &StagedKernel) -> ScriptKernel {
     let StagedKernel { host_has_written, is_released, is_followed, .. } = *kernel;
-    LedKernel { host_has_written, is_released, is_followed }
+    ScriptKernel { host_has_written, is_released, is_followed }
 }
 
-/// A sentence of a station without the numbers by which it knows requests: each
-/// machine gives its own.
-fn nameless(why: &str) -> String {
+/// The message of a station without request numbers, which differ between
+/// machines.
+fn without_request_numbers(why: &str) -> String {
     let mut parts = why.split("Slot(");
     let first = parts.next().unwrap_or_default();
     let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
@@ -176,16 +178,16 @@ fn named(trace: &Trace, at: usize) -> String {
     format!("move {}, `{}`,", at + 1, trace.violation.moves[at])
 }
 
-/// The events that the moves are, each with the number of its move.
+/// The events of the moves, each with the index of its move.
 fn moves(
     trace: &Trace,
-    cast: &Cast,
-    ground: &Ground,
+    roles: &ThreadRoles,
+    addresses: &AddressMap,
     (explored, kernels): (&Replay, Option<&[StagedKernel]>),
 ) -> Result<Vec<(usize, Move)>, String> {
     let mut moves = Vec::new();
-    let mut nexts = nexts(cast, kernels.unwrap_or_default()).into_iter();
-    let of = |thread: u8| cast.roles.get(usize::from(thread)).copied();
+    let mut moves_between = moves_between(roles, kernels.unwrap_or_default()).into_iter();
+    let of = |thread: u8| roles.issuers.get(usize::from(thread)).copied();
     for (at, &mv) in trace.violation.moves.iter().enumerate() {
         let refuse = |what: &str| Err(format!("{} {what}", named(trace, at)));
         let event = match mv {
@@ -208,10 +210,10 @@ fn moves(
             }
             explore::Move::Serve { node, line } => {
                 let answers = explored.steps.get(at).is_some_and(|step| step.merged);
-                Move::Serve { station: node.into(), line: ground.line(line), answers }
+                Move::Serve { station: node.into(), line: addresses.line(line), answers }
             }
             explore::Move::Answer { node, line } => {
-                Move::Answer { station: node.into(), line: ground.line(line) }
+                Move::Answer { station: node.into(), line: addresses.line(line) }
             }
             explore::Move::Timer { node, class } => match TimerClass::ALL.get(usize::from(class)) {
                 Some(&class) => Move::Timer { station: node.into(), class },
@@ -221,16 +223,16 @@ fn moves(
             explore::Move::Tick => Move::Tick { station: None },
             explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
             explore::Move::Boundary { agent } => Move::Boundary { agent: agent.into() },
-            explore::Move::Next => match nexts.next() {
-                // Nothing is between two stages of the host.
+            explore::Move::Next => match moves_between.next() {
+                // There is nothing between two stages of the host.
                 Some(false) => continue,
                 _ => Move::Next,
             },
-            explore::Move::Preempt { thread } => match cast.work_group(thread) {
+            explore::Move::Preempt { thread } => match roles.work_group(thread) {
                 Some(work_group) => Move::Preempt { work_group },
                 None => return refuse("names a thread of no work-group"),
             },
-            explore::Move::Resume { thread, cu } => match cast.work_group(thread) {
+            explore::Move::Resume { thread, cu } => match roles.work_group(thread) {
                 Some(work_group) => Move::Resume { work_group, cu: cu.into() },
                 None => return refuse("names a thread of no work-group"),
             },
@@ -240,11 +242,11 @@ fn moves(
     Ok(moves)
 }
 
-/// Is there something between each step of a program and the next one? So it is,
-/// unless the host runs in both.
-fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
+/// For each two consecutive steps of a program: whether there is a move between
+/// them. There is one unless the host runs in both.
+fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
-    for stage in cast.order() {
+    for stage in roles.order() {
         match kernels.iter().find(|kernel| kernel.stage == stage) {
             None => is_host.push(true),
             Some(kernel) => {
@@ -256,22 +258,24 @@ fn nexts(cast: &Cast, kernels: &[StagedKernel]) -> Vec<bool> {
     is_host.windows(2).map(|pair| pair != [true, true]).collect()
 }
 
-/// What is open, as a trace would name it.
-fn in_words(open: &[Move], cast: &Cast, ground: &Ground) -> String {
+/// The possible moves, in the notation of traces.
+fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> String {
     if open.is_empty() {
         return String::from("nothing");
     }
-    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, cast, ground)));
+    let open = open.iter().map(|&mv| format!("`{}`", in_trace(mv, roles, addresses)));
     open.collect::<Vec<_>>().join(" or ")
 }
 
-/// An event as a trace would name it.
-fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
-    let line = |line: LineAddr| ground.line_in_trace(line);
-    let thread =
-        |role: &dyn Fn(Issues) -> bool| cast.roles.iter().position(|&other| role(other)).unwrap_or(0) as u8;
-    let first =
-        |group: u32| thread(&|role| matches!(role, Issues::Wave { work_group, .. } if work_group == group));
+/// An event in the notation of traces.
+fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::Move {
+    let line = |line: LineAddr| addresses.line_in_trace(line);
+    let thread = |role: &dyn Fn(MoveIssuer) -> bool| {
+        roles.issuers.iter().position(|&other| role(other)).unwrap_or(0) as u8
+    };
+    let first = |group: u32| {
+        thread(&|role| matches!(role, MoveIssuer::Wave { work_group, .. } if work_group == group))
+    };
     match mv {
         Move::Issue(issues) => explore::Move::Issue { thread: thread(&|role| role == issues) },
         Move::Deliver { from, to } => explore::Move::Deliver { from: from as u8, to: to as u8, nth: 0 },
@@ -291,12 +295,12 @@ fn in_trace(mv: Move, cast: &Cast, ground: &Ground) -> explore::Move {
     }
 }
 
-/// Was what happened the same here and in the explorer?
+/// Checks that the timed run and the explored run are the same.
 fn compare(
     trace: &Trace,
     explored: &Replay,
     moves: &[(usize, Move)],
-    followed: &Followed,
+    followed: &ScriptOutcome,
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
@@ -315,9 +319,9 @@ fn compare(
     Ok(())
 }
 
-/// How the program ended, and the values of its terms, unless the test leaves
+/// The end of the program, and the values of its terms, unless the test leaves
 /// such an end out.
-fn ending(program: &Program, seen: &Seen) -> (String, Option<Vec<Value>>) {
+fn ending(program: &Program, seen: &Observations) -> (String, Option<Vec<Value>>) {
     let mut value = |term: Term| match term {
         Term::Const(value) => value,
         Term::Loc(loc) => seen.locations[usize::from(program.loc(loc).physical.0)],

@@ -1,4 +1,4 @@
-//! A litmus program as kernels and what the host does between them.
+//! A litmus program as kernels, and the actions of the host between them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,22 +9,23 @@ use kernel::{Program as KernelProgram, Use};
 use kernel::prelude::{Answer, Array, Host, Kernel, Lanes, Semantics, Wave};
 use litmus::program::{Instr, Program, Term};
 use proto::AccessMode;
-use sim::follow::Issues;
+use sim::follow::MoveIssuer;
 
-use super::cast::Cast;
-use super::machine::Ground;
-use super::thread::{Core, Play, Seen, Spot, value_of};
+use super::machine::AddressMap;
+use super::roles::ThreadRoles;
+use super::thread::{Core, Observations, RunningTest, WordRef, value_of};
 
-/// What the host writes into every word behind the program: no program has it.
+/// The value that the host writes into every word after the program. No program
+/// uses it.
 const HOST_WORD: u32 = 0xb7b7_b7b7;
 
-/// The program, and where it leaves what it has seen.
+/// The program, and the record of what its threads read.
 pub(super) fn of(
     test: &Program,
-    cast: &Cast,
-    ground: &Ground,
+    roles: &ThreadRoles,
+    addresses: &AddressMap,
     kernels: Option<&[StagedKernel]>,
-) -> Result<(KernelProgram, Rc<RefCell<Seen>>), String> {
+) -> Result<(KernelProgram, Rc<RefCell<Observations>>), String> {
     for (thread, code) in test.threads.iter().map(|thread| &thread.code).enumerate() {
         let is_blind =
             |instr: &Instr| matches!(instr, Instr::Cas(cas) if cas.dst.is_none() && cas.success.is_none());
@@ -32,50 +33,50 @@ pub(super) fn of(
             return Err(format!("P{thread} ignores the result of a compare-exchange, which no kernel does"));
         }
     }
-    let seen = Rc::new(RefCell::new(Seen::default()));
+    let seen = Rc::new(RefCell::new(Observations::default()));
     seen.borrow_mut().registers = vec![Vec::new(); test.threads.len()];
-    let (test, cast, ground, left) = (test.clone(), cast.clone(), ground.clone(), seen.clone());
+    let (test, roles, addresses, left) = (test.clone(), roles.clone(), addresses.clone(), seen.clone());
     let kernels = kernels.map(<[_]>::to_vec);
     let program = KernelProgram::new(test.name.clone(), move |host| async move {
-        let memory = Memory::of(&host, &test, &ground, kernels.is_some()).await;
-        let play = Rc::new(Play { words: memory.words.clone(), test, cast, seen: left });
+        let memory = Memory::of(&host, &test, &addresses, kernels.is_some()).await;
+        let running = Rc::new(RunningTest { words: memory.words.clone(), test, roles, seen: left });
         let mut is_behind_kernel = false;
-        for stage in play.cast.order() {
+        for stage in running.roles.order() {
             let uses = match &kernels {
                 None => Some(memory.arrays.iter().map(Array::read_write).collect()),
                 Some(kernels) => kernels.iter().find(|kernel| kernel.stage == stage).map(|k| memory.uses(k)),
             };
             let launched = uses.map(|uses: Vec<Use>| {
-                let body = play.clone();
+                let body = running.clone();
                 let kernel = Kernel::new("litmus", move |w| wavefront(w, body.clone(), stage)).uses(uses);
-                host.launch(kernel, play.cast.grid())
+                host.launch(kernel, running.roles.grid())
             });
             is_behind_kernel = launched.is_some();
-            if let Some(thread) = play.cast.thread(Issues::Host, stage) {
-                play.thread(Core::Host(host.clone()), thread).await;
+            if let Some(thread) = running.roles.thread(MoveIssuer::Host, stage) {
+                running.thread(Core::Host(host.clone()), thread).await;
             }
             if let Some(launched) = launched {
                 launched.await;
             }
         }
         if !is_behind_kernel {
-            // What comes behind all moves.
-            host.launch(Kernel::new("end", idle), play.cast.everywhere()).await;
+            // Ends the run after all moves.
+            host.launch(Kernel::new("end", idle), running.roles.one_wave_per_cu()).await;
         }
         let mut locations = Vec::new();
         for &(array, at) in &memory.words {
             locations.push(value_of(host.load(array, at).await));
         }
-        play.seen.borrow_mut().locations = locations;
-        if shows_locations(&play.test) {
-            overwrite(&host, &memory, &play).await;
+        running.seen.borrow_mut().locations = locations;
+        if shows_locations(&running.test) {
+            overwrite(&host, &memory, &running).await;
         }
         Answer::new()
     });
     Ok((program, seen))
 }
 
-/// Does an end of the program show what memory holds?
+/// Returns true if the test shows the contents of memory at its end.
 fn shows_locations(test: &Program) -> bool {
     let mut terms = test.state_terms();
     if let Some(filter) = &test.filter {
@@ -86,27 +87,27 @@ fn shows_locations(test: &Program) -> bool {
 
 /// The arrays of a program.
 struct Memory {
-    /// One, or one a line.
+    /// One array, or one for each line.
     arrays: Vec<Array<u32>>,
-    /// Where each location is.
-    words: Vec<Spot>,
+    /// The position of each location.
+    words: Vec<WordRef>,
 }
 
 impl Memory {
-    /// Allocates them, and writes what is there at the start. Where kernels say what
-    /// they use, a line is an array of its own, as in the explorer.
-    async fn of(host: &Host, test: &Program, ground: &Ground, is_by_line: bool) -> Memory {
+    /// Allocates the arrays and writes the initial values. If kernels declare their
+    /// accesses, each line is an array of its own, as in the explorer.
+    async fn of(host: &Host, test: &Program, addresses: &AddressMap, is_by_line: bool) -> Memory {
         let locations = 0..test.locations.len();
         let (arrays, words): (Vec<_>, Vec<_>) = if is_by_line {
-            let _gap = host.alloc_behind::<u32>("gap", ground.gap());
-            let line = |line| host.alloc_behind(format!("line {line}"), ground.line_words());
-            let arrays: Vec<Array<u32>> = (0..ground.lines()).map(line).collect();
-            let words = locations.clone().map(|loc| ground.in_line(loc));
+            let _gap = host.alloc_behind::<u32>("gap", addresses.gap());
+            let line = |line| host.alloc_behind(format!("line {line}"), addresses.line_words());
+            let arrays: Vec<Array<u32>> = (0..addresses.lines()).map(line).collect();
+            let words = locations.clone().map(|loc| addresses.in_line(loc));
             let words = words.map(|(line, at)| (arrays[line], at)).collect();
             (arrays, words)
         } else {
-            let memory = host.alloc::<u32>("memory", ground.len());
-            (vec![memory], locations.clone().map(|loc| (memory, ground.position(loc))).collect())
+            let memory = host.alloc::<u32>("memory", addresses.len());
+            (vec![memory], locations.clone().map(|loc| (memory, addresses.position(loc))).collect())
         };
         for &array in &arrays {
             let mut values = vec![0; array.len() as usize];
@@ -120,7 +121,7 @@ impl Memory {
         Memory { arrays, words }
     }
 
-    /// What a kernel says that it uses.
+    /// The accesses that a kernel declares.
     fn uses(&self, kernel: &StagedKernel) -> Vec<Use> {
         let used = kernel.uses.iter().filter_map(|used| {
             let array = self.arrays.get(used.first.0 as usize)?;
@@ -134,35 +135,35 @@ impl Memory {
     }
 }
 
-async fn wavefront(w: Wave, play: Rc<Play>, stage: u8) {
-    let own = Issues::Wave { work_group: w.work_group(), wave: w.index() };
-    if let Some(thread) = play.cast.thread(own, stage) {
-        play.thread(Core::Wave(w), thread).await;
+async fn wavefront(w: Wave, running: Rc<RunningTest>, stage: u8) {
+    let own = MoveIssuer::Wave { work_group: w.work_group(), wave: w.index() };
+    if let Some(thread) = running.roles.thread(own, stage) {
+        running.thread(Core::Wave(w), thread).await;
     }
-    // What comes behind all moves: see `sim::follow`.
+    // Ends the run after all moves: see `sim::follow`.
     let _idle = Lanes::splat(0u32) + 1;
 }
 
 async fn idle(_: Wave) {}
 
-/// The host writes every word, and another kernel begins: each compute unit must
-/// read what the host has written.
-async fn overwrite(host: &Host, memory: &Memory, play: &Rc<Play>) {
+/// The host writes every word, and another kernel begins. Each compute unit must
+/// read the values of the host.
+async fn overwrite(host: &Host, memory: &Memory, running: &Rc<RunningTest>) {
     for &(array, at) in &memory.words {
         host.store(array, at, HOST_WORD).await;
     }
-    let (reader, words) = (play.clone(), memory.words.clone());
+    let (reader, words) = (running.clone(), memory.words.clone());
     let body = move |w: Wave| {
-        let (play, words) = (reader.clone(), words.clone());
+        let (running, words) = (reader.clone(), words.clone());
         async move {
             for (array, at) in words {
                 if w.atomic_load(array, at, Semantics::PLAIN).await != HOST_WORD {
-                    let stale = &mut play.seen.borrow_mut().stale;
+                    let stale = &mut running.seen.borrow_mut().stale;
                     *stale = Some(stale.map_or(w.compute_unit(), |other| other.min(w.compute_unit())));
                 }
             }
         }
     };
     let uses: Vec<Use> = memory.arrays.iter().map(Array::read).collect();
-    host.launch(Kernel::new("next", body).uses(uses), play.cast.everywhere()).await;
+    host.launch(Kernel::new("next", body).uses(uses), running.roles.one_wave_per_cu()).await;
 }

@@ -1,7 +1,7 @@
-//! The threads of a litmus program, which do what the explorer's threads do: an
-//! operation is posted as soon as it can be, and a value is awaited when it is
-//! needed. What a thread has read stays beside the machine, so that no access is
-//! made but those of the test.
+//! The threads of a litmus program, as in the explorer: a thread posts an
+//! operation as early as possible and waits for a value when it needs it. The
+//! values that a thread has read are kept outside the machine, so the machine
+//! makes only the accesses of the test.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -12,33 +12,34 @@ use kernel::prelude::{Array, Host, Order, RmwKind, Semantics, Wave};
 use kernel::{Accepted, Loading};
 use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, value_address};
 
-use super::cast::Cast;
+use super::roles::ThreadRoles;
 use crate::litmus::semantics;
 
-/// The most operations of one thread that are posted and not complete: more than
-/// the explorer lets a thread have.
+/// The most operations of one thread that are posted and incomplete. The
+/// explorer's limit is lower.
 const UNDER_WAY_MAX: usize = 64;
 
-/// What threads have read, and what the host finds at the end.
+/// The values that threads have read, and the values that the host finds at the
+/// end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The first compute unit on which the kernel behind the program reads what the
-    /// host has overwritten.
+    /// The first compute unit that reads a stale value in the kernel after the
+    /// program, where the host has overwritten every word.
     pub(super) stale: Option<u32>,
 }
 
 /// A word in an array.
-pub(super) type Spot = (Array<u32>, u64);
+pub(super) type WordRef = (Array<u32>, u64);
 
-/// The threads of a program, and what they have seen.
-pub(super) struct Play {
+/// The threads of a program, and the values they have read.
+pub(super) struct RunningTest {
     pub(super) test: Program,
-    pub(super) cast: Cast,
-    /// Where each location is.
-    pub(super) words: Vec<Spot>,
-    pub(super) seen: Rc<RefCell<Seen>>,
+    pub(super) roles: ThreadRoles,
+    /// The position of each location.
+    pub(super) words: Vec<WordRef>,
+    pub(super) seen: Rc<RefCell<Observations>>,
 }
 
 /// The value of a word.
@@ -46,43 +47,43 @@ pub(super) fn value_of(bits: u32) -> Value {
     bits.cast_signed().into()
 }
 
-/// Who issues the operations of a thread.
+/// The issuer of a thread's operations.
 pub(super) enum Core {
     Wave(Wave),
     Host(Host),
 }
 
 impl Core {
-    fn load(&self, (from, at): Spot, how: Semantics) -> Loading<u64, u32> {
+    fn load(&self, (from, at): WordRef, how: Semantics) -> Loading<u64, u32> {
         match self {
             Core::Wave(w) => w.atomic_load(from, at, how),
             Core::Host(host) => host.atomic_load(from, at, how.order),
         }
     }
 
-    fn store(&self, (to, at): Spot, value: u32, how: Semantics) -> Accepted {
+    fn store(&self, (to, at): WordRef, value: u32, how: Semantics) -> Accepted {
         match self {
             Core::Wave(w) => w.atomic_store(to, at, value, how),
             Core::Host(host) => host.atomic_store(to, at, value, how.order),
         }
     }
 
-    fn rmw(&self, (word, at): Spot, kind: RmwKind, operand: u32, how: Semantics) -> Loading<u64, u32> {
+    fn rmw(&self, (word, at): WordRef, kind: RmwKind, operand: u32, how: Semantics) -> Loading<u64, u32> {
         match self {
             Core::Wave(w) => w.rmw(word, at, kind, operand, how),
             Core::Host(host) => host.rmw(word, at, kind, operand, how.order),
         }
     }
 
-    /// The same of a wavefront that does not look at the old value.
-    fn update(&self, (word, at): Spot, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
+    /// The same for a wavefront that ignores the old value.
+    fn update(&self, (word, at): WordRef, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
         match self {
             Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
             Core::Host(_) => None,
         }
     }
 
-    fn swap(&self, (word, at): Spot, expected: u32, new: u32, how: Semantics) -> Loading<u64, u32> {
+    fn swap(&self, (word, at): WordRef, expected: u32, new: u32, how: Semantics) -> Loading<u64, u32> {
         let kind = RmwKind::CompareExchange { expected: expected.into() };
         match self {
             Core::Wave(w) => w.compare_exchange(word, at, expected, new, how),
@@ -112,10 +113,11 @@ impl Core {
     }
 }
 
-/// A value that is under way.
-struct Coming {
+/// A value that has not arrived.
+struct PendingValue {
     dst: Option<Reg>,
-    /// Takes whether it is the expected one.
+    /// For an operation that reports its success: the register for it, and the
+    /// expected value.
     success: Option<(Reg, u32)>,
     loading: Loading<u64, u32>,
 }
@@ -123,20 +125,20 @@ struct Coming {
 /// The registers of a thread.
 struct Registers {
     values: Vec<Value>,
-    coming: Vec<Coming>,
-    /// Operations without a value, oldest first.
+    pending: Vec<PendingValue>,
+    /// Operations without a result, oldest first.
     unseen: VecDeque<Accepted>,
 }
 
 impl Registers {
     fn await_later(&mut self, dst: Option<Reg>, success: Option<(Reg, u32)>, loading: Loading<u64, u32>) {
-        self.coming.push(Coming { dst, success, loading });
+        self.pending.push(PendingValue { dst, success, loading });
     }
 
-    /// Waits for the first value that is wanted.
-    async fn arrive(&mut self, is_wanted: impl Fn(&Coming) -> bool) -> bool {
-        let Some(at) = self.coming.iter().position(is_wanted) else { return false };
-        let Coming { dst, success, loading } = self.coming.remove(at);
+    /// Waits for the first value that `is_wanted` selects.
+    async fn arrive(&mut self, is_wanted: impl Fn(&PendingValue) -> bool) -> bool {
+        let Some(at) = self.pending.iter().position(is_wanted) else { return false };
+        let PendingValue { dst, success, loading } = self.pending.remove(at);
         let found = loading.await;
         if let Some(dst) = dst {
             self.values[usize::from(dst.0)] = value_of(found);
@@ -147,9 +149,9 @@ impl Registers {
         true
     }
 
-    /// Waits until so many operations or fewer are under way.
+    /// Waits until at most `most` operations are incomplete.
     async fn keep_at_most(&mut self, most: usize) {
-        while self.coming.len() + self.unseen.len() > most {
+        while self.pending.len() + self.unseen.len() > most {
             match self.unseen.pop_front() {
                 Some(unseen) => unseen.await,
                 None => _ = self.arrive(|_| true).await,
@@ -158,11 +160,11 @@ impl Registers {
     }
 }
 
-impl Play {
+impl RunningTest {
     pub(super) async fn thread(&self, core: Core, thread: usize) {
         let Program { threads, .. } = &self.test;
         let values = threads[thread].registers.iter().map(|register| register.init).collect();
-        let mut registers = Registers { values, coming: Vec::new(), unseen: VecDeque::new() };
+        let mut registers = Registers { values, pending: Vec::new(), unseen: VecDeque::new() };
         let (mut pc, mut silent) = (0, 0);
         while let Some(instr) = threads[thread].code.get(pc) {
             pc += 1;
@@ -171,9 +173,9 @@ impl Play {
                 core.fail(format!("P{thread} runs forever without an access to memory")).await;
             }
             let needed = registers_of(instr);
-            let is_needed = |coming: &Coming| {
+            let is_needed = |pending: &PendingValue| {
                 let is = |reg: Reg| needed.contains(&reg);
-                coming.dst.is_some_and(is) || coming.success.is_some_and(|(reg, _)| is(reg))
+                pending.dst.is_some_and(is) || pending.success.is_some_and(|(reg, _)| is(reg))
             };
             while registers.arrive(is_needed).await {}
             registers.keep_at_most(UNDER_WAY_MAX).await;
@@ -255,7 +257,7 @@ impl Play {
         Ok(())
     }
 
-    fn place(&self, address: Value) -> Result<Spot, String> {
+    fn place(&self, address: Value) -> Result<WordRef, String> {
         let loc = value_address(address).filter(|&LocId(loc)| usize::from(loc) < self.words.len());
         let loc = loc.ok_or_else(|| format!("{address} is outside the program's memory"))?;
         Ok(self.words[usize::from(self.test.loc(loc).physical.0)])

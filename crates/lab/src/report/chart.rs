@@ -1,8 +1,8 @@
 //! Bars in groups, plain or stacked, with an axis.
 //!
-//! A picture is as wide as it is told. Groups that do not fit beside each other
-//! go on in another row of the same picture, and a group is at least as wide as
-//! its label, so that no two labels meet.
+//! The caller gives the width of a picture. Groups that do not fit beside each
+//! other continue in another row of the same picture. A group is at least as
+//! wide as its label, so that labels do not overlap.
 
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
@@ -15,17 +15,17 @@ const TICK: f64 = 12.0;
 const NAME: f64 = 10.0;
 const LINE: f64 = 15.0;
 const GAP: f64 = 14.0;
-/// What the number of a cut bar takes above it.
+/// The height of the number above a cut bar.
 const CUT_ROOM: f64 = 34.0;
-/// The narrowest bar that still has room for letters that run upward.
+/// The narrowest bar with room for vertical text.
 const BAR_MIN: f64 = 12.0;
 const BAR_MAX: f64 = 46.0;
 
-/// Bars higher than so many times what nearly all others are get cut, with
-/// their number above them: or the others could not be read.
+/// A bar higher than this many times nearly all others is cut, with its number
+/// above it. Otherwise the others could not be read.
 const CUT_ABOVE: f64 = 2.5;
 
-/// From values to heights.
+/// The mapping from values to heights.
 struct Axis {
     low: f64,
     high: f64,
@@ -49,7 +49,7 @@ impl Axis {
         (0..=count).map(|tick| self.low + self.step * tick as f64)
     }
 
-    /// What the numbers at the axis take.
+    /// The width of the numbers at the axis.
     fn room(&self) -> f64 {
         let widths = self.ticks().map(|value| width_of(&tick(value, self.step), TICK));
         widths.fold(0.0, f64::max) + 10.0
@@ -61,7 +61,7 @@ struct Row<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// The heights of the axis' ends.
+    /// The heights of the ends of the axis.
     top: f64,
     bottom: f64,
     bar: f64,
@@ -90,7 +90,7 @@ impl Row<'_> {
     }
 }
 
-/// Is one a value that others are compared with, and on the axis?
+/// Returns true if the values are compared with one, and the axis contains one.
 pub(super) fn has_unity(figure: &Figure) -> bool {
     let axis = Axis::over(&heights(figure));
     let is_relative =
@@ -98,14 +98,14 @@ pub(super) fn has_unity(figure: &Figure) -> bool {
     is_relative && axis.low < 1.0 && axis.high > 1.0
 }
 
-/// Is a bar higher than the axis?
+/// Returns true if a bar is higher than the axis.
 pub(super) fn is_cut(figure: &Figure) -> bool {
     let heights = heights(figure);
     let axis = Axis::over(&heights);
     heights.iter().any(|height| *height > axis.high)
 }
 
-/// The whole height of a bar; nothing if one of its parts is missing.
+/// The total height of a bar. `None` if a part is missing.
 fn total(bar: &Bar) -> Option<f64> {
     bar.values.iter().map(|value| value.map(|value| value.mean)).sum()
 }
@@ -125,20 +125,20 @@ fn heights(figure: &Figure) -> Vec<f64> {
     if stacked { all.collect() } else { all.chain(bars().flat_map(published)).collect() }
 }
 
-/// The label of a group, in lines.
+/// The lines of a group's label.
 fn label_lines(group: &Group, width: f64) -> Vec<String> {
     wrap(&group.label, LABEL, width)
 }
 
-/// How wide a group must be for its bars and for the longest word of its label.
+/// The width of a group, for its bars and for the longest word of its label.
 fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
     let words = group.label.split_inclusive([' ', '-', ',']).map(|word| width_of(word.trim_end(), LABEL));
     let label = words.fold(0.0, f64::max) + 1.0;
     (bar * group.bars.len() as f64).max(label).min(most)
 }
 
-/// The widest bars with which all groups stand in one row, or bars of usual
-/// width and groups in several rows.
+/// The widest bars for which all groups fit into one row. Otherwise bars of the
+/// usual width, with groups in several rows.
 fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     let most = room - GAP;
     let taken = |bar: f64| groups.iter().map(|group| group_width(group, bar, most) + GAP).sum::<f64>();
@@ -149,7 +149,7 @@ fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     if taken(bar) <= room {
         return (bar, vec![groups.iter().collect()]);
     }
-    // One group must fit into a row, however many bars it has.
+    // A group must fit into a row, however many bars it has.
     let longest = groups.iter().map(|group| group.bars.len()).max().unwrap_or(1).max(1);
     let bar = view.bar().min(most / longest as f64);
     let mut rows: Vec<Vec<&Group>> = Vec::new();
@@ -166,7 +166,8 @@ fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     (bar, rows)
 }
 
-/// The figure, drawn. A scenario has the colour of its place in `colours`.
+/// Draws the figure. The colour of a scenario is given by its position in
+/// `colours`.
 pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     let stacked = figure.shape == Shape::Stacks;
     let axis = Axis::over(&heights(figure));
@@ -179,7 +180,7 @@ pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
         picture.text(0.0, y, TICK, Anchor::Start, &line);
         y += LINE;
     }
-    // Bars in a stack need their names below; others have a colour.
+    // Stacked bars have names below; plain bars have colours.
     let names = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| width_of(&bar.scenario, NAME));
     let names = if stacked { names.fold(0.0, f64::max) + 8.0 } else { 4.0 };
     for groups in rows {
@@ -192,7 +193,7 @@ pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     picture.finish(&format!("{}: {}", figure.title, figure.unit))
 }
 
-/// The groups of a row; returns where the row ends.
+/// Draws the groups of a row and returns the position of its end.
 fn draw_groups(
     picture: &mut Picture,
     row: &Row<'_>,
@@ -214,8 +215,11 @@ fn draw_groups(
         }
         let first = x + (width - row.bar * group.bars.len() as f64) / 2.0;
         for (at, bar) in group.bars.iter().enumerate() {
-            let place =
-                Place { x: first + row.bar * at as f64 + 0.5, width: row.bar - 1.0, group: &group.label };
+            let place = BarPosition {
+                x: first + row.bar * at as f64 + 0.5,
+                width: row.bar - 1.0,
+                group: &group.label,
+            };
             if figure.shape == Shape::Stacks {
                 stack(picture, row, place, bar, &figure.parts);
                 let middle = place.x + place.width / 2.0 + 3.5;
@@ -239,7 +243,7 @@ pub(super) fn fill_of(scenario: &str, colours: &[&str]) -> Fill {
     Fill(colours.iter().position(|name| *name == scenario).unwrap_or(colours.len()))
 }
 
-/// The scenarios of a figure, in the order in which they first come.
+/// The scenarios of a figure, in the order of first appearance.
 pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for bar in figure.groups.iter().flat_map(|group| &group.bars) {
@@ -250,16 +254,16 @@ pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
     names
 }
 
-/// Where a bar stands.
+/// The position of a bar.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct BarPosition<'a> {
     x: f64,
     width: f64,
     group: &'a str,
 }
 
-fn plain(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, fill: Fill) {
-    let Place { x, width, group } = place;
+fn plain(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar, fill: Fill) {
+    let BarPosition { x, width, group } = place;
     let middle = x + width / 2.0;
     let Some(value) = bar.values.first().copied().flatten() else {
         missing(picture, row, place, bar);
@@ -280,9 +284,10 @@ fn plain(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, fill
     published(picture, row, place, bar);
 }
 
-/// What the paper prints for a bar: a diamond, or two that are joined.
-fn published(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
-    let Place { x, width, group } = place;
+/// Draws the published value of a bar: one diamond, or two joined ones for a
+/// range.
+fn published(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar) {
+    let BarPosition { x, width, group } = place;
     let (middle, size) = (x + width / 2.0, (width / 3.0).min(5.0));
     let says = |text: &str| format!("{group}, {}: {text} published", bar.scenario);
     if let Some(value) = bar.published.first().copied().flatten() {
@@ -295,8 +300,8 @@ fn published(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) 
     }
 }
 
-fn stack(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, parts: &[String]) {
-    let Place { x, width, group } = place;
+fn stack(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar, parts: &[String]) {
+    let BarPosition { x, width, group } = place;
     let Some(all) = total(bar) else { return missing(picture, row, place, bar) };
     let mut below = 0.0;
     for (number, (value, part)) in bar.values.iter().flatten().zip(parts).enumerate() {
@@ -312,7 +317,8 @@ fn stack(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar, part
     }
 }
 
-/// A bar that goes on beyond the axis, with its number, which runs upward.
+/// Draws the end of a bar that exceeds the axis, with its number in vertical
+/// text.
 fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
     picture.text_upward(
         middle + 3.5,
@@ -323,7 +329,7 @@ fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
     );
 }
 
-fn missing(picture: &mut Picture, row: &Row<'_>, place: Place<'_>, bar: &Bar) {
+fn missing(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar) {
     let why = bar.missing.as_deref().unwrap_or("not measured");
     let y = row.zero() - 4.0;
     picture.text(place.x + place.width / 2.0, y, TICK, Anchor::Middle, "\u{d7}");
@@ -336,7 +342,8 @@ pub(super) fn with_interval(value: &Interval) -> String {
     with_interval_apart(value, &[])
 }
 
-/// The same; no number looks like a threshold that it differs from.
+/// The same, with enough decimals to differ from every threshold that the value
+/// differs from.
 pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
         let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);

@@ -10,7 +10,7 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// What is drawn of a row or a mean: speedup, traffic, energy.
+/// The drawn values of a row or a mean: speedup, traffic, energy.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
     ("Traffic", "bytes on the network over those of"),
@@ -112,7 +112,7 @@ fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {
     }
 }
 
-/// Every number.
+/// The table of all numbers.
 fn numbers(comparison: &Comparison) -> Table {
     let with = |text: String, interval: Option<Interval>| match interval.filter(|i| i.high > i.low) {
         Some(interval) => Cell::Number(chart::with_interval(&interval)),

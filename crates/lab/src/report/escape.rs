@@ -1,6 +1,6 @@
-//! Text in a page.
+//! Escaping of text in a page.
 
-/// Text as HTML shows it, wherever it stands.
+/// Text with HTML's special characters escaped, valid everywhere in a page.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

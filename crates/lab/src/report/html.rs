@@ -21,7 +21,7 @@ impl Page {
         }
     }
 
-    /// Adds what is HTML already.
+    /// Adds text that is already HTML.
     pub(super) fn raw(&mut self, html: &str) {
         self.text.push_str(html);
     }
@@ -52,7 +52,7 @@ impl Page {
 pub(super) enum Cell {
     Text(String),
     Number(String),
-    /// Is HTML already.
+    /// Text that is already HTML.
     Html(String),
 }
 
@@ -68,8 +68,8 @@ pub(super) struct Table {
     pub(super) caption: String,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// On a narrow screen each row stands by itself, its cells below each other
-    /// with their headings.
+    /// Whether each row of a narrow screen stands alone, with its cells below
+    /// each other and their headings.
     pub(super) is_cards: bool,
 }
 
@@ -114,7 +114,7 @@ impl Table {
     }
 }
 
-/// Hides a part until it is asked for; shown in print.
+/// A part that is hidden until opened, and shown in print.
 pub(super) fn details(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
 }

@@ -1,8 +1,8 @@
-//! Reports as one HTML file that needs nothing beside itself.
+//! Reports as one self-contained HTML file.
 //!
-//! A report shows what [`crate::results`] and `why` hold, figure by
-//! figure, with the numbers below each. It has no script and no link to
-//! anything outside; all text is escaped.
+//! A report shows [`crate::results`] and `why` figure by figure, with the
+//! numbers below each. It has no script and no external link. All text is
+//! escaped.
 
 mod chart;
 mod comparison;

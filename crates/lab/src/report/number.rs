@@ -1,12 +1,12 @@
-//! Numbers as people read them, and round steps for an axis.
+//! Number formats for readers, and round steps for an axis.
 
-/// A number with about three digits that count, zeros at its end included,
+/// A number with about three significant digits, trailing zeros included,
 /// grouped if it is large.
 pub(super) fn short(value: f64) -> String {
     together(&[value]).pop().unwrap_or_default()
 }
 
-/// Numbers that are read side by side, all to the same decimal.
+/// Numbers for reading side by side, all with the same decimals.
 pub(super) fn together(values: &[f64]) -> Vec<String> {
     apart(values, &[])
 }
@@ -15,16 +15,17 @@ fn together_decimals(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
 }
 
-/// Numbers that are read side by side, with as many more decimals as it takes to
-/// tell each one from those that it is compared with.
+/// Numbers for reading side by side, with as many more decimals as distinguish
+/// each number from the thresholds.
 pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
     let least = together_decimals(values);
     let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
     values.iter().map(|value| fixed(*value, decimals.unwrap_or(least))).collect()
 }
 
-/// The least number of decimals, from `least` on, with which a number does not
-/// look like a different threshold. Two numbers that differ do so within 17 digits.
+/// The least number of decimals, at least `least`, with which a number differs in
+/// print from every other threshold. Two numbers that differ do so within 17
+/// digits.
 fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     let differs = |decimals: &usize| {
         let text = fixed(value, *decimals);
@@ -33,8 +34,8 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// A mean and the ends of its interval, with as many decimals as tell them apart
-/// and each from what it is compared with.
+/// A mean and the ends of its interval, with enough decimals to distinguish them
+/// from each other and from the thresholds.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
@@ -45,26 +46,26 @@ pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) 
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
-/// The decimals that a number has.
+/// The number of decimals of a number.
 fn written(value: f64) -> usize {
     value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
-/// A number of a published table, with the decimals that it has.
+/// A number of a published table, with its own decimals.
 pub(super) fn as_written(value: f64) -> String {
     fixed(value, written(value))
 }
 
-/// A published ratio or count: as many decimals as it has, at least two unless
-/// it is whole. Those of a range have equally many.
+/// Published ratios or counts with their own decimals, at least two unless the
+/// number is whole. The ends of a range have equally many.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };
     values.iter().map(|value| fixed(*value, decimals)).collect()
 }
 
-/// How many decimals show about three digits; one more where two would make a
-/// ratio that is not one look like it.
+/// The number of decimals for about three significant digits. One more where
+/// two decimals would print a ratio other than one as one.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     match size {
@@ -77,7 +78,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A number with so many decimals.
+/// A number with this many decimals.
 fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -98,7 +99,7 @@ fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{decimals}", grouped(whole))
 }
 
-/// A value of an axis, with as many decimals as its step needs.
+/// A value on an axis, with the decimals of its step.
 pub(super) fn tick(value: f64, step: f64) -> String {
     let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
     fixed(value, decimals)
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(one(0.9996, &[0.0, 1.0]), "0.9996");
         assert_eq!(one(1.0298, &[1.0, 1.03, 1.1]), "1.0298");
         assert_eq!(one(-1.003, &[-1.0]), "\u{2212}1.003");
-        // Equal, or far enough away: as short as others.
+        // Equal to a threshold or far from it: as short as other numbers.
         assert_eq!(one(1.0, &[0.0, 1.0]), short(1.0));
         assert_eq!(one(1.287, &[0.0, 1.0]), "1.29");
         assert_eq!(one(f64::NAN, &[1.0]), "-");

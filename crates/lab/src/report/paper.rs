@@ -14,7 +14,7 @@ use super::{number, waterfall};
 use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
-/// The variant that nothing is changed of.
+/// The variant without changes.
 const BASE: &str = "base";
 
 /// The whole report.
@@ -71,7 +71,7 @@ fn head(page: &mut Page, results: &Results) {
     page.raw("<li><a href=\"#conditions\">What was run</a></li>\n</ul></nav>\n");
 }
 
-/// A name that can stand in a link.
+/// A name that is valid in a link.
 fn anchor(id: &str) -> String {
     let letters = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
     format!("figure-{}", letters.collect::<String>())
@@ -128,8 +128,8 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     page.raw("<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds.</p>\n");
 }
 
-/// What was measured for a claim, with its interval and its geometric mean, all
-/// to the same decimal.
+/// The measured value of a claim, with its interval and geometric mean, all
+/// with the same decimals.
 fn measured(claim: &Scored) -> String {
     let Some(value) = claim.measured.as_f64() else {
         return match &claim.measured {
@@ -143,7 +143,7 @@ fn measured(claim: &Scored) -> String {
         return as_published(&[value]).remove(0);
     }
     let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
-    // A measured number never looks like one that it differs from.
+    // A measured number never prints as a threshold that it differs from.
     let thresholds = thresholds(&claim.published);
     let mut text = match interval {
         Some([low, high]) => with_interval_apart(&Interval { mean: value, low, high }, &thresholds),
@@ -160,8 +160,8 @@ fn measured(claim: &Scored) -> String {
     text
 }
 
-/// The figures that decide how a claim scores: those published, and where nothing
-/// changes.
+/// The figures that decide the score of a claim: the published ones, and the
+/// figure that means no change.
 fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     let published = match published {
         serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
@@ -170,7 +170,7 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// A published figure, as the paper prints it.
+/// A published figure, in the format of the paper.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),
@@ -201,7 +201,8 @@ fn show_figure(page: &mut Page, figure: &Figure, colours: &[&str], seeds: usize)
     page.raw(&details("Numbers", &numbers(figure).html()));
 }
 
-/// A figure with its legend, and what its marks mean where they stand.
+/// Adds a figure with its legend. The legend explains only the marks that the
+/// figure has.
 pub(super) fn show_drawing(
     page: &mut Page,
     figure: &Figure,
@@ -230,7 +231,7 @@ fn bars(figure: &Figure) -> impl Iterator<Item = &Bar> {
     figure.groups.iter().flat_map(|group| &group.bars)
 }
 
-/// Does the figure show how sure a mean is? Stacks do not.
+/// Returns true if the figure shows intervals. Stacks do not.
 fn has_intervals(figure: &Figure) -> bool {
     let has = |bar: &Bar| bar.values.iter().flatten().any(|value| value.high > value.low);
     figure.shape == Shape::Bars && bars(figure).any(has)
@@ -240,7 +241,7 @@ fn has_published(figure: &Figure) -> bool {
     bars(figure).any(|bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some))
 }
 
-/// What the bars are, over how many seeds.
+/// The note about the meaning of the bars and the number of seeds.
 fn results_note(figure: &Figure, seeds: usize) -> String {
     let mut text = match (figure.shape, seeds) {
         (_, 0 | 1) => String::from("One seed: bars have no interval."),
@@ -260,10 +261,10 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
     text
 }
 
-/// What error bars are.
+/// The meaning of error bars.
 pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
 
-/// What a number with an arrow is, where there is one.
+/// The note about numbers with an arrow, if the figure has one.
 pub(super) fn marks_note(figure: &Figure) -> &'static str {
     match chart::is_cut(figure) {
         true => " A number with an arrow is the value of a bar that is higher than the axis.",
@@ -271,7 +272,8 @@ pub(super) fn marks_note(figure: &Figure) -> &'static str {
     }
 }
 
-/// Every number of a figure. Plain bars stand side by side, as they are drawn.
+/// The table of all numbers of a figure. Plain bars are side by side, as in the
+/// picture.
 fn numbers(figure: &Figure) -> Table {
     if figure.shape == Shape::Bars {
         return beside(figure);
@@ -313,7 +315,7 @@ fn caption(figure: &Figure) -> String {
     format!("{}{intervals}{published}", figure.unit)
 }
 
-/// What the paper prints for a part of a bar.
+/// The published value of a part of a bar, in brackets.
 fn in_brackets(figure: &Figure, bar: &Bar, part: usize) -> String {
     let range = bar.published_range.filter(|_| part == 0);
     let published = match (bar.published.get(part).copied().flatten(), range) {
@@ -347,7 +349,8 @@ fn beside(figure: &Figure) -> Table {
     Table { caption: caption(figure), headings, rows, is_cards: true }
 }
 
-/// The cycles between the first scenario and each other, over all inputs.
+/// Shows the difference in cycles between the first scenario and each other
+/// one, over all inputs.
 fn differences(page: &mut Page, results: &Results) {
     page.heading("why", "Where the cycles between two scenarios went");
     let Some(first) = results.scenarios.first() else { return };

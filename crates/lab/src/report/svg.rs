@@ -1,8 +1,8 @@
-//! A picture as SVG text: the few shapes that charts need.
+//! A picture as SVG text, with the few shapes that charts need.
 //!
-//! Colours of axes and letters are those of the page around it. Series have
-//! colours that people who see fewer colours can tell apart (those of Okabe
-//! and Ito); after eight of them the same come again with stripes.
+//! Axes and letters have the colours of the page. Series have the colours of
+//! Okabe and Ito, which colour-blind readers can distinguish. After eight
+//! series the colours repeat with stripes.
 
 use core::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::escape::escape;
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#d4c61a"];
 
-/// How a series is filled.
+/// The fill of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fill(pub(super) usize);
 
@@ -25,7 +25,7 @@ impl Fill {
     }
 }
 
-/// From where letters run.
+/// The position of a text relative to its anchor point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -33,7 +33,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The room that a text takes: a little more than it needs in usual fonts.
+/// The width of a text: a little more than it needs in usual fonts.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     let letter = |letter: char| match letter {
         'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | ' ' | '(' | ')' | '['
@@ -42,15 +42,15 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
         letter if letter.is_ascii_uppercase() => 0.72,
         letter if letter.is_ascii_digit() => 0.64,
         letter if letter.is_ascii() => 0.6,
-        // Of a script that is wider than ours.
+        // A wide script, such as Chinese.
         letter if letter as u32 >= 0x2e80 => 1.05,
         _ => 0.84,
     };
     size * text.chars().map(letter).sum::<f64>()
 }
 
-/// The text in lines that are no wider than that, broken at blanks. A word that is
-/// wider is broken behind commas and hyphens, or cut.
+/// Breaks a text at blanks into lines of at most `width`. A wider word is broken
+/// behind commas and hyphens, or cut.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let words = text.split_inclusive(' ').flat_map(|word| {
@@ -69,7 +69,7 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-/// The text as it is, or its beginning and an ellipsis if it is wider than that.
+/// The text, shortened with an ellipsis if it is wider than `width`.
 pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text.trim_end(), size) <= width {
         return text.to_owned();
@@ -84,7 +84,7 @@ pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
     shown + "\u{2026}"
 }
 
-/// A picture in the making.
+/// An unfinished picture.
 #[derive(Debug)]
 pub(super) struct Picture {
     width: f64,
@@ -109,7 +109,7 @@ impl Picture {
         self.body.push('\n');
     }
 
-    /// A filled box that says something when it is pointed at.
+    /// A filled box with a tooltip.
     pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], fill: Fill, says: &str) {
         let (x, y, width, height) = (at(x), at(y), at(width.max(0.0)), at(height.max(0.0)));
         let says = escape(says);
@@ -124,7 +124,7 @@ impl Picture {
         }
     }
 
-    /// A line; faint ones are for grids.
+    /// A line. Grids have faint ones.
     pub(super) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], strength: f64) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
@@ -140,7 +140,7 @@ impl Picture {
         ));
     }
 
-    /// How high the picture is in the end, where that follows from what is drawn.
+    /// Sets the height, for a picture whose height follows from its contents.
     pub(super) fn grow(&mut self, height: f64) {
         self.height = self.height.max(height);
     }
@@ -159,7 +159,7 @@ impl Picture {
         ));
     }
 
-    /// A hollow diamond that says something when it is pointed at.
+    /// A hollow diamond with a tooltip.
     pub(super) fn diamond(&mut self, x: f64, y: f64, size: f64, says: &str) {
         let [left, right, top, bottom] = [x - size, x + size, y - size, y + size].map(at);
         let (x, y, says) = (at(x), at(y), escape(says));
@@ -173,13 +173,13 @@ impl Picture {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
 
-    /// Letters on a grid: its lines end before them.
+    /// Text on a grid. The grid lines stop at it.
     pub(super) fn text_on_grid(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         let around = "paint-order=\"stroke\" stroke=\"var(--paper, #fff)\" stroke-width=\"4\"";
         self.letters(&format!("x=\"{}\" y=\"{}\" {around}", at(x), at(y)), size, anchor, text);
     }
 
-    /// Letters that run upward.
+    /// Vertical text, from bottom to top.
     pub(super) fn text_upward(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.letters(
             &format!("transform=\"translate({} {}) rotate(-90)\"", at(x), at(y)),
@@ -201,7 +201,7 @@ impl Picture {
         ));
     }
 
-    /// The picture as SVG, with a title for those who cannot see it.
+    /// The picture as SVG. The title is for screen readers.
     pub(super) fn finish(self, title: &str) -> String {
         let (width, height, title) = (at(self.width), at(self.height), escape(title));
         format!(
@@ -211,10 +211,10 @@ impl Picture {
     }
 }
 
-/// What striped boxes refer to; once a page.
+/// The pattern of striped boxes, once a page.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
-/// A little box in the colour of a series.
+/// A small box in the colour of a series.
 pub(super) fn swatch(fill: Fill) -> String {
     let stripes =
         if fill.is_striped() { "<rect width=\"12\" height=\"12\" fill=\"url(#stripes)\"/>" } else { "" };
@@ -224,13 +224,13 @@ pub(super) fn swatch(fill: Fill) -> String {
     )
 }
 
-/// How an error bar is drawn.
+/// The legend's error bar.
 pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
-/// How a published value is drawn.
+/// The legend's mark for a published value.
 pub(super) const PUBLISHED: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1L11 6L6 11L1 6Z\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.2\"/></svg>";
 
-/// A dashed line, in the legend.
+/// The legend's dashed line.
 pub(super) const DASHES: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/></svg>";
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_broken_where_it_may_and_cut_where_it_must() {
+    fn text_is_broken_at_blanks_or_cut() {
         assert_eq!(wrap("geometric mean", 12.0, 70.0), ["geometric", "mean"]);
         assert_eq!(wrap("geometric mean", 12.0, 200.0), ["geometric mean"]);
         assert_eq!(wrap("invalidate-16", 12.0, 75.0), ["invalidate-", "16"]);

@@ -1,7 +1,7 @@
-//! The two sizes in which every picture is drawn: for a page and for a phone.
-//! The style of the page shows one of them.
+//! The two sizes of every picture: for a page and for a phone. The style of the
+//! page shows one of them.
 
-/// A size of pictures. Their units are pixels where the picture has its room.
+/// A size of pictures. Its units are pixels on a screen that is wide enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
     /// On a page.
@@ -19,7 +19,7 @@ impl View {
         }
     }
 
-    /// The height between the ends of an axis.
+    /// The height of an axis.
     pub(super) fn plot(self) -> f64 {
         match self {
             View::Broad => 230.0,
@@ -27,7 +27,7 @@ impl View {
         }
     }
 
-    /// The width of a bar where groups need several rows anyway.
+    /// The width of a bar in a chart with several rows of groups.
     pub(super) fn bar(self) -> f64 {
         match self {
             View::Broad => 18.0,

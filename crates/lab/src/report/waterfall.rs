@@ -1,9 +1,9 @@
-//! The difference between two runs as a waterfall: from the cycles of the
-//! first, cause by cause, to those of the second.
+//! The difference between two runs as a waterfall: from the cycles of the first
+//! run, cause by cause, to those of the second.
 //!
-//! Where both runs are long and the difference is small, the axis does not
-//! begin at zero. Causes that are still too thin to see stand below once more,
-//! on a scale of their own.
+//! If both runs are long and the difference is small, the axis does not begin
+//! at zero. Causes that are still too thin to see are shown a second time
+//! below, on a larger scale.
 
 use super::escape::escape;
 use super::html::{Cell, Table, details};
@@ -15,31 +15,31 @@ use crate::why::{Difference, Part};
 const LETTERS: f64 = 12.5;
 const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// A row whose words stand above its box.
+/// A row whose text is above its box.
 const TALL_ROW: f64 = 38.0;
 const BOX: f64 = 16.0;
 const UNIT: &str = "cycles";
 
-// The colours of the two runs, of what is added and of what is saved.
+// The colours of the two runs, of added cycles and of saved cycles.
 const RUN: Fill = Fill(6);
 const ADDED: Fill = Fill(5);
 const SAVED: Fill = Fill(0);
 
-/// The axis begins above zero where all that changes lies in this share of it.
+/// The axis begins above zero if all changes lie in this share of it.
 const ZOOM_BELOW: f64 = 0.4;
-/// A box that is thinner than this is shown once more, enlarged.
+/// A box thinner than this is shown a second time, enlarged.
 const THIN: f64 = 8.0;
-/// The scale of the enlarged part is at least so many times larger.
+/// The smallest enlargement of the second part.
 const ENLARGE_MIN: f64 = 3.0;
 
-/// One row: its name, from where to where its box goes, and its number.
+/// One row: its name, the ends of its box, and its number.
 struct Bar {
     name: String,
     ends: [f64; 2],
     fill: Fill,
     says: String,
     label: String,
-    /// Does it begin at zero, even where the axis does not?
+    /// Whether the box begins at zero, even if the axis does not.
     is_whole: bool,
 }
 
@@ -74,7 +74,7 @@ struct Panel {
     low: f64,
     high: f64,
     step: f64,
-    /// Where the words of a row end and the plot begins and ends.
+    /// The end of the text of a row, and the ends of the plot.
     names: f64,
     left: f64,
     right: f64,
@@ -88,7 +88,7 @@ impl Panel {
         let (least, most) = ends.fold((f64::MAX, f64::MIN), |(low, high), end| (low.min(end), high.max(end)));
         let is_zoomed = least > 0.0 && most - least < ZOOM_BELOW * most;
         let (low, high, step) = match is_zoomed {
-            // Room for the stump of the runs' boxes.
+            // Leaves room for the beginning of the runs' boxes.
             true => ticks(least - 0.1 * (most - least).max(1.0), most),
             false => ticks(least.min(0.0), most.max(1.0)),
         };
@@ -99,7 +99,7 @@ impl Panel {
             View::Broad => widest(|bar| &bar.name).min(260.0),
             View::Slim => 0.0,
         };
-        // Numbers stand to the right of their box, or at the end of their words.
+        // Numbers are to the right of their box, or at the end of their text.
         let first = width_of(&tick(low, step), TICK) / 2.0;
         let last = width_of(&tick(high, step), TICK) / 2.0;
         let (left, right) = match view {
@@ -122,7 +122,7 @@ impl Panel {
         cycles.abs() * (self.right - self.left) / (self.high - self.low) < THIN
     }
 
-    /// Draws it below that height, and returns where it ends.
+    /// Draws the panel below `top` and returns the position of its end.
     fn draw(&self, picture: &mut Picture, top: f64) -> f64 {
         let height = if self.view == View::Broad { ROW } else { TALL_ROW };
         let first = top + LETTERS + 8.0;
@@ -138,7 +138,7 @@ impl Panel {
                 picture.zigzag(left + 8.0, [box_top - 1.0, box_top + BOX + 1.0]);
             }
             self.words(picture, bar, y, box_top, right);
-            // To where the next row goes on.
+            // A connector to the beginning of the next row.
             if number + 1 < self.bars.len() {
                 let x = self.x(to);
                 picture.line([x, box_top + BOX, x, box_top + BOX + 3.0], 0.6);
@@ -165,7 +165,7 @@ impl Panel {
 
     fn draw_axis(&self, picture: &mut Picture, [top, bottom]: [f64; 2]) {
         let all = ((self.high - self.low) / self.step).round() as usize;
-        // Every tick has a line; as many have a number as there is room for.
+        // Every tick has a line. Ticks have numbers as far as there is room.
         let widest = (0..=all).map(|n| width_of(&self.tick(n), TICK)).fold(0.0, f64::max) + 8.0;
         let between = (self.right - self.left) / all.max(1) as f64;
         let each = (widest / between).ceil().max(1.0) as usize;
@@ -183,7 +183,7 @@ impl Panel {
     }
 }
 
-/// The whole waterfall, the largest causes first.
+/// The whole waterfall, with the largest causes first.
 fn whole(difference: &Difference, view: View) -> Panel {
     let mut bars = vec![Bar::of_run(&difference.a, difference.cycles_a)];
     let mut level = difference.cycles_a as f64;
@@ -195,7 +195,8 @@ fn whole(difference: &Difference, view: View) -> Panel {
     Panel::new(bars, view)
 }
 
-/// The causes that are too thin there, if a scale of their own shows them better.
+/// The causes that are too thin in the whole, if a larger scale shows them
+/// better.
 fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     let thin: Vec<&Part> =
         difference.ranked().into_iter().filter(|part| whole.is_thin(part.cycles as f64)).collect();
@@ -210,7 +211,7 @@ fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     (!thin.is_empty() && scale(&panel) > ENLARGE_MIN * scale(whole)).then_some(panel)
 }
 
-/// Draws it.
+/// Draws the waterfall.
 pub(super) fn draw(difference: &Difference, view: View) -> String {
     let panel = whole(difference, view);
     let mut picture = Picture::new(view.width(), 0.0);
@@ -227,7 +228,7 @@ pub(super) fn draw(difference: &Difference, view: View) -> String {
     picture.finish(&format!("{workload}: where the cycles between {a} and {b} went"))
 }
 
-/// What a reader must know of the axis.
+/// The note about an axis that does not begin at zero.
 pub(super) fn about_axis(difference: &Difference) -> String {
     let panel = whole(difference, View::Broad);
     let mut text = String::new();
@@ -243,7 +244,7 @@ pub(super) fn about_axis(difference: &Difference) -> String {
     text
 }
 
-/// The numbers behind it.
+/// The table of the numbers.
 pub(super) fn table(difference: &Difference) -> Table {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for part in difference.ranked() {
@@ -324,7 +325,7 @@ mod tests {
         rest[..rest.find('"').unwrap()].parse().unwrap()
     }
 
-    /// The left and right end of each box.
+    /// The left and right ends of all boxes.
     fn boxes(svg: &str) -> Vec<(f64, f64)> {
         let lines = svg.lines().filter(|line| line.starts_with("<rect"));
         lines.map(|line| (value(line, "x"), value(line, "x") + value(line, "width"))).collect()
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_difference_of_long_runs_gets_an_axis_of_its_own_and_says_so() {
+    fn a_small_difference_of_long_runs_has_a_zoomed_axis_and_a_note() {
         let difference = of(1_000_000, &[("load", 4000), ("release", -9000)]);
         let svg = draw(&difference, View::Broad);
         let release = boxes(&svg)[1];

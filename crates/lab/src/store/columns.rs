@@ -1,7 +1,7 @@
-//! A result as the one row of a Parquet file.
+//! A result as a Parquet file with one row.
 //!
 //! Counters, energies and settings are columns, so that any reader of Parquet
-//! puts the files of a folder together by the names of columns.
+//! can join the files of a folder by column names.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Er
     Ok(cells)
 }
 
-/// The bytes of a file; the same for the same result.
+/// The bytes of a file. The same result gives the same bytes.
 pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String> {
     let cells = cells(task, measured).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
     Ok(bytes)
 }
 
-/// The result in a file, if it is that of the task.
+/// The result in a file, if it belongs to the task.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;

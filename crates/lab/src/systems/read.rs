@@ -1,5 +1,5 @@
-//! From the text of a machine description to a machine, or to the one
-//! sentence that says what is wrong with it and where.
+//! Reads the text of a machine description into a machine, or into one sentence
+//! with the first fault and its place.
 
 use core::ops::Range;
 use std::path::Path;
@@ -12,19 +12,19 @@ use crate::error::{Error, printable};
 use crate::place::Place;
 use workloads::nearest::nearest;
 
-/// Reads a machine. `path` is only for what an error says.
+/// Reads a machine. `path` appears in errors only.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column.
+/// The first fault, with its line and column.
 pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
     let protocols: Vec<Declared> = catalog::declared();
     parse_for(path, text, &protocols)
 }
 
-/// Reads a machine that may say something of these protocols.
+/// Reads a machine whose file may have settings of these protocols.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and column.
+/// The first fault, with its line and column.
 pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<System, Error> {
     let system: System = toml::from_str(text).map_err(|error| {
         let Some(span) = error.span() else {
@@ -71,8 +71,8 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
     Ok(system)
 }
 
-/// A description with another value under a key, as `l1.invalidate_cycles`.
-/// The key must be there: a slip is no new parameter.
+/// A description with another value for a key such as `l1.invalidate_cycles`.
+/// The key must exist, so that a typing error adds no parameter.
 pub(crate) fn changed(text: &str, key: &str, value: &toml::Value) -> Result<String, String> {
     let mut table: toml::Table = toml::from_str(text).map_err(|error| explain(error.message()))?;
     replace(&mut table, key, value)?;
@@ -87,7 +87,7 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
     };
     match (old, rest) {
         (toml::Value::Table(inner), Some(rest)) => replace(inner, rest, value),
-        // One of several tables, by its name.
+        // One of several tables, selected by its name.
         (toml::Value::Array(tables), Some(rest)) => {
             let (name, rest) = rest.split_once('.').unwrap_or((rest, ""));
             let is_named =
@@ -109,8 +109,8 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
     }
 }
 
-/// The sentence on a value that is not one of several names or tables. The reader
-/// says what it expected only of a wrong name, so it is asked about one.
+/// The error for a value that is not one of several names or tables. The reader
+/// lists the expected names only for a wrong name, so it is run on one.
 fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
@@ -130,7 +130,7 @@ fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     Some(format!("found `{}`, expected {expected}", printable(found)))
 }
 
-/// A table with each key that the reader misses in it.
+/// A table with every key that the reader requires in it.
 fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
     const KEYS_MAX: usize = 8;
     let mut keys: Vec<String> = Vec::new();
@@ -145,7 +145,7 @@ fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
-/// Where a problem's value stands.
+/// The offset of a faulty value.
 fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.into_inner();
@@ -164,7 +164,7 @@ fn key_offset(text: &str, path: &[String]) -> Option<usize> {
 }
 
 /// The reader's message as one printable line in the words of this program,
-/// with the nearest key for a wrong one.
+/// with the nearest known key for a wrong one.
 pub(crate) fn explain(message: &str) -> String {
     const CHARACTERS_MAX: usize = 1000;
     let line = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ");
@@ -185,7 +185,7 @@ pub(crate) fn explain(message: &str) -> String {
     }
 }
 
-/// Words of the reader and ours for them, in this order.
+/// Words of the reader and our replacements, applied in this order.
 const WORDS: [(&str, &str); 15] = [
     (" as i128", ""),
     ("expected a nonzero u32", "expected a whole number from 1 to 4294967295"),

@@ -1,51 +1,50 @@
-//! Protocols verified one after the other: their programs, claims and seeded faults, and
-//! what becomes of them.
+//! Verifies protocols one after the other: programs, claims, seeded faults, and results.
 //!
-//! A front end asks a [`Question`], and takes the answers one protocol at a time. It
-//! brings the tests, says when to stop, and shows or keeps what comes.
+//! A front end creates a [`Question`] and takes the answers one protocol at a time. It
+//! supplies the tests, decides when to stop, and shows or stores the results.
 
 mod records;
 mod replay;
 mod verified;
 
 pub use records::{Record, Records};
-pub use replay::{Replayed, Shown, TEST_BYTES, replay};
+pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
-/// What is verified, and within which bounds.
+/// The subjects and the bounds of a verification.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// These protocols, in this order.
+    /// The protocols, in this order.
     pub protocols: Vec<&'static str>,
-    /// These tests.
+    /// The tests.
     pub tests: Vec<Test>,
-    /// Also programs that are made, of up to so many operations; 0 for none.
+    /// Adds all generated programs of up to this many operations; 0 for none.
     pub operations: u8,
-    /// One of the made programs that differ only in names is enough.
+    /// Keeps one of the generated programs that differ only in names.
     pub symmetry: bool,
-    /// Also so many programs that are drawn.
+    /// Adds this many sampled programs.
     pub sample: usize,
-    /// The seed from which they are drawn.
+    /// The seed of the samples.
     pub seed: u64,
-    /// Over how many kernels and hosts programs are spread.
+    /// The number of kernels and hosts that programs are spread over.
     pub spread: Spread,
-    /// Chiplets of the machines.
+    /// The chiplets of the machines.
     pub chiplets: u16,
-    /// How often work-groups are taken off their compute units.
+    /// The number of times that work-groups are preempted.
     pub preemptions: u8,
-    /// Are faults seeded afterwards?
+    /// Whether faults are seeded afterwards.
     pub mutants: bool,
-    /// How many tests are explored at once.
+    /// The number of tests that are explored at once.
     pub jobs: usize,
-    /// The bytes that all of them together may take: [`TEST_BYTES`] each, if it is not said.
+    /// The bytes that all of them together may take. The default is [`TEST_BYTES`] for each.
     pub memory_bytes: Option<u64>,
 }
 
-/// The protocol of that name, or all of them.
+/// The protocol of this name, or all protocols.
 ///
 /// # Errors
 /// A sentence, if there is no such protocol.
@@ -63,36 +62,36 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
     Err(format!("there is no protocol '{name}', {meant}"))
 }
 
-/// The programs of the last protocol, and what they were made for: the models that
-/// are claimed, and whether scopes matter. Protocols with the same claims share them.
+/// The programs of the last protocol and their key: the claimed models, and whether
+/// scopes matter. Protocols with the same claims share them.
 #[derive(Debug)]
-struct Made {
+struct ProgramSet {
     key: (Vec<&'static str>, bool),
     programs: Programs,
 }
 
-/// A question, as far as it is answered.
+/// The state of a question.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
-    /// How many protocols have begun.
+    /// The number of protocols that have begun.
     begun: usize,
-    made: Option<Made>,
+    made: Option<ProgramSet>,
     complaints: Vec<String>,
 }
 
 impl Verifier {
-    /// Nothing is answered yet.
+    /// A question without answers.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }
     }
 
-    /// Begins with the next protocol: none, when all are done or `stop` says so.
+    /// Begins the next protocol. `None` if all are done or `stop` returns true.
     ///
     /// # Errors
-    /// A sentence, if it claims a model that is not known.
-    pub fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Begun<'_>>, String> {
+    /// A sentence, if the protocol claims an unknown model.
+    pub fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<ReadyProtocol<'_>>, String> {
         let left = &self.question.protocols[self.begun..];
         let Some(name) = left.first() else { return Ok(None) };
         if self.begun > 0 && stop() {
@@ -104,23 +103,28 @@ impl Verifier {
         self.begun += 1;
         let made = programs(&self.question, self.made.take(), &subject)?;
         let programs = &mut self.made.insert(made).programs;
-        Ok(Some(Begun { question: &self.question, subject, programs, complaints: &mut self.complaints }))
+        Ok(Some(ReadyProtocol {
+            question: &self.question,
+            subject,
+            programs,
+            complaints: &mut self.complaints,
+        }))
     }
 
-    /// What is not as it must be, over all protocols that were verified. Nothing, if
-    /// each keeps its claims, all was covered and every seeded fault accounted for.
+    /// Complaints about all verified protocols. Empty if each protocol keeps its
+    /// claims, everything was covered and every seeded fault is accounted for.
     #[must_use]
     pub fn complaints(self) -> Vec<String> {
         self.complaints
     }
 }
 
-/// The tests, and the programs that are made for the claims of a protocol.
-fn programs(question: &Question, last: Option<Made>, subject: &Subject) -> Result<Made, String> {
+/// The tests, and the programs generated for the claims of a protocol.
+fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
-    // One set is kept at a time: there may be very many.
+    // Only one set is kept, because it may be very large.
     if let Some(made) = last.filter(|made| made.key == key) {
         return Ok(made);
     }
@@ -132,41 +136,41 @@ fn programs(question: &Question, last: Option<Made>, subject: &Subject) -> Resul
         programs = programs.and_made(&claims, scopes_matter, operations, question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    Ok(Made { key, programs: programs.spread(question.spread) })
+    Ok(ProgramSet { key, programs: programs.spread(question.spread) })
 }
 
-/// A protocol that is about to be verified.
+/// A protocol that is ready for verification.
 #[derive(Debug)]
-pub struct Begun<'v> {
+pub struct ReadyProtocol<'v> {
     question: &'v Question,
     subject: Subject,
     programs: &'v mut Programs,
     complaints: &'v mut Vec<String>,
 }
 
-impl<'v> Begun<'v> {
+impl<'v> ReadyProtocol<'v> {
     /// Its name.
     #[must_use]
     pub fn protocol(&self) -> &'static str {
         self.subject.info.name
     }
 
-    /// How many tests there are so far.
+    /// The number of tests.
     #[must_use]
     pub fn tests(&self) -> usize {
         self.programs.tests().len()
     }
 
-    /// Verifies it, and makes each finding again to draw it.
+    /// Verifies the protocol, and replays each finding to draw it.
     ///
     /// # Errors
-    /// A sentence, as [`verify::verify_programs`].
+    /// A sentence of [`verify::verify_programs`].
     pub fn verify(
         self,
         stop: &(dyn Fn() -> bool + Sync),
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Verified<'v>, String> {
-        let Begun { question, subject, programs, complaints } = self;
+        let ReadyProtocol { question, subject, programs, complaints } = self;
         let machines = verify::on_chiplets(verify::machines_of(&subject.info), question.chiplets);
         let options = Options {
             bounds: machines.into_iter().map(|bounds| bounds.preempting(question.preemptions)).collect(),

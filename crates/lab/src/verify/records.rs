@@ -30,7 +30,7 @@ pub struct Record {
     protocol: String,
     /// The most operations of a generated program.
     operations: u8,
-    /// The number of sampled programs beside them, and their seed.
+    /// The number of sampled programs, and their seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sampled: Option<Sampled>,
     programs: u64,
@@ -96,7 +96,7 @@ impl Records {
     /// Reads a file of records.
     ///
     /// # Errors
-    /// What the text lacks, with its line.
+    /// The syntax error of the text, with its line.
     pub fn read(text: &str) -> Result<Records, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
@@ -118,7 +118,7 @@ impl Records {
         toml::to_string_pretty(self).map_err(|error| error.to_string())
     }
 
-    /// The records as the tables of a page in Markdown.
+    /// The records as the Markdown tables of a page.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
@@ -147,7 +147,7 @@ impl Records {
 }
 
 impl Record {
-    /// The record of a verification that took so many seconds.
+    /// The record of a verification of `seconds` seconds.
     #[must_use]
     pub fn of(v: &Verification, operations: u8, (programs, seed): (usize, u64), seconds: f64) -> Record {
         let (rows, unreached) = &v.rows;
@@ -200,7 +200,7 @@ impl Record {
         )
     }
 
-    /// A block that opens for each list of the record.
+    /// A folding block for each list of the record.
     fn details(&self) -> Vec<String> {
         let mut blocks = Vec::new();
         let mut list = |title: &str, items: &[String]| {

@@ -1,4 +1,4 @@
-//! A counterexample made again, by the explorer or with the timing.
+//! The replay of a counterexample, by the explorer or with timing.
 
 use explore::trace::{self, Obstacle, Verdict};
 use explore::{Replay, Subject, Trace};
@@ -6,36 +6,37 @@ use sim::config::System;
 
 use crate::replay::{self as timing, Timed};
 
-/// The bytes that a test may take that is explored, if nobody says what all of them may.
+/// The bytes that an explored test may take, unless the user sets a total.
 pub const TEST_BYTES: u64 = 2 << 30;
 
-/// A counterexample that was made again.
+/// A replayed counterexample.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// What happened.
-    pub shown: Shown,
-    /// What became of the fault.
+    /// The run.
+    pub shown: ReplayedRun,
+    /// The verdict about the fault.
     pub verdict: Verdict,
-    /// How it ends, in words.
+    /// The end of the run, in words.
     pub end: String,
-    /// Why that must not be, a line each.
+    /// The reasons why this end is forbidden, one a line.
     pub reasons: Vec<String>,
 }
 
-/// How a counterexample was made again.
+/// The run of a replayed counterexample.
 #[derive(Clone, Debug)]
-pub enum Shown {
+pub enum ReplayedRun {
     /// By the explorer.
     Explored(Replay),
-    /// With the timing.
+    /// With timing.
     Timed(Timed),
 }
 
 impl Replayed {
-    /// The verdict, as a sentence begins that ends with how it ends.
+    /// The verdict, as the beginning of a sentence that continues with the end
+    /// of the run.
     ///
     /// # Errors
-    /// The end alone, where the moves do not fit the machine.
+    /// The end alone, if the moves do not fit the machine.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
@@ -45,7 +46,7 @@ impl Replayed {
         }
     }
 
-    /// What is not as it must be: anything comes out that must not.
+    /// The complaint, unless the counterexample no longer reproduces.
     #[must_use]
     pub fn complaint(&self, trace: &Trace) -> Option<String> {
         let fails = || format!("{} fails {}: {}", trace.protocol, trace.test, self.end);
@@ -53,10 +54,11 @@ impl Replayed {
     }
 }
 
-/// Makes the moves of a trace again: by the explorer, within so many bytes, or with the
-/// latencies of a machine.
+/// Replays a trace: in the explorer within a number of bytes, or with the latencies of
+/// a machine.
 ///
 /// # Errors
+/// The reason why that is not possible.
 /// Why that is not possible.
 pub fn replay(
     trace: &Trace,
@@ -71,12 +73,12 @@ pub fn replay(
             let replayed = trace.replay(&subject, memory_bytes.unwrap_or(TEST_BYTES), stop)?;
             let trace::Replayed { replay, verdict, end } = replayed;
             let reasons = replay.reasons.clone();
-            Replayed { shown: Shown::Explored(replay), verdict, end, reasons }
+            Replayed { shown: ReplayedRun::Explored(replay), verdict, end, reasons }
         }
         Some(latencies) => {
             let timed = timing::replay(trace, &subject, latencies, stop)?;
             let (verdict, end, reasons) = (timed.verdict, timed.end.clone(), timed.reasons.clone());
-            Replayed { shown: Shown::Timed(timed), verdict, end, reasons }
+            Replayed { shown: ReplayedRun::Timed(timed), verdict, end, reasons }
         }
     })
 }

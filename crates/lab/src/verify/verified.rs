@@ -1,4 +1,4 @@
-//! What was found of a protocol, and what is wrong with that.
+//! The findings about a protocol, and the complaints about them.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use proto::words::{grouped, plural};
 
 use super::Record;
 
-/// A protocol that was verified.
+/// A verified protocol.
 #[derive(Debug)]
 pub struct Verified<'v> {
-    /// What is known of it.
+    /// The verification.
     pub verification: Verification,
-    /// The tests that its findings count in.
+    /// The tests that the findings refer to.
     pub tests: &'v [Arc<Test>],
-    /// Each finding made again; none where that was not possible.
+    /// The replay of each finding. `None` if it was not possible.
     pub charts: Vec<Option<Replay>>,
-    /// Up to how many operations the programs had that were made.
+    /// The most operations of a generated program.
     pub operations: u8,
-    /// How many programs were drawn, and from which seed.
+    /// The number of sampled programs, and their seed.
     pub sample: (usize, u64),
 }
 
 impl Verified<'_> {
-    /// Its record, for a run of so many seconds.
+    /// Its record, for a run of this many seconds.
     #[must_use]
     pub fn record(&self, seconds: f64) -> Record {
         Record::of(&self.verification, self.operations, self.sample, seconds)
     }
 
-    /// The cores with which it claims a model.
+    /// The cores that its claim of a model names.
     #[must_use]
     pub fn cores(&self, model: &str) -> Vec<&'static str> {
         let info = zoo::ALL.iter().find(|info| info.name == self.verification.protocol);
@@ -39,7 +39,7 @@ impl Verified<'_> {
         claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
     }
 
-    /// The test of a finding, what it is, and where: several lines.
+    /// A finding in several lines: its test, its kind and its place.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];
@@ -48,14 +48,14 @@ impl Verified<'_> {
         format!("{}: {}\n{}\n{placement}", test.name, finding.violation.why, finding.bounds)
     }
 
-    /// The chart of a finding, if it could be made again.
+    /// The chart of a finding, if it could be replayed.
     #[must_use]
     pub fn chart(&self, finding: usize) -> Option<String> {
         self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
     }
 
-    /// A finding as files, each by its ending: one that can be replayed, and a chart in
-    /// text and as a drawing.
+    /// The files of a finding, each with its extension: a trace for replay, and a chart
+    /// as text and as SVG.
     #[must_use]
     pub fn files(&self, finding: usize) -> Vec<(&'static str, String)> {
         let title = self.title(finding);
@@ -69,18 +69,18 @@ impl Verified<'_> {
         files
     }
 
-    /// What is not as it must be.
+    /// Complaints about the result.
     pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
         let of_claims = complaint(&self.verification);
         let mutants = self.verification.mutants.as_ref();
         of_claims
             .into_iter()
-            .chain(mutants.and_then(|mutants| unnoticed(self.verification.protocol, mutants)))
+            .chain(mutants.and_then(|mutants| unaccounted(self.verification.protocol, mutants)))
     }
 }
 
-/// What was found, drawn: without the reasons where there is no time left to ask
-/// for them.
+/// The charts of the findings. They lack the reasons if no time is left to
+/// compute them.
 pub(super) fn charts(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -124,8 +124,8 @@ fn complaint(verification: &Verification) -> Option<String> {
     }
 }
 
-/// Seeded faults that are not accounted for.
-fn unnoticed(protocol: &str, mutants: &Mutants) -> Option<String> {
+/// The complaint about seeded faults that are not accounted for.
+fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),
         (&mutants.undecided, "are undecided"),
@@ -143,7 +143,7 @@ mod tests {
     use explore::verify::{self, Options};
 
     #[test]
-    fn what_was_found_makes_files_when_there_is_no_time_left() {
+    fn findings_make_files_even_without_time_left() {
         let text = include_str!("../../../../docs/findings/hlrc.litmus");
         let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
         let subject = Subject::named("hlrc").expect("a protocol");
@@ -153,7 +153,7 @@ mod tests {
         let drawn = charts(&subject, tests, &verification, &|| true);
         assert!(!drawn.is_empty());
         assert!(drawn.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
-        // One that could not be drawn at all.
+        // A finding that could not be drawn.
         let charts: Vec<Option<Replay>> = drawn.into_iter().skip(1).chain([None]).collect();
         let last = charts.len() - 1;
         let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0) };

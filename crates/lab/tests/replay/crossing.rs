@@ -1,5 +1,6 @@
-//! A protocol whose compute units have a cache for loads and another one for
-//! stores: what a core asks of the second, and its answers, cross.
+//! A protocol whose compute units have one cache for loads and another one for
+//! stores. Requests to the second cache and their answers take the move
+//! `cross`.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use crate::{Dice, machine};
 const LEVEL: &str =
     "latency_cycles = 20\nbytes = 4096\nways = 4\nmiss_registers = 16\nstore_fifo_entries = 16\n";
 
-/// A machine of this repository with the levels of the toy.
+/// A machine of this repository with the levels of the test protocol.
 fn levelled() -> System {
     let mut system = System { levels: Vec::new(), ..machine("hrf-8cu") };
     system.l2.below = Some(String::from("l3"));
@@ -32,7 +33,7 @@ fn levelled() -> System {
     toml::from_str(&format!("{text}\n{}", levels.concat())).expect("a machine")
 }
 
-/// Several stores and loads of one thread are under way at once.
+/// Several stores and loads of one thread are in progress at once.
 const BUSY: &str = "OPENCL busy
 { }
 
@@ -54,7 +55,7 @@ exists (0:r0=0 /\\ 0:r1=0 /\\ 1:r0=0 /\\ 1:r1=0 /\\ f=7 /\\ x=1)
 ";
 
 #[test]
-fn a_machine_with_split_caches_can_be_led() {
+fn a_machine_with_split_caches_can_follow_a_trace() {
     let system = levelled();
     let test = Test::read("busy", BUSY).expect("a test");
     let through = Bounds { banks: 1, ..Bounds::new(WritePolicy::Through, WritePolicy::Through) };

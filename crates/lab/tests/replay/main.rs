@@ -1,5 +1,5 @@
-//! Counterexamples of the explorer, made again with the timing: the same fault
-//! comes out, and a file that was changed is refused.
+//! Counterexamples of the explorer, replayed with timing. The same fault comes
+//! out, and a changed file is refused.
 
 mod crossing;
 mod staged;
@@ -22,7 +22,7 @@ use proto::{Protocol, WritePolicy};
 use sim::config::System;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-/// The file that is kept of hLRC.
+/// The recorded trace of hLRC.
 const KEPT: &str = include_str!("../../../../docs/findings/hlrc.trace");
 
 fn machine(name: &str) -> System {
@@ -34,7 +34,8 @@ fn timed(trace: &Trace) -> Result<Timed, String> {
     replay(trace, &subject, &machine("hrf-8cu"), &|| false).map_err(|error| error.to_string())
 }
 
-/// The trace survives its file, and the same fault comes out of it with the timing.
+/// Asserts that the trace can be written and read, and that its fault comes out
+/// with timing.
 fn comes_out(trace: &Trace) {
     let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
@@ -43,7 +44,7 @@ fn comes_out(trace: &Trace) {
     let subject = Subject::named(&trace.protocol).expect("a protocol");
     let explored = read.replay(&subject, u64::MAX, &|| false).expect("it can be explored");
     assert_eq!(explored.verdict, Verdict::Same, "{}:\n{trace}", explored.end);
-    // By its own sentence alone.
+    // A fault with another explanation is another fault.
     let mut other = read;
     other.violation.why.push('!');
     let other = self::timed(&other).expect("the moves are the same");
@@ -62,7 +63,7 @@ fn shipped(path: &str) -> Test {
     Test::read(path, text).expect("a test")
 }
 
-/// What is wrong with a test, with a claim or what else is asked.
+/// The counterexamples of a test, with the claims or other checks.
 fn refuted(
     explorer: &mut Explorer,
     protocol: &str,
@@ -80,7 +81,7 @@ fn refuted(
 }
 
 #[test]
-fn the_kept_counterexample_comes_out_on_every_machine() {
+fn the_recorded_counterexample_is_reproduced_on_every_machine() {
     let trace: Trace = KEPT.parse().expect("it is kept");
     let subject = Subject::of::<zoo::hlrc::Hlrc>();
     for name in Systems::with_folder("none").names() {
@@ -93,15 +94,15 @@ fn the_kept_counterexample_comes_out_on_every_machine() {
             timed.cycles.iter().copied().collect::<Option<_>>().expect("each has its cycle");
         assert!(cycles.is_sorted() && cycles.len() == 7 && cycles[0] < cycles[6], "{cycles:?}");
     }
-    // The repaired protocol does something else when it is led there.
+    // The repaired protocol does not follow these moves.
     let mut other = trace;
     other.protocol = "hlrc-repaired".to_owned();
     assert!(!timed(&other).is_ok_and(|timed| timed.verdict == Verdict::Same));
 }
 
-/// Programs that were made, exchanges of every order among them, and hosts.
+/// Generated programs, with exchanges of every order, and hosts.
 #[test]
-fn counterexamples_of_hlrc_come_out() {
+fn counterexamples_of_hlrc_are_reproduced() {
     let claims = [Claim::of("drf").expect("a known model")];
     let scopes = corpus::scopes_matter(&Subject::of::<zoo::hlrc::Hlrc>());
     let tests = corpus::made(&claims, scopes, 2, true, 1, &|| false);
@@ -116,7 +117,7 @@ fn counterexamples_of_hlrc_come_out() {
 }
 
 #[test]
-fn figure_6_comes_out_of_targeted_flushes() {
+fn figure_6_is_reproduced_with_targeted_flushes() {
     let test = shipped("hrf/fig6.litmus");
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
@@ -136,7 +137,7 @@ fn mutant(protocol: &str, name: &str) -> Mutant {
     found.unwrap_or_else(|| panic!("{protocol} has no mutant {name}"))
 }
 
-/// What comes first of a seeded fault.
+/// The first finding about a seeded fault.
 fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
     let subject = Subject::named(protocol).expect("a protocol");
     for bounds in [COMBINING, COMBINING.evicting()] {
@@ -161,7 +162,7 @@ fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
 }
 
 #[test]
-fn a_protocol_that_never_flushes_fails_with_the_timing() {
+fn a_protocol_without_flushes_fails_with_timing() {
     let protocols = [
         ("vi", "no Flush"),
         ("rsp", "no FlushOthers"),
@@ -172,14 +173,14 @@ fn a_protocol_that_never_flushes_fails_with_the_timing() {
         let trace = first_of(protocol, &mutant(protocol, fault));
         assert!(trace.to_string().contains(&format!("protocol {protocol}\nseeded ")), "{trace}");
         comes_out(&trace);
-        // By the fault alone.
+        // Without the seeded fault, the same fault does not come out.
         let mut sound = trace;
         sound.mutant = None;
         assert!(!timed(&sound).is_ok_and(|timed| timed.verdict == Verdict::Same));
     }
 }
 
-/// The last of the outcomes that there are, by the shortest way.
+/// The last of all outcomes, by the shortest schedule.
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
     let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };
@@ -197,10 +198,11 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
     Some(trace)
 }
 
-/// Where the explorer can go, the timed machine can be led: on every protocol,
-/// in every placement, with every policy and core, evictions and the host.
+/// The timed machine can follow every schedule of the explorer: on every
+/// protocol, in every placement, with every policy and core, evictions and the
+/// host.
 #[test]
-fn the_machine_can_be_led_where_the_explorer_went() {
+fn the_machine_follows_every_walk_of_the_explorer() {
     let through = Bounds::new(WritePolicy::Through, WritePolicy::Through);
     let drop = Bounds::new(WritePolicy::ThroughInvalidate, WritePolicy::ThroughInvalidate);
     let machines = [
@@ -258,9 +260,9 @@ fn the_machine_can_be_led_where_the_explorer_went() {
     assert_eq!(seen, BTreeSet::from(["answer", "deliver", "evict", "issue", "serve", "timer"]), "{kinds:?}");
 }
 
-/// Deadlocks, what tables call impossible, and what is left over.
+/// Deadlocks, impossible rows, and unfinished work at the end.
 #[test]
-fn other_faults_than_outcomes_come_out() {
+fn faults_other_than_outcomes_are_reproduced() {
     let mut seen = BTreeMap::<Fault, usize>::new();
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
@@ -271,7 +273,8 @@ fn other_faults_than_outcomes_come_out() {
             let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };
             let trace = trace.seeded(mutant);
             match trace.violation.fault {
-                // What the explorer asks of a step beside the tables.
+                // The explorer checks this condition of a step outside of the
+                // tables.
                 Fault::Impossible if trace.violation.why.starts_with("NodeId") => continue,
                 Fault::Impossible | Fault::Deadlock | Fault::Unquiet => {}
                 Fault::Outcome | Fault::Livelock | Fault::ThinAir | Fault::Astray => continue,
@@ -284,7 +287,7 @@ fn other_faults_than_outcomes_come_out() {
 }
 
 #[test]
-fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
+fn an_impossible_move_is_named_with_the_possible_ones() {
     let cases = [
         (
             "deliver 0 1 0\nserve",
@@ -307,7 +310,7 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
     }
-    // Led half of the way it goes on.
+    // After half of the moves it continues.
     let mut short: Trace = KEPT.parse().expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
@@ -315,7 +318,7 @@ fn a_move_that_cannot_be_made_is_named_with_those_that_can() {
 }
 
 #[test]
-fn what_is_said_of_all_runs_is_not_asked_of_one() {
+fn findings_about_all_runs_are_not_replayed_with_timing() {
     for (fault, what) in
         [("Livelock", "that a program never ends"), ("ThinAir", "that a byte was never written")]
     {
@@ -327,7 +330,7 @@ fn what_is_said_of_all_runs_is_not_asked_of_one() {
 }
 
 #[test]
-fn a_thread_that_never_waits_posts_no_more_than_it_may() {
+fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let text = KEPT.replacen("|   int r0 = *x;", "|   while (1) { *x = 1; }\n|   int r0 = *x;", 1);
     let mut trace: Trace = text.parse().expect("it is a test still");
     trace.violation.moves.truncate(1);
@@ -336,7 +339,7 @@ fn a_thread_that_never_waits_posts_no_more_than_it_may() {
 }
 
 #[test]
-fn what_no_timed_machine_has_is_told() {
+fn features_that_no_timed_machine_has_are_named() {
     let with = |from: &str, to: &str| {
         let text = KEPT.replacen(from, to, 1);
         assert_ne!(text, KEPT);
@@ -350,7 +353,7 @@ fn what_no_timed_machine_has_is_told() {
     assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
 }
 
-/// A small deterministic source of choices.
+/// A small deterministic source of random choices.
 struct Dice(u64);
 
 impl Dice {
@@ -361,7 +364,7 @@ impl Dice {
 }
 
 #[test]
-fn no_file_does_worse_than_to_be_refused() {
+fn any_damaged_file_is_read_or_refused() {
     const WORDS: [&str; 14] = [
         "0", "1", "255", "64", "3", "yes", "host", "cu1", "Gpu", "Livelock", "issue", "Through", "acq_rel",
         "|",

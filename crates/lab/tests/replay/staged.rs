@@ -18,7 +18,7 @@ fn kinds(trace: &Trace) -> BTreeSet<String> {
     trace.violation.moves.iter().map(kind).collect()
 }
 
-/// Walks of shipped tests, on every protocol; the kinds of moves that they made.
+/// Walks of shipped tests on every protocol. Returns the kinds of their moves.
 fn walks(
     machines: &[Bounds],
     spread: Spread,
@@ -61,7 +61,7 @@ fn walks(
     seen
 }
 
-/// What no kernel has.
+/// Returns true if a message names a feature that no kernel has.
 fn is_known(why: &str) -> bool {
     let known = [
         "and never looks whether",
@@ -87,7 +87,7 @@ fn machines() -> [Bounds; 5] {
 }
 
 #[test]
-fn programs_of_several_kernels_come_to_their_ends() {
+fn programs_of_several_kernels_reach_their_ends() {
     let spread = Spread { kernels: 3, hosts: 1 };
     let is_staged = |placement: &Placement| !placement.stages.is_empty();
     let seen = walks(&machines(), spread, is_staged, |_| false);
@@ -97,7 +97,7 @@ fn programs_of_several_kernels_come_to_their_ends() {
 }
 
 #[test]
-fn preempted_programs_come_to_their_ends() {
+fn preempted_programs_reach_their_ends() {
     let machines = machines().map(|bounds| bounds.preempting(2));
     let is_preempt = |mv: Move| matches!(mv, Move::Preempt { .. } | Move::Resume { .. });
     for spread in [Spread::default(), Spread { kernels: 2, hosts: 1 }] {
@@ -126,7 +126,7 @@ P2@wg 2, dev 0 (global int* x) {
 exists (2:r0=0)
 ";
 
-/// Two compute units read a word that the host looks at.
+/// Two compute units read a word that the host reads, too.
 const READ: &str = "OPENCL read
 { }
 
@@ -141,8 +141,8 @@ P1@wg 1, dev 0 (global int* x) {
 exists (0:r0=0 /\\ x=0)
 ";
 
-/// The faults that come of a program on a protocol with a seeded fault in the plan of a
-/// kernel's beginning or end; each with its trace.
+/// The faults of a program on a protocol with a seeded fault in the plan of a kernel's
+/// beginning or end, each with its trace.
 fn seeded(
     protocol: &str,
     (text, placement): (&str, &dyn Fn(Placement) -> Placement),
@@ -174,8 +174,8 @@ fn handed_on(placement: Placement) -> Placement {
     Placement { agents: vec![Agent::Cu(0), Agent::Cu(1), Agent::Cu(0)], stages: vec![0, 1, 2], ..placement }
 }
 
-/// Parts of the names of faults: of a kernel's end, and of its beginning, at which alone
-/// these programs acquire.
+/// Parts of the names of faults: at a kernel's end, and at its beginning, which is the
+/// only acquire of these programs.
 const FAULTS: [&[&str]; 2] = [&["KernelEnd", ", without "], &[": no Invalidate"]];
 
 fn is_of(mutant: &Mutant, fault: &[&str]) -> bool {
@@ -184,7 +184,7 @@ fn is_of(mutant: &Mutant, fault: &[&str]) -> bool {
 
 /// A kernel that ends without a flush, and one that begins without an invalidation.
 #[test]
-fn faults_of_the_boundaries_of_kernels_come_out() {
+fn faults_of_kernel_boundaries_are_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
         for fault in FAULTS {
             let is_it = |mutant: &Mutant| is_of(mutant, fault);
@@ -199,9 +199,9 @@ fn faults_of_the_boundaries_of_kernels_come_out() {
     }
 }
 
-/// The next kernel of a program reads what the host has overwritten.
+/// The next kernel of a program reads values that the host has overwritten.
 #[test]
-fn a_stale_copy_behind_the_program_comes_out() {
+fn a_stale_copy_after_the_program_is_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
         let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[1]);
         let traces = seeded(protocol, (READ, &|placement| placement), is_it, COMBINING);
@@ -212,7 +212,8 @@ fn a_stale_copy_behind_the_program_comes_out() {
     }
 }
 
-/// A work-group reads what it has written. Another one reads the word beside it.
+/// A work-group reads the word that it has written. Another one reads the next
+/// word.
 const OWN: &str = "OPENCL own-word
 { }
 
@@ -232,9 +233,10 @@ fn paired(placement: Placement) -> Placement {
     Placement { lines: vec![0, 0], ..placement }
 }
 
-/// A work-group that is saved without a flush, or goes on without an invalidation.
+/// A work-group that is preempted without a flush, or resumed without an
+/// invalidation.
 #[test]
-fn faults_of_preemptions_come_out() {
+fn faults_of_preemptions_are_reproduced() {
     for protocol in ["vi", "rsp", "hlrc", "denovo-b"] {
         for fault in FAULTS {
             let is_it = |mutant: &Mutant| is_of(mutant, fault);
@@ -246,9 +248,9 @@ fn faults_of_preemptions_come_out() {
     }
 }
 
-/// Moves out of their turn are refused by the timed machine as well.
+/// The timed machine, too, refuses moves out of order.
 #[test]
-fn boundaries_and_preemptions_wait_for_their_turn() {
+fn boundaries_and_preemptions_out_of_order_are_refused() {
     let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[0]);
     let staged = seeded("vi", (HANDED_ON, &handed_on), is_it, COMBINING).remove(0).to_string();
     let preempted = seeded("vi", (OWN, &paired), is_it, COMBINING.preempting(1));

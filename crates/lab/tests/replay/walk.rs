@@ -1,5 +1,4 @@
-//! Programs walked at random in the explorer: moves from the first to the last, as a
-//! trace has them.
+//! Random walks of programs in the explorer: all moves of a run, as in a trace.
 
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
@@ -8,10 +7,10 @@ use lab::replay::Timed;
 
 use crate::Dice;
 
-/// No walk of these programs needs more.
+/// No walk of these programs is longer.
 const MOVES_MAX: usize = 250;
 
-/// The moves that are open behind these.
+/// The possible moves after these.
 fn open(
     explorer: &mut Explorer,
     test: &Test,
@@ -23,7 +22,7 @@ fn open(
     if drawn.end != End::Goes {
         return Err(drawn.end);
     }
-    // No node has that number.
+    // No node has this number.
     moves.push(Move::Answer { node: 250, line: 0 });
     let drawn = explorer.replay(&program, &test.placements[placement], moves).expect("supported");
     moves.pop();
@@ -32,8 +31,8 @@ fn open(
     Ok(named.map(|mv| mv.parse().expect("a move")).collect())
 }
 
-/// A walk to the end of the program, if it comes to one. Moves that are `rare` are made
-/// wherever they are open.
+/// A walk to the end of the program, if it reaches one. `rare` moves are made whenever
+/// they are possible.
 pub(crate) fn walk(
     explorer: &mut Explorer,
     protocol: &str,
@@ -58,12 +57,12 @@ pub(crate) fn walk(
     Some(Trace::of(protocol, test, &finding))
 }
 
-/// The timed machine comes to the end of the walk.
+/// Asserts that the timed machine reaches the end of the walk.
 pub(crate) fn comes_to_its_end(trace: &Trace, timed: Result<Timed, String>) {
     let timed = timed.unwrap_or_else(|why| panic!("{why}:\n{trace}"));
     assert_eq!(timed.end, trace.violation.why, "{trace}");
     let expected = match trace.violation.fault {
-        // No model is asked.
+        // The walk is not checked against a model.
         Fault::Outcome => Verdict::Gone,
         _ => Verdict::Same,
     };

@@ -1,4 +1,4 @@
-//! What a step can see and do.
+//! The context of a step: its view of the run, and its effects.
 
 use super::{Ask, Disposition, Protocol};
 use crate::effects::Effects;
@@ -12,18 +12,18 @@ use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
 use crate::table::{Change, Looked, Mutation, Row, Table};
 
-/// What every step of a run shares and none may change.
+/// The constants of a run, which all steps share.
 #[derive(Debug)]
 pub struct World<'a, P: Protocol> {
     /// Immutable parameters of the protocol.
     pub params: &'a P::Params,
     /// The levels of the machine.
     pub levels: &'a Levels,
-    /// Where lines live.
+    /// The home of each line.
     pub homes: &'a Homes,
     /// The arrays that each kernel of the program uses.
     pub kernels: &'a [Vec<ArrayUse>],
-    /// A seeded fault, when the checker is being checked.
+    /// A seeded fault, which a test of the verifier sets.
     pub mutation: Option<Mutation>,
 }
 
@@ -34,17 +34,17 @@ impl<P: Protocol> Clone for World<'_, P> {
 }
 impl<P: Protocol> Copy for World<'_, P> {}
 
-/// What a step can see and do.
+/// The context of a step: its view of the run, and its effects.
 #[derive(Debug)]
 pub struct Cx<'a, P: Protocol> {
-    /// What all steps share.
+    /// The constants of the run.
     pub world: World<'a, P>,
     /// This controller.
     pub me: NodeId,
-    /// The step of its plan at which a request stands. Kept with the request
-    /// while it is parked.
+    /// The index of the request's current step in its plan. The station keeps it
+    /// with the request while the request is parked.
     pub stage: u8,
-    /// What is done.
+    /// The effects of this step.
     pub fx: &'a mut Effects<P::Msg>,
     pub(crate) parked: &'a ParkedInputs<P::Msg>,
 }
@@ -57,7 +57,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
         self.world.levels.of(self.me.kind)
     }
 
-    /// The controller below that serves a line; this one, if memory is below.
+    /// The controller below that serves a line, or this one if memory is below.
     #[inline]
     #[must_use]
     pub fn below(&self, line: LineAddr) -> NodeId {
@@ -67,24 +67,23 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// Does something wait for a way of the set? Whatever takes a way there, or
-    /// pins a line that could be given up, comes behind it.
+    /// Whether an input waits for a way of the set. It has priority over later
+    /// inputs that take a way there or pin a line that could be evicted.
     #[inline]
     #[must_use]
     pub fn is_wanted(&self, set: SetIndex) -> bool {
         self.parked.contains_key(&Key::Way(set))
     }
 
-    /// An action of a row has no request, message or bytes to work on: the row
-    /// stands where such an input cannot be. The input is reported as one that
-    /// cannot happen.
+    /// Reports an action without the request, message or bytes that it needs: its
+    /// row is at an event that does not carry them. The input counts as impossible.
     #[cold]
     pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
         self.impossible(&format!("{} has nothing to work on", action.name()));
     }
 
-    /// Counts one down. Where there is none to count, the input is reported as
-    /// one that cannot happen, for that reason.
+    /// Subtracts one from a count. If the count is zero, reports the input as
+    /// impossible, for the reason `why`.
     #[inline]
     pub fn count_down(&mut self, count: &mut u32, why: &str) {
         match count.checked_sub(1) {
@@ -93,13 +92,13 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// Reports the input as one that cannot happen, in the middle of a step.
+    /// Reports the input as impossible, in the middle of a step.
     #[cold]
     pub fn impossible(&mut self, why: &str) {
         self.fx.violate::<P>(self.me, why);
     }
 
-    /// Looks a row up, counts it, and applies the seeded fault if it is there.
+    /// Looks a row up, counts its use, and applies a seeded fault of that row.
     #[inline]
     pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> Looked<T::State, T::Action> {
         let index = state.index() * T::Event::ALL.len() + event.index();
@@ -111,7 +110,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// The plan of a request, shortened by the seeded fault if it is there.
+    /// The step of a request's plan at a stage, with a seeded fault of that plan.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
         match self.world.mutation {
@@ -124,9 +123,9 @@ impl<'a, P: Protocol> Cx<'a, P> {
 }
 
 impl<P: Protocol> Cx<'_, P> {
-    /// Takes the steps of a request's plan, from the one at which it stands,
-    /// for as long as `take` says `None`. A row that sends the request on to
-    /// its next step has moved the stage already.
+    /// Takes the steps of a request's plan, from its current one on, for as long
+    /// as `take` returns `None`. A row that ends with the next step has already
+    /// advanced the stage.
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,

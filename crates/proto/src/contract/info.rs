@@ -1,8 +1,8 @@
-//! What a protocol says of itself.
+//! The description of a protocol: name, source, claims and needs.
 
 use crate::issue::IssueRule;
 
-/// In which order messages between two nodes may arrive.
+/// The order in which messages between two nodes may arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channels {
     /// In the order in which they were sent, for each pair of nodes.
@@ -11,51 +11,51 @@ pub enum Channels {
     Unordered,
 }
 
-/// What a protocol says it implements.
+/// A memory model that a protocol promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The memory model, by the name the litmus tool knows.
+    /// The name of the memory model in `fencepost litmus`.
     pub model: &'static str,
-    /// The cores with which it implements the model.
+    /// The cores for which the promise holds.
     pub cores: &'static [IssueRule],
-    /// How the model's operations become requests.
+    /// The mapping of the model's operations to requests.
     pub mapping: &'static str,
 }
 
-/// What a program must say where work-groups share data.
+/// What a program must specify where work-groups share data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
-    /// A scope that both sides are in: a narrower one orders nothing.
+    /// A scope that includes both sides. A narrower one orders nothing.
     Scoped,
-    /// The same, or a remote operation, which reaches across narrower scopes.
+    /// A scope that includes both sides, or a remote operation.
     Remote,
-    /// Nothing: atomics are correct whatever their scope.
+    /// Nothing: atomics are correct at any scope.
     Unscoped,
 }
 
-/// What a protocol says of itself.
+/// The description of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// Its name on the command line.
     pub name: &'static str,
-    /// One line.
+    /// The idea, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper and the sections that it follows.
     pub source: &'static str,
-    /// What it claims.
+    /// The memory models that it promises.
     pub claims: &'static [Claim],
-    /// What it needs of the network.
+    /// The order of messages that it needs.
     pub channels: Channels,
-    /// What it needs of programs that share data.
+    /// What programs must specify where work-groups share data.
     pub sharing: Sharing,
-    /// The seeded faults that no program can notice, as texts: in each line the
-    /// name of a fault, ` # `, and the reason. A `*` in a name stands for any
-    /// text.
+    /// The equivalent mutants, as texts. Each line holds the name of a seeded
+    /// fault, ` # `, and the reason why no program can detect it. A `*` in a name
+    /// stands for any text.
     pub equivalent: &'static [&'static str],
 }
 
 impl Info {
-    /// The seeded faults that no program can notice, each with the reason.
+    /// The names of the equivalent mutants, each with its reason.
     pub fn equivalents(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         self.equivalent.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(" # "))
     }

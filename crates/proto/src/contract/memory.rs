@@ -1,4 +1,4 @@
-//! Operations on memory, and what it answers.
+//! Operations on memory, and their replies.
 
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{NodeId, Slot};
@@ -9,13 +9,13 @@ use crate::request::Rmw;
 pub struct MemoryOp {
     /// The line.
     pub line: LineAddr,
-    /// What is done.
+    /// The access.
     pub access: MemoryAccess,
-    /// Comes back with the reply.
+    /// The reply echoes it.
     pub tag: MemoryTag,
 }
 
-/// What is done to memory.
+/// An access to a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryAccess {
     /// Read the whole line.
@@ -39,7 +39,7 @@ pub enum MemoryAccess {
 }
 
 impl MemoryAccess {
-    /// Memory performs it on a line: what its answer carries.
+    /// Performs the access on a line. Returns the bytes of the reply.
     #[inline]
     pub fn perform(&self, line: &mut LineData) -> LineData {
         match self {
@@ -53,18 +53,18 @@ impl MemoryAccess {
     }
 }
 
-/// What a controller wants to be told when memory answers.
+/// The context that a controller needs when memory replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryTag {
-    /// Whom it was done for.
+    /// The node on whose behalf the operation is.
     pub node: NodeId,
-    /// A number of the controller's own.
+    /// A number with a meaning of the controller's choice.
     pub slot: Slot,
-    /// Another one.
+    /// Another such number.
     pub note: u8,
 }
 
-/// Memory's answer.
+/// A reply of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryReply {
     /// The operation.

@@ -1,4 +1,4 @@
-//! What messages tell drivers, and the times in them.
+//! The properties of messages that drivers use, and logical times.
 
 use crate::line::LineAddr;
 use core::fmt::Debug;
@@ -8,41 +8,42 @@ use core::hash::Hash;
 pub trait Message: Clone + Eq + Hash + Debug {
     /// Its name, for charts and statistics.
     fn name(&self) -> &'static str;
-    /// Bytes that travel beside the header, on a machine with such lines.
+    /// The bytes after the header, on a machine with lines of `line_bytes`.
     fn payload_bytes(&self, line_bytes: u32) -> u32;
-    /// The line it is about, if any.
+    /// The line that it concerns, if any.
     fn line(&self) -> Option<LineAddr>;
-    /// Does it ask the receiver for a line (and count as a hit or a miss)?
+    /// Whether it requests a line from the receiver. Such a message counts as a
+    /// hit or a miss.
     fn is_access(&self) -> bool;
-    /// Must it stay behind an earlier one of its sender for the same line that
-    /// is parked? Not so for what a parked access may be waiting for: flushed
-    /// bytes of a line under recall, for example.
+    /// Whether it stays behind a parked message of the same sender for the same
+    /// line. A message that a parked access may need returns false: flushed bytes
+    /// of a line under recall, for example.
     fn keeps_order(&self) -> bool {
         self.is_access()
     }
-    /// Forgets the first of the written bytes that it carries, when the checker
-    /// is being checked. False if it carries none.
+    /// Drops the first of the written bytes that it carries, for a seeded fault.
+    /// Returns false if it carries none.
     fn forget_byte(&mut self) -> bool {
         false
     }
-    /// Time passes while the message is on its way or parked: the times that it
-    /// carries, relative to now, become that much shorter ([`aged`]). The number
-    /// is negative where the clock of the receiver is behind that of the sender.
+    /// Shortens the relative times that it carries by `elapsed` ticks ([`aged`]),
+    /// because time has passed while it was in flight or parked. `elapsed` is
+    /// negative if the receiver's clock is behind the sender's.
     fn age(&mut self, elapsed: i32) {
         let _ = elapsed;
     }
-    /// Shows every logical time in it; see [`super::Protocol::REBASED`].
+    /// Visits every logical time in it; see [`super::Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
 }
 
-/// A logical time, as a timestamp: it advances with what happens, not by itself.
+/// A logical time, such as a timestamp. Events advance it, clocks do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u32);
 
-/// What is left of a time that is kept relative to now, as a lease of so many
-/// ticks. A time that has run out stays so.
+/// The rest of a relative time, such as a lease of `ticks`, after `elapsed` ticks.
+/// An expired time stays expired.
 #[inline]
 #[must_use]
 pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
@@ -52,10 +53,11 @@ pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
     }
 }
 
-/// All messages of a protocol, one of which carries an `M`. Where several kinds of
-/// controller take it, the kind that gets it decides which.
+/// The message enumeration of a protocol, with a variant that carries an `M`. If
+/// several kinds of controller receive an `M`, the kind of the receiver selects the
+/// variant.
 pub trait Wrap<M>: Sized {
-    /// The message for a controller of that kind.
+    /// The message for a controller of a kind.
     fn wrap(kind: u8, msg: M) -> Self;
 }
 
@@ -66,7 +68,7 @@ impl<M, All: From<M>> Wrap<M> for All {
     }
 }
 
-/// A message to a controller that is never told anything.
+/// The messages of a controller that receives none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoMessage {}
 

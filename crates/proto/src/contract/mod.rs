@@ -1,8 +1,8 @@
 //! The contract between a protocol and its drivers.
 //!
-//! A protocol is any number of kinds of [`Controller`]. A controller is a
-//! value; its only door is [`Controller::step`]. The driver owns every choice:
-//! when a message arrives, which way is evicted, when a timer fires.
+//! A protocol has any number of kinds of [`Controller`]. A controller is a value
+//! that changes only in [`Controller::step`]. The driver makes every choice: when a
+//! message arrives, which way is evicted, when a timer expires.
 
 mod cx;
 mod info;
@@ -26,61 +26,61 @@ use crate::uses::Uses;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// What reaches a controller.
+/// An input of a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
     /// A request, new or presented again.
     Request(Ask<'a>),
     /// A message.
     Message {
-        /// Who sent it.
+        /// The sender.
         from: NodeId,
-        /// What it says.
+        /// The message.
         msg: &'a M,
     },
-    /// Memory answers. Memory serves the operations that one controller sends
+    /// A reply of memory. Memory serves the operations that one controller sends
     /// for one line in the order in which it sent them.
     Memory(&'a MemoryReply),
-    /// The driver has chosen this way to be given up.
+    /// The driver evicts this way.
     Evict(Way),
-    /// A timer that was asked for.
+    /// A timer that the controller armed has expired.
     Timer(TimerClass),
-    /// Clock ticks since the last word of time: at least one. Times are kept
+    /// Clock ticks since the last tick input: at least one. Controllers keep times
     /// relative to now; see [`Message::age`].
     Tick {
-        /// How many.
+        /// The number of ticks.
         elapsed: u32,
     },
 }
 
-/// A request as it is presented.
+/// A request that is presented to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// Its name.
+    /// The slot that identifies it.
     pub slot: Slot,
-    /// What it asks.
+    /// The request.
     pub req: &'a Request,
     /// The bytes that came with [`crate::Effects::resume_with`]; zero before.
     pub data: &'a LineData,
 }
 
-/// What a controller says of the input it was given.
+/// The result of a step for its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
-    /// Dealt with.
+    /// The input is complete.
     Done,
-    /// The coming fill of the line answers the request.
+    /// The fill of the line that is under way answers the request.
     Wait(LineAddr),
-    /// Present it again when this key is woken.
+    /// The input is presented again when this key is woken.
     Stall(Key),
-    /// Present it again when a way of this set was given up.
+    /// The input is presented again when a way of this set is free.
     NeedWay(SetIndex),
-    /// The table says that this cannot happen.
+    /// The input is impossible by the table, for this reason.
     Impossible(&'static str),
 }
 
 impl Disposition {
-    /// Reads `Done` as "go on with the next step".
+    /// `None` for `Done`: the request goes on with the next step of its plan.
     #[inline]
     #[must_use]
     pub fn unless_done(self) -> Option<Disposition> {
@@ -88,18 +88,18 @@ impl Disposition {
     }
 }
 
-/// A line as it stands in a controller: for charts, invariants and questions.
+/// A line in a controller, for charts, invariants and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineView {
-    /// Which line.
+    /// The address.
     pub line: LineAddr,
     /// The name of its state.
     pub state: &'static str,
-    /// Does it own its bytes, so that dirty ones may stay?
+    /// Whether its state owns the bytes, so that dirty ones may stay.
     pub owns: bool,
-    /// Which bytes are valid.
+    /// The valid bytes.
     pub valid: ByteMask,
-    /// Which bytes are dirty.
+    /// The dirty bytes.
     pub dirty: ByteMask,
     /// The bytes.
     pub data: LineData,
@@ -107,45 +107,44 @@ pub struct LineView {
 
 /// A pure state machine.
 pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// What it can be told.
+    /// The messages that it receives.
     type Msg: Message;
-    /// What it does before anything happens: asks for its first timer, for
-    /// example. No input comes before it.
+    /// Runs before the first input. A controller can arm its first timer here.
     fn start(&mut self, cx: &mut Cx<'_, P>) {
         let _ = cx;
     }
-    /// The one door. A `Stall`, `NeedWay` or `Impossible` at an unchanged
-    /// stage has changed nothing.
+    /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible`
+    /// without a change of the stage has changed nothing.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a plain load at once. `Some` only if the step of the load
-    /// does nothing but that: it looks the line up, fires one row, reads the line and
-    /// touches its way. A driver may then leave the step out, and the verifier compares
-    /// the two, but for timers: one that the step asks for must run already.
+    /// The line that answers a plain load at once. `Some` requires that the load's step
+    /// does nothing else: it looks the line up, fires one row, reads the line and touches
+    /// its way. Then a driver may skip the step. The verifier compares the two, except
+    /// for timers: a timer that the step arms must already run.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None
     }
-    /// The ways of a set that may be given up, with their ranks. A controller
-    /// that needs time to give one up offers no other way of that set
-    /// meanwhile, and wakes [`Key::Way`] when it is free.
+    /// The ways of a set that may be evicted, with their ranks. A controller that
+    /// needs several steps for an eviction offers no other way of that set during
+    /// them, and wakes [`Key::Way`] when the way is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// The lines it holds.
+    /// The lines that it holds.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
     }
-    /// Is nothing under way?
+    /// Whether nothing is under way.
     fn is_quiet(&self) -> bool;
-    /// Brings equal states into one form.
+    /// Brings equivalent states into one form.
     fn canonicalize(&mut self) {}
-    /// Time passes while an operation that this controller has sent to memory, or
-    /// its answer, is on its way: the times in the tag become shorter, as those of
-    /// [`Message::age`] do.
+    /// Shortens the relative times in the tag of an operation on memory, because time
+    /// has passed while the operation or its reply was in flight; see
+    /// [`Message::age`].
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
         let _ = (tag, elapsed);
     }
-    /// Shows every logical time in it; see [`Protocol::REBASED`].
+    /// Visits every logical time in it; see [`Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
@@ -154,11 +153,11 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 /// A load of bytes in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// What chooses its plan.
+    /// The key of its plan.
     pub key: PlanKey,
     /// The line.
     pub line: LineAddr,
-    /// The bytes that are asked for.
+    /// The requested bytes.
     pub mask: ByteMask,
 }
 
@@ -174,7 +173,7 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    /// What its step uses.
+    /// The statistics of the step that a hit replaces.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -182,7 +181,8 @@ impl Hit<'_> {
     }
 }
 
-/// All the kinds of a protocol as one type; [`crate::protocol_nodes`] writes it.
+/// The controllers of all kinds of a protocol as one type, which
+/// [`crate::protocol_nodes`] generates.
 pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// See [`Controller::start`].
     fn start(&mut self, cx: &mut Cx<'_, P>);
@@ -206,38 +206,39 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 
 /// A protocol.
 pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
-    /// All its controllers.
+    /// A controller of any kind.
     type Node: Node<Self>;
-    /// All its messages.
+    /// A message to any kind.
     type Msg: Message;
-    /// What never changes during a run.
+    /// Its parameters, which are constant in a run.
     type Params: Clone + Eq + Hash + Debug;
-    /// Who it is.
+    /// Its description.
     const INFO: Info;
-    /// Its kinds of controller; [`NodeId::kind`] counts in this list.
+    /// Its kinds of controller. [`NodeId::kind`] is an index of this list.
     const KINDS: &'static [Kind];
-    /// Does it look at the clock? Then a tick that tells how much time has
-    /// passed comes before every other input.
+    /// Whether it reads the clock. If so, a tick with the elapsed time precedes
+    /// every other input.
     const CLOCKED: bool = false;
-    /// Are its logical times rebased where it is explored? Then a state means the
-    /// same if all times in it, of controllers and messages, become later by as
-    /// much; and neighbouring times that are further apart than this are as good as
-    /// this far apart, so that states are finitely many. Not for clocks of few bits:
-    /// those roll over as the hardware's do.
+    /// If set, an exploration rebases its logical times. Then a state must mean the
+    /// same when all times in it, of controllers and messages, become later by the
+    /// same amount. Neighbouring times further apart than this bound count as this
+    /// far apart, so the number of states is finite. Do not set it for clocks of few
+    /// bits: those wrap around as in hardware.
     const REBASED: Option<u32> = None;
 
-    /// What a machine file may say of it.
+    /// The settings that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
 
     /// The parameters for a machine.
     ///
     /// # Errors
-    /// A sentence that says what of the machine this protocol cannot use.
+    /// A sentence that names the property of the machine that the protocol does not
+    /// support.
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
-    /// A controller as it is before anything happened.
+    /// A controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// Where an agent's requests go. Loads and stores, or atomics, may enter
-    /// different controllers; all lines of one operation enter the same.
+    /// The controller that an agent's requests enter. Different operations may enter
+    /// different controllers. All lines of one operation enter the same one.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// Its tables.
     fn tables() -> Vec<TableView>;
@@ -245,7 +246,7 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn plans() -> Vec<PlansView>;
 }
 
-/// The identity of a table view's row, for reports.
+/// The identity of a row, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId {
     /// The table.

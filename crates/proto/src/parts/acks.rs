@@ -1,12 +1,12 @@
-//! Counting acknowledgements.
+//! Counters of acks.
 
 use super::few::Few;
 use crate::contract::{Cx, Disposition, Protocol, Wrap};
 use crate::node::{Key, NodeId, Slot};
 
-/// Outstanding writes, counted in two classes so that a flush can wait for
-/// those before it without waiting for those after it. A write carries its
-/// parity, and its acknowledgement echoes it: bounded, and free of starvation.
+/// Outstanding writes in two classes, so that a flush waits for earlier writes and not
+/// for later ones. A write carries the parity of its class, and its ack echoes the
+/// parity. The counters are bounded, and no flush starves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckParity {
     counts: [u32; 2],
@@ -14,14 +14,14 @@ pub struct AckParity {
 }
 
 impl AckParity {
-    /// Counts a write; the parity travels with it.
+    /// Counts a write. Returns the parity that the write carries.
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.counts[usize::from(self.parity)] += 1;
         self.parity
     }
 
-    /// Counts an acknowledgement; `false` if there was nothing to acknowledge.
+    /// Counts an ack. Returns false if no write of that parity was outstanding.
     #[inline]
     #[must_use]
     pub fn acked(&mut self, parity: bool) -> bool {
@@ -31,27 +31,27 @@ impl AckParity {
         true
     }
 
-    /// Are writes before the last turn still outstanding?
+    /// Whether writes from before the last turn are outstanding.
     #[inline]
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.counts[usize::from(!self.parity)] > 0
     }
 
-    /// From now on, count in the other class. Only when nothing is closing.
+    /// Counts later writes in the other class. Call it only if nothing is closing.
     pub fn turn(&mut self) {
-        debug_assert!(!self.is_closing(), "a turn while the last one is open");
+        debug_assert!(!self.is_closing(), "a turn while writes before the last one are outstanding");
         self.parity = !self.parity;
     }
 
-    /// Is no write outstanding?
+    /// Whether no write is outstanding.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.counts == [0, 0]
     }
 
-    /// An idle counter has one form.
+    /// Brings idle counters into one form.
     pub fn canonicalize(&mut self) {
         if self.is_idle() {
             self.parity = false;
@@ -59,26 +59,27 @@ impl AckParity {
     }
 }
 
-/// The other controllers of this one's kind, of which there are `count`.
+/// The other controllers of a node's kind, which has `count` controllers.
 pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
     (0..count).filter(move |&index| index != me.index).map(move |index| NodeId { kind: me.kind, index })
 }
 
-/// Acknowledgements that a request still needs, by its slot.
+/// The acks that each request still waits for, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
     left: Few<Slot, u32>,
 }
 
 impl AckCounts {
-    /// `slot` needs `count` acknowledgements.
+    /// Makes the request of `slot` wait for `count` acks.
     pub fn expect(&mut self, slot: Slot, count: u32) {
         if count > 0 {
             self.left.insert(slot, count);
         }
     }
 
-    /// One has come: `Some(true)` if it was the last one, `None` if none was due.
+    /// Counts an ack. Returns whether it was the last one, or `None` if none was
+    /// expected.
     #[must_use]
     pub fn acked(&mut self, slot: Slot) -> Option<bool> {
         let left = self.left.get_mut(slot)?;
@@ -90,28 +91,28 @@ impl AckCounts {
         Some(last)
     }
 
-    /// Sends a word for a request to every one of these nodes. The request goes
-    /// on with the next step of its plan when all have answered; `None` if there
-    /// is nobody to tell.
+    /// Sends a message for a request to each of these nodes. The request goes on with
+    /// the next step of its plan when all nodes have answered. Returns `None` if there
+    /// are no nodes.
     pub fn tell<P: Protocol<Msg: Wrap<M>>, M>(
         &mut self,
         slot: Slot,
         nodes: impl Iterator<Item = NodeId>,
-        word: impl Fn(Slot) -> M,
+        msg: impl Fn(Slot) -> M,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         let before = cx.fx.sends.len();
-        nodes.for_each(|node| cx.fx.send(node, word(slot)));
-        let told = cx.fx.sends.len() - before;
-        if told == 0 {
+        nodes.for_each(|node| cx.fx.send(node, msg(slot)));
+        let sent = cx.fx.sends.len() - before;
+        if sent == 0 {
             return None;
         }
-        self.expect(slot, told as u32);
+        self.expect(slot, sent as u32);
         cx.stage += 1;
         Some(Disposition::Stall(Key::Slot(slot)))
     }
 
-    /// A node that was told has answered. `false` if nothing was due.
+    /// Counts the answer of a node. Returns false if none was expected.
     pub fn answered<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> bool {
         let last = self.acked(slot);
         if last == Some(true) {
@@ -120,7 +121,7 @@ impl AckCounts {
         last.is_some()
     }
 
-    /// Is nothing due?
+    /// Whether no ack is outstanding.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.left.is_empty()
@@ -142,11 +143,11 @@ mod tests {
         assert!(!acks.is_closing() && !acks.is_idle());
         assert!(acks.acked(late));
         assert!(acks.is_idle());
-        assert!(!acks.acked(late), "an acknowledgement too many is noticed");
+        assert!(!acks.acked(late), "one ack too many is detected");
     }
 
     #[test]
-    fn the_last_of_several_acknowledgements_is_told() {
+    fn the_last_of_several_acks_is_reported() {
         let mut acks = AckCounts::default();
         acks.expect(Slot(3), 2);
         assert_eq!(acks.acked(Slot(3)), Some(false));
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peers_of_a_node_are_all_of_its_kind_but_itself() {
+    fn the_peers_of_a_node_are_all_others_of_its_kind() {
         let of = |index, count| peers(NodeId { kind: 1, index }, count).map(|n| n.index).collect::<Vec<_>>();
         assert_eq!(of(1, 4), [0, 2, 3]);
         assert_eq!(of(0, 1), [0; 0]);

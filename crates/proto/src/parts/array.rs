@@ -12,8 +12,8 @@ use crate::table::Table;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// The tag of an empty way. Arrays start as zeros, which cost nothing before they
-/// are touched.
+/// The tag of an empty way. It is zero because fresh zeroed memory costs nothing before
+/// its first use.
 const EMPTY: u64 = 0;
 
 /// The tag of a line.
@@ -28,45 +28,45 @@ fn line_of(tag: u64) -> Option<LineAddr> {
     tag.checked_sub(1).map(LineAddr)
 }
 
-/// A byte that stands for a tag: zero for an empty way, odd for a line.
+/// The fingerprint of a tag in one byte: zero for an empty way, odd for a line.
 #[inline]
 fn print_of(tag: u64) -> u8 {
     if tag == EMPTY { 0 } else { (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 | 1 }
 }
 
-/// Fills the bytes behind the last way of a set: no tag's print.
+/// Padding behind the last way of a set. No tag has this fingerprint.
 const NO_PRINT: u8 = 2;
 
-/// Prints of a set start at a multiple of this, so that eight are compared at once.
+/// The alignment of each set's fingerprints, of which eight are compared at once.
 const PRINTS_AT_ONCE: usize = 8;
 
-/// Which number of a line its set follows from.
+/// The number of a line from which its set follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The line's address: a cache that any line may reach.
+    /// The line's address, for a cache of all lines.
     Line,
-    /// The quotient of the line's address by so many banks.
+    /// The line's address divided by the number of banks.
     Banks(Divisor),
-    /// The quotient of the line's number on its chiplet by so many banks: a cache that
-    /// only the lines of one bank reach.
+    /// The line's number on its chiplet divided by the number of banks, for a bank that
+    /// serves the lines of its chiplet only.
     Home(Divisor),
 }
 
-/// A lookup touches one byte a way, and the entry of the way that it finds. The same
-/// type serves two lines and four megabytes.
+/// A set-associative array of lines. A lookup reads one byte a way, and the entry of a
+/// way whose fingerprint matches. The type suits arrays of two lines and of megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
-    /// A byte a way, made from its tag.
+    /// The fingerprints of tags, a byte a way.
     prints: Vec<u8>,
     entries: Vec<Entry>,
     states: Vec<S>,
-    /// How many ways of each set are taken.
+    /// The number of occupied ways of each set.
     taken: Vec<u32>,
     bytes: Vec<u8>,
     ways: Divisor,
     sets: Divisor,
     indexing: Indexing,
-    /// How many prints a set has.
+    /// The number of fingerprints of a set, with padding.
     prints_per_set: u32,
     line_bytes: u32,
 }
@@ -77,8 +77,8 @@ crate::clone_in_place! {
     }
 }
 
-/// What a way holds beside its state and its bytes: its tag, which bytes are valid, and
-/// which are dirty. An array, because a vector of zeros is not written when it is made.
+/// The tag, the valid mask and the dirty mask of a way. It is an array because the
+/// allocation of a vector of zeroed arrays does not write memory.
 type Entry = [u128; 3];
 
 const TAG: usize = 0;
@@ -92,7 +92,7 @@ fn tag_in(entry: &Entry) -> u64 {
 }
 
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
-    /// An empty array; `absent` is the state of a line that is not there.
+    /// An empty array. `absent` is the state of an absent line.
     #[must_use]
     pub fn new(level: &Fitted, absent: S) -> Self {
         let (shape, line_bytes) = (&level.array, level.line_bytes);
@@ -142,11 +142,11 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let set = set.0 as usize;
         let first = set * self.ways.number() as usize;
         let per_set = self.prints_per_set as usize;
-        let wanted = u64::from(print_of(tag)) * ONES;
+        let pattern = u64::from(print_of(tag)) * ONES;
         let prints = &self.prints[set * per_set..][..per_set];
         for (chunk, eight) in prints.chunks_exact(PRINTS_AT_ONCE).enumerate() {
-            let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ wanted;
-            // The high bit of every byte that is zero, and perhaps of some above.
+            let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ pattern;
+            // The high bits of all zero bytes. Bytes above a zero byte may match falsely.
             let mut same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
             while same != 0 {
                 let way = first + chunk * PRINTS_AT_ONCE + same.trailing_zeros() as usize / 8;
@@ -159,14 +159,14 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         None
     }
 
-    /// Where a line is.
+    /// The way of a line, if it is present.
     #[inline]
     #[must_use]
     pub fn find(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
         self.way_of(self.set(line, homes), tag_of(line))
     }
 
-    /// Where a line is or belongs.
+    /// The set of a line, and its way if it is present.
     #[inline]
     #[must_use]
     pub fn place(&self, line: LineAddr, homes: &Homes) -> Place {
@@ -197,7 +197,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.entries[way][TAG] = u128::from(tag);
     }
 
-    /// Puts a line without bytes into a free way.
+    /// Inserts a line without valid bytes into a free way.
     pub fn insert(&mut self, way: Way, line: LineAddr, state: S) {
         let i = way.0 as usize;
         debug_assert_eq!(tag_in(&self.entries[i]), EMPTY, "the way is taken");
@@ -234,33 +234,33 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.states[way.0 as usize] = state;
     }
 
-    /// Which bytes are valid.
+    /// The valid bytes.
     #[inline]
     #[must_use]
     pub fn valid(&self, way: Way) -> ByteMask {
         ByteMask(self.entries[way.0 as usize][VALID])
     }
 
-    /// Which bytes are dirty.
+    /// The dirty bytes.
     #[inline]
     #[must_use]
     pub fn dirty(&self, way: Way) -> ByteMask {
         ByteMask(self.entries[way.0 as usize][DIRTY])
     }
 
-    /// The bytes are clean from now on.
+    /// Marks all bytes as clean.
     #[inline]
     pub fn clean(&mut self, way: Way) {
         self.entries[way.0 as usize][DIRTY] = 0;
     }
 
-    /// Only the dirty bytes stay valid.
+    /// Invalidates the clean bytes.
     pub fn keep_dirty(&mut self, way: Way) {
         let entry = &mut self.entries[way.0 as usize];
         entry[VALID] = entry[DIRTY];
     }
 
-    /// The bytes of a way, as they lie.
+    /// The bytes of a way, as a slice.
     #[inline]
     #[must_use]
     pub fn bytes(&self, way: Way) -> &[u8] {
@@ -283,8 +283,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         data
     }
 
-    /// Writes the masked bytes; they become valid and dirty. `true` if the
-    /// line was clean before.
+    /// Writes the masked bytes. They become valid and dirty. Returns whether the line
+    /// was clean before.
     #[inline]
     pub fn write(&mut self, way: Way, data: &LineData, mask: ByteMask) -> bool {
         copy_masked(self.bytes_mut(way), &data.0, mask);
@@ -295,15 +295,15 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         was_clean
     }
 
-    /// Writes the masked bytes; they become valid and stay as dirty as they were.
+    /// Writes the masked bytes. They become valid. The dirty mask does not change.
     #[inline]
     pub fn write_clean(&mut self, way: Way, data: &LineData, mask: ByteMask) {
         copy_masked(self.bytes_mut(way), &data.0, mask);
         self.entries[way.0 as usize][VALID] |= mask.0;
     }
 
-    /// A fill: takes the bytes that are not valid yet. Bytes written while the
-    /// fill was under way are newer than it, dirty or not.
+    /// Fills the bytes that are not valid. Bytes written while the fill was under way
+    /// are newer than the fill, dirty or not.
     #[inline]
     pub fn fill(&mut self, way: Way, data: &LineData) {
         let full = ByteMask::full(self.line_bytes as usize);
@@ -350,8 +350,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         ways.filter(|(_, entry)| tag_in(entry) != EMPTY).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The ways of a set whose state is one of those that `accepts`, which
-    /// must not accept the state of an absent line.
+    /// The ways of a set with a state that `accepts` accepts. It must not accept the
+    /// state of an absent line.
     #[inline]
     pub fn in_set_where(&self, set: SetIndex, accepts: impl Fn(S) -> bool) -> impl Iterator<Item = Way> {
         let range = self.range(set);
@@ -360,12 +360,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The victims of a set: the ways whose state is `settled`, all of one rank.
+    /// The victims of a set: the ways in state `settled`, all with the same rank.
     pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
     }
 
-    /// The views of all lines, each in a state of a table.
+    /// The views of all lines, with the names of their states.
     pub fn views<T: Table<State = S>>(&self, out: &mut Vec<LineView>)
     where
         S: Symbol,
@@ -379,8 +379,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         }
     }
 
-    /// Zeroes the bytes that are not valid and sorts the ways of each set, so
-    /// that equal contents compare equal. No way may be named from outside.
+    /// Zeroes the invalid bytes and sorts the ways of each set, so that arrays with
+    /// equal contents are equal. No way number may be in use outside.
     pub fn canonicalize(&mut self) {
         let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
         for set in 0..self.sets.number() as usize {
@@ -389,7 +389,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
                 (self.entries[i], self.states[i], data)
             };
             let mut lines: Vec<_> = (set * ways..(set + 1) * ways).map(line).collect();
-            // Lines first, and empty ways behind them.
+            // Lines come first, then empty ways.
             lines.sort_by_key(|(entry, ..)| line_of(tag_in(entry)).map_or(u64::MAX, |line| line.0));
             for (i, (entry, state, data)) in (set * ways..).zip(lines) {
                 self.set_tag(i, tag_in(&entry));
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_found_among_many_ways_and_only_in_its_own() {
+    fn a_line_is_found_among_many_ways() {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
             let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fill_leaves_bytes_that_were_written_meanwhile_even_when_they_are_clean_again() {
+    fn a_fill_keeps_bytes_written_meanwhile_even_if_they_are_clean() {
         let mut a = array();
         a.insert(Way(0), LineAddr(0), 1);
         assert!(a.write(Way(0), &LineData([7; LINE_BYTES_MAX]), ByteMask::range(0, 4)));
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_contents_compare_equal_whatever_way_they_took() {
+    fn arrays_with_equal_contents_in_other_ways_are_equal() {
         let (mut a, mut b) = (array(), array());
         a.insert(Way(0), LineAddr(0), 1);
         a.insert(Way(1), LineAddr(2), 1);

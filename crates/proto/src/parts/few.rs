@@ -1,11 +1,11 @@
-//! A map of a few entries, in one piece.
+//! A map of a few entries.
 
 use core::fmt::Debug;
 use core::hash::Hash;
 use smallvec::SmallVec;
 
-/// A map that seldom has more than a few entries. It needs no room of its own
-/// until it has; equal contents are equal.
+/// A map that seldom has more than a few entries. It allocates only for more than two.
+/// Maps with equal contents are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Few<K, V = ()> {
     /// In the order of their keys.
@@ -19,7 +19,7 @@ impl<K, V> Default for Few<K, V> {
 }
 
 impl<K: Copy + Ord, V> Few<K, V> {
-    /// Is there none?
+    /// Whether it has no entry.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -41,7 +41,7 @@ impl<K: Copy + Ord, V> Few<K, V> {
         Some(&mut self.entries[at].1)
     }
 
-    /// Puts a value in; the one that stood there is dropped.
+    /// Inserts a value. A previous value of the key is dropped.
     pub fn insert(&mut self, key: K, value: V) {
         match self.place(key) {
             Ok(at) => self.entries[at].1 = value,
@@ -49,7 +49,7 @@ impl<K: Copy + Ord, V> Few<K, V> {
         }
     }
 
-    /// Takes a value out.
+    /// Removes a value.
     pub fn remove(&mut self, key: K) -> Option<V> {
         self.place(key).ok().map(|at| self.entries.remove(at).1)
     }
@@ -61,7 +61,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn it_does_what_a_map_does() {
+    fn it_behaves_as_an_ordered_map() {
         let (mut few, mut oracle) = (Few::default(), BTreeMap::new());
         for i in 0..2000u32 {
             let key = i.wrapping_mul(0x9e37_79b9) >> 28;

@@ -1,5 +1,5 @@
-//! The host's port: an in-order processor without caches of its own, which
-//! reads and writes memory directly at system scope.
+//! The port of a host: an in-order processor without caches, which accesses memory at
+//! system scope.
 
 use crate::contract::{
     Controller, Cx, Disposition, Input, MemoryAccess, MemoryOp, MemoryTag, NoMessage, Protocol,
@@ -8,8 +8,8 @@ use crate::line::LineData;
 use crate::node::Key;
 use crate::request::Op;
 
-/// The host's port into memory. It keeps no state: what is under way stands in
-/// the requests that are parked at it.
+/// The host's port to memory. It has no state, because its outstanding requests are
+/// parked at its station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Host;
 
@@ -52,7 +52,7 @@ impl<P: Protocol> Controller<P> for Host {
             }
             Input::Message { msg, .. } => match *msg {},
             Input::Evict(_) => Disposition::Impossible("the host's port holds no lines"),
-            Input::Timer(_) => Disposition::Impossible("the host's port asks for no timer"),
+            Input::Timer(_) => Disposition::Impossible("the host's port arms no timer"),
             Input::Tick { .. } => Disposition::Done,
         }
     }

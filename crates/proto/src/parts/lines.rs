@@ -1,4 +1,4 @@
-//! A cache whose lines follow a table.
+//! Controllers with lines that follow a table.
 
 use super::array::CacheArray;
 use crate::contract::{Cx, Disposition, Hit, Load, Protocol, RowId};
@@ -14,7 +14,7 @@ pub type StateOf<T> = <T as Table>::State;
 /// The events of a table.
 pub type EventOf<T> = <T as Table>::Event;
 
-/// Where an event happens: a line, its set, and the way that holds it, if one does.
+/// The place of an event: a line, its set, and its way if the line is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -25,9 +25,9 @@ pub struct Place {
     pub way: Option<Way>,
 }
 
-/// The line that answers a load, if its row does nothing but `reply` ([`Hit`]). Only the
-/// row of the stored state is looked at, so a table must do the same for this event on a
-/// dirty line. A line that lacks bytes is no hit.
+/// The line that answers a load, if its row only does `reply` ([`Hit`]). This looks up
+/// the row of the stored state, so a table must have the same row for this event on a
+/// dirty line. A line without all requested bytes is no hit.
 #[inline]
 #[must_use]
 pub fn hit<'a, T: Table>(
@@ -52,23 +52,22 @@ pub fn hit<'a, T: Table>(
     }
 }
 
-/// A controller that keeps an array of lines, each in a state of a table. It
-/// says what its actions do; looking rows up and carrying them out is the same
-/// for all.
+/// A controller with an array of lines, each in a state of a table. The controller
+/// implements the classification and the actions. The trait looks rows up and carries
+/// them out.
 pub trait Lines<P: Protocol> {
     /// The table.
     type Table: Table;
-    /// What an event brings with it.
+    /// The operand of an event.
     type Carried<'a>: Copy;
-    /// The state of a line that is not there.
+    /// The state of an absent line.
     const ABSENT: StateOf<Self::Table>;
 
     /// The array.
     fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
 
-    /// What the table calls an event that befalls a line, and the state that
-    /// it finds the line in: a dirty line, or one without the bytes that are
-    /// asked for, may stand in rows of its own.
+    /// The state and the event of the table for an event of a line. A table can have
+    /// rows of their own for a dirty line and for a line without the requested bytes.
     fn classify(
         &self,
         place: Place,
@@ -85,7 +84,7 @@ pub trait Lines<P: Protocol> {
         cx: &mut Cx<'_, P>,
     );
 
-    /// An event of a line, wherever it is.
+    /// Carries out an event of a line, present or not.
     fn event(
         &mut self,
         line: LineAddr,
@@ -98,7 +97,7 @@ pub trait Lines<P: Protocol> {
         self.transition(place, state, event, carried, cx)
     }
 
-    /// An event of the line in a way that the environment has chosen.
+    /// Carries out an event of the line in a way.
     fn event_in(
         &mut self,
         way: Way,
@@ -108,14 +107,14 @@ pub trait Lines<P: Protocol> {
     ) -> Disposition {
         match self.array().line(way) {
             Some(line) => self.event(line, event, carried, cx),
-            None => Disposition::Impossible("an empty way cannot be given up"),
+            None => Disposition::Impossible("an empty way cannot be evicted"),
         }
     }
 
-    /// The same event for every line that `meets` accepts, way by way.
+    /// Carries out an event for every line that `selects` selects, way by way.
     fn event_of_all(
         &mut self,
-        mut meets: impl FnMut(LineAddr, StateOf<Self::Table>) -> bool,
+        mut selects: impl FnMut(LineAddr, StateOf<Self::Table>) -> bool,
         event: EventOf<Self::Table>,
         carried: Self::Carried<'_>,
         cx: &mut Cx<'_, P>,
@@ -124,18 +123,18 @@ pub trait Lines<P: Protocol> {
         while let Some(way) = self.array().next_occupied(next) {
             next = Way(way.0 + 1);
             let Some(line) = self.array().line(way) else { continue };
-            if !meets(line, self.array().state(way)) {
+            if !selects(line, self.array().state(way)) {
                 continue;
             }
-            let done = self.event(line, event, carried, cx);
-            if done != Disposition::Done {
-                return done;
+            let disposition = self.event(line, event, carried, cx);
+            if disposition != Disposition::Done {
+                return disposition;
             }
         }
         Disposition::Done
     }
 
-    /// An acquire: the same event for every line, counted as an invalidation.
+    /// Carries out an event for every line, counted as a cache-wide invalidation.
     fn invalidate_all(
         &mut self,
         cause: Cause,
@@ -144,18 +143,18 @@ pub trait Lines<P: Protocol> {
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
-        let mut met = 0;
+        let mut count = 0;
         let all = |_, _| {
-            met += 1;
+            count += 1;
             true
         };
-        let done = self.event_of_all(all, event, carried, cx);
-        cx.fx.uses.lines_invalidated += met;
-        done
+        let disposition = self.event_of_all(all, event, carried, cx);
+        cx.fx.uses.lines_invalidated += count;
+        disposition
     }
 
-    /// Looks the row of a classified event up and carries it out. A line that
-    /// leaves [`Lines::ABSENT`] takes a free way, which there must be.
+    /// Looks the row of a classified event up and carries it out. A line that leaves
+    /// [`Lines::ABSENT`] takes a free way. The caller ensures that one exists.
     #[inline]
     fn transition(
         &mut self,

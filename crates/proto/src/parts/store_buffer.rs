@@ -1,9 +1,8 @@
-//! The FIFO of lines whose dirty bytes must leave, with flush markers in it.
+//! The FIFO of dirty lines, with flush markers.
 //!
-//! A flush is not one step. It puts a marker behind the lines that are queued
-//! now; the buffer drains entry by entry, and other wavefronts go on storing
-//! behind the marker. When the marker reaches the head, the flush waits only
-//! for the acknowledgements of what left before it.
+//! A flush takes many steps. It puts a marker behind the queued lines. The buffer drains
+//! entry by entry, and other wavefronts store behind the marker. When the marker reaches
+//! the head, the flush waits only for the acks of earlier writes.
 
 use super::acks::AckParity;
 use crate::contract::{Cx, Protocol};
@@ -13,11 +12,11 @@ use core::fmt::Debug;
 use core::hash::Hash;
 use std::collections::VecDeque;
 
-/// A waiter for a flush: a request of this compute unit, or another requester that the
-/// protocol admits, for example a remote cache or a bank.
+/// A waiter for a flush: a request of this compute unit, or another requester of the
+/// protocol, for example a remote cache or a bank.
 pub trait Waits<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
-    /// The flush is finished: goes on, or tells who asked. A waiter for whom the
-    /// controller itself must do something comes back.
+    /// Completes the flush: resumes the request, or answers the requester. Returns the
+    /// waiter if the controller itself must act for it.
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self>;
 }
 
@@ -35,24 +34,23 @@ enum Entry<W> {
     Flush(W),
 }
 
-/// What comes out of a buffer.
+/// The result of a pop of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Popped {
-    /// The dirty bytes of this line must leave now.
+    /// The dirty bytes of this line must be written out now.
     Line(LineAddr),
-    /// A marker is at the head, and an earlier flush is not finished; or a line
-    /// that is not ready.
+    /// The head is a line that is not ready, or a marker behind an unfinished flush.
     Blocked,
-    /// Nothing is queued.
+    /// The buffer is empty.
     Empty,
 }
 
-/// The store buffer of one cache. `W` names who waits for a flush.
+/// The store buffer of one cache. `W` identifies waiters for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct StoreBuffer<W = Slot> {
     fifo: VecDeque<Entry<W>>,
     lines: u32,
-    /// Writes that have left and are not acknowledged.
+    /// The outstanding writes.
     pub acks: AckParity,
     closing: Vec<W>,
 }
@@ -66,28 +64,28 @@ impl<W> Default for StoreBuffer<W> {
 }
 
 impl<W: Copy + PartialEq> StoreBuffer<W> {
-    /// How many lines are queued.
+    /// The number of queued lines.
     #[inline]
     #[must_use]
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// Must entries leave, although no policy asks for it?
+    /// Whether a flush requires entries to leave, independent of the write policy.
     #[inline]
     #[must_use]
     pub fn has_flush(&self) -> bool {
         self.fifo.len() as u32 > self.lines
     }
 
-    /// Is a flush at the head that must wait for an earlier one?
+    /// Whether a flush is at the head and waits for an earlier one.
     #[inline]
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
     }
 
-    /// The line at the head, if there is one and not a flush.
+    /// The line at the head. `None` if the head is a flush marker or the buffer is empty.
     #[inline]
     #[must_use]
     pub fn next_line(&self) -> Option<LineAddr> {
@@ -103,7 +101,7 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         self.lines += 1;
     }
 
-    /// Takes a line out of turn: it was evicted or written out.
+    /// Removes a line that was evicted or written out of order.
     pub fn remove(&mut self, line: LineAddr) {
         if let Some(at) = self.fifo.iter().position(|e| *e == Entry::Line(line)) {
             self.fifo.remove(at);
@@ -111,7 +109,7 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Begins a flush for `waiter`. `true` if there is nothing to wait for.
+    /// Begins a flush for `waiter`. Returns true if it is already complete.
     #[must_use]
     pub fn flush(&mut self, waiter: W) -> bool {
         if self.fifo.is_empty() && self.acks.is_idle() {
@@ -121,8 +119,9 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         false
     }
 
-    /// The same, for those lines only that `is_own` selects: the others stay
-    /// behind it, unless an earlier flush waits for them.
+    /// Begins a flush of only the lines that `is_own` selects. The other lines move
+    /// behind it, unless an earlier flush waits for them. Returns true if it is already
+    /// complete.
     #[must_use]
     pub fn flush_of(&mut self, waiter: W, is_own: impl Fn(LineAddr) -> bool) -> bool {
         let owns = |entry: &Entry<W>| matches!(*entry, Entry::Line(line) if is_own(line));
@@ -138,13 +137,13 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         false
     }
 
-    /// Takes the oldest line. Markers at the head are dealt with first: the
-    /// waiters of flushes that thereby finish are appended to `finished`.
+    /// Removes the oldest line. First processes markers at the head, and appends the
+    /// waiters of completed flushes to `finished`.
     pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
         self.pop_if(finished, |_| true)
     }
 
-    /// The same, but a line that is not ready stays, and all that is behind it.
+    /// The same, but a line that is not ready blocks the buffer.
     pub fn pop_if(&mut self, finished: &mut Vec<W>, ready: impl Fn(LineAddr) -> bool) -> Popped {
         loop {
             match self.fifo.front() {
@@ -168,8 +167,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// An acknowledgement has come; finished flushes are appended.
-    /// `false` if none was due.
+    /// Counts an ack. Appends the waiters of completed flushes to `finished`. Returns
+    /// false if no write of that parity was outstanding.
     #[must_use]
     pub fn acked(&mut self, parity: bool, finished: &mut Vec<W>) -> bool {
         let expected = self.acks.acked(parity);
@@ -183,14 +182,14 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Is no flush and no write under way? Lines may stay queued: no policy
-    /// asks them to leave.
+    /// Whether no flush and no write is under way. Lines may be queued under a combining
+    /// policy.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
     }
 
-    /// Equal buffers have one form.
+    /// Brings equivalent buffers into one form.
     pub fn canonicalize(&mut self) {
         self.acks.canonicalize();
     }
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flush_finishes_when_what_was_queued_before_it_is_acknowledged() {
+    fn a_flush_completes_when_all_earlier_writes_are_acknowledged() {
         let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
         buffer.push(LineAddr(1));
         assert!(!buffer.flush(Slot(7)));
@@ -227,7 +226,7 @@ mod tests {
         assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(2)));
         let first = buffer.acks.sent();
         assert!(!buffer.flush_of(Slot(2), is(1)));
-        assert!(!buffer.flush_of(Slot(3), is(9)), "a write that has left may be its own");
+        assert!(!buffer.flush_of(Slot(3), is(9)), "an outstanding write may be its own");
         assert!(buffer.acked(first, &mut finished));
         assert!(buffer.has_flush());
         assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_ready_stays_with_all_that_is_behind_it() {
+    fn a_line_that_is_not_ready_blocks_the_buffer() {
         let (mut buffer, mut finished) = (StoreBuffer::<Slot>::default(), Vec::new());
         buffer.push(LineAddr(1));
         assert!(!buffer.flush(Slot(1)));

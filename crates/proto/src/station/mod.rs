@@ -1,7 +1,7 @@
-//! A controller together with what is parked at it.
+//! A controller together with its parked inputs.
 //!
-//! This is what "the state" of a machine consists of, shared by every driver.
-//! An input is carried out together with everything it wakes, at once.
+//! Stations are the state of a machine in all drivers. A station carries out an input
+//! and all inputs that it wakes in one step.
 
 mod stepper;
 mod views;
@@ -9,7 +9,7 @@ mod views;
 use smallvec::SmallVec;
 
 use crate::contract::{Ask, Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, Time, World};
-use crate::effects::{Effects, Inner};
+use crate::effects::{Effects, StationEffect};
 use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
@@ -18,65 +18,66 @@ use crate::request::{Op, Request};
 use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
-/// A request that must be presented again.
+/// A parked request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Held {
+struct HeldRequest {
     req: Request,
     stage: u8,
     data: LineData,
-    /// It is parked under its own slot, and stands in no list.
-    own: bool,
+    /// True if it is parked under its own slot. Then it is in no list.
+    under_slot: bool,
     stats: RequestStats,
 }
 
-/// An input that waits for a key.
+/// A parked input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Parked<M> {
     Request(Slot),
-    // A message is large, and lists of what is parked are moved about.
+    // Boxed because a message is large and lists of parked inputs are moved.
     Message(NodeId, Box<M>),
-    /// The accesses of this sender to this line that are parked.
+    /// The parked accesses of this sender to this line.
     Turn(NodeId, LineAddr),
 }
 
-/// What is parked, by what it waits for.
+/// The parked inputs by key.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// The accesses of one sender to one line that are parked, oldest first. They
-/// have one turn together, in the list of the key that the oldest waits for: so
-/// they keep their order, and none waits for a key that nobody will wake.
+/// The parked accesses of one sender to one line, oldest first. They share one entry in
+/// the list of the oldest one's key. So they keep their order, and no access waits for a
+/// key that is never woken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Line<M> {
+struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
-    /// The key under which the oldest is parked.
+    /// The key of the oldest one.
     key: Key,
 }
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
 ///
-/// Where channels keep their order, it holds up to the controller: an access
-/// of one sender never passes an earlier one to the same line that is parked.
+/// On FIFO channels the order extends to the controller: an access never passes a parked
+/// access of the same sender to the same line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
     /// The controller.
     pub node: P::Node,
     id: NodeId,
     parked: ParkedInputs<P::Msg>,
-    ordered: Lookup<(NodeId, LineAddr), Line<P::Msg>>,
+    ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
-    held: Lookup<Slot, Box<Held>>,
-    /// Timers that run out when so many ticks have passed, one a class, sorted.
+    held: Lookup<Slot, Box<HeldRequest>>,
+    /// Timers with the ticks until they expire, sorted, at most one a class.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
-/// The bytes that a new request has found out.
+/// The bytes of a new request.
 static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 
-/// A wake that never ends is a fault of the protocol, not of the run.
+/// The limit of steps for one input. More steps mean that inputs wake one another
+/// forever, which is a fault of the protocol.
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
 impl<P: Protocol> Station<P> {
-    /// A station before anything happened.
+    /// A station in its initial state.
     #[must_use]
     pub fn new(id: NodeId, setup: &Setup<P>) -> Self {
         Station {
@@ -90,8 +91,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Nothing has happened here: the controller is as it was made, and nothing
-    /// is parked.
+    /// Resets the station: the controller becomes a copy of `node`, and nothing is
+    /// parked.
     pub fn begin_anew(&mut self, node: &P::Node) {
         self.node.clone_from(node);
         self.parked.clear();
@@ -101,27 +102,27 @@ impl<P: Protocol> Station<P> {
         self.deadlines.clear();
     }
 
-    /// Which node this is.
+    /// The identity of the controller.
     #[must_use]
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// The first input of every controller.
+    /// Gives the controller its first input.
     pub fn start(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.node.start(&mut Cx { world, me: self.id, stage: 0, fx, parked: &self.parked });
         self.settle(world, fx);
     }
 
-    /// Presents a new request. Its slot must not be in use here.
+    /// Presents a new request. Its slot must be unused here.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.request_choosing(slot, req, world, fx, |_, _, _| None);
     }
 
-    /// The same, with a driver that chooses at once which way is given up: it
-    /// is shown the controller, the set and the ways used in this step. The
-    /// request then need not be parked for one.
+    /// Presents a new request with a driver that chooses a victim at once, so that the
+    /// request need not park for a way. `choose` gets the controller, the set and the
+    /// ways used in this step.
     #[inline]
     pub fn request_choosing(
         &mut self,
@@ -136,15 +137,16 @@ impl<P: Protocol> Station<P> {
         let mut stats = RequestStats::default();
         let pending = loop {
             match self.stepper().request(Ask { slot, req, data }, &mut stage, &mut stats, world, fx) {
-                Some(Pending::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                Some(Pending::NeedsWay(set)) if self.evict_chosen(set, world, fx, &mut choose) => {}
                 pending => break pending,
             }
         };
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
         stats.counted = count_request(fx, bypasses, pending, RequestStats { counted: is_order, ..stats });
         if let Some(key) = pending.and_then(|pending| pending.key(fx)) {
-            let own = key == Key::Slot(slot);
-            self.held.insert(slot, Box::new(Held { req: *req, stage, data: *data, own, stats }));
+            let under_slot = key == Key::Slot(slot);
+            let request = HeldRequest { req: *req, stage, data: *data, under_slot, stats };
+            self.held.insert(slot, Box::new(request));
             self.list(key, Parked::Request(slot));
         }
         self.settle(world, fx);
@@ -156,7 +158,7 @@ impl<P: Protocol> Station<P> {
         self.message_choosing(from, msg, world, fx, |_, _, _| None);
     }
 
-    /// The same, with a driver that chooses at once which way is given up.
+    /// Delivers a message with a driver that chooses a victim at once.
     #[inline]
     pub fn message_choosing(
         &mut self,
@@ -176,7 +178,7 @@ impl<P: Protocol> Station<P> {
         }
         let pending = loop {
             match self.stepper().message(from, msg, world, fx) {
-                Some(Pending::NeedsWay(set)) if self.gives_up(set, world, fx, &mut choose) => {}
+                Some(Pending::NeedsWay(set)) if self.evict_chosen(set, world, fx, &mut choose) => {}
                 pending => break pending,
             }
         };
@@ -188,7 +190,7 @@ impl<P: Protocol> Station<P> {
                 None => Parked::Message(from, Box::new(msg.clone())),
                 Some(line) => {
                     let messages = Queue::of(Box::new(msg.clone()));
-                    self.ordered.insert((from, line), Line { messages, key });
+                    self.ordered.insert((from, line), OrderedAccesses { messages, key });
                     Parked::Turn(from, line)
                 }
             };
@@ -197,25 +199,24 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Delivers memory's answer.
+    /// Delivers a reply of memory.
     pub fn memory(&mut self, reply: &MemoryReply, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.other(Input::Memory(reply), world, fx);
     }
 
-    /// Gives up a way. The controller wakes what waits for one of its set as
-    /// soon as it is free.
+    /// Evicts a way. The controller wakes the waiters for its set when the way is free.
     pub fn evict(&mut self, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         fx.uses.evictions += 1;
         self.other(Input::Evict(way), world, fx);
     }
 
-    /// A timer has run out.
+    /// Delivers the expiry of a timer.
     pub fn timer(&mut self, class: TimerClass, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.other(Input::Timer(class), world, fx);
     }
 
-    /// Time has passed. What is parked ages before the controller hears of it,
-    /// and it hears of each deadline at the tick that was asked for.
+    /// Passes time. Parked messages age before the controller gets the tick. The
+    /// controller gets each deadline at its tick.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut left = elapsed;
         while left > 0 && fx.violation.is_none() {
@@ -231,7 +232,7 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// In how many ticks the next deadline is, if there is one.
+    /// The ticks until the next deadline, if there is one.
     #[must_use]
     pub fn next_deadline(&self) -> Option<u32> {
         self.deadlines.iter().map(|&(_, due)| due).min()
@@ -241,13 +242,13 @@ impl<P: Protocol> Station<P> {
         self.parked_mut().for_each(|msg| msg.age(elapsed));
     }
 
-    /// Shows every logical time of the controller and of what is parked.
+    /// Visits every logical time of the controller and of parked messages.
     pub fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         self.node.times(visit);
         self.parked_mut().for_each(|msg| msg.times(visit));
     }
 
-    /// The messages that are parked. Requests carry no times.
+    /// The parked messages. Requests carry no times.
     fn parked_mut(&mut self) -> impl Iterator<Item = &mut P::Msg> {
         let unordered = self.parked.values_mut().flat_map(Queue::iter_mut).filter_map(|p| match p {
             Parked::Message(_, msg) => Some(&mut **msg),
@@ -257,10 +258,10 @@ impl<P: Protocol> Station<P> {
         unordered.chain(ordered.map(|msg| &mut **msg))
     }
 
-    /// Of two deadlines of a class the earlier stays.
+    /// Arms a deadline. The earlier of two deadlines of one class stays.
     fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
         if !P::CLOCKED {
-            return self.violate(fx, "it asks for a time, and its protocol does not look at the clock");
+            return self.violate(fx, "a timer has a duration, but the protocol is not clocked");
         }
         match self.deadlines.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => self.deadlines[at].1 = self.deadlines[at].1.min(ticks),
@@ -278,9 +279,9 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Gives up a way of the set that the driver chooses, if it chooses one and
-    /// nobody waits for one already.
-    fn gives_up(
+    /// Evicts the way of the set that the driver chooses. Returns false if it chooses
+    /// none or an input already waits for a way.
+    fn evict_chosen(
         &mut self,
         set: SetIndex,
         world: World<'_, P>,
@@ -306,20 +307,20 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// What a step works on, apart from the inputs that are presented again.
+    /// The parts of the station that a step of a new input uses.
     #[inline]
     fn stepper(&mut self) -> Stepper<'_, P> {
         Stepper { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
     }
 
-    /// Lists an input under the key it waits for, unless that is its own slot.
+    /// Lists an input under its key, unless the key is its own slot.
     fn list(&mut self, key: Key, parked: Parked<P::Msg>) {
         if !matches!(key, Key::Slot(_)) {
             self.parked.or_default(key).push_back(parked);
         }
     }
 
-    /// Presents a request once more. Returns the key that it waits for, if it does.
+    /// Presents a request again. Returns the key of the next wake, if it parks again.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
         let ask = Ask { slot, req: &held.req, data: &held.data };
@@ -330,14 +331,14 @@ impl<P: Protocol> Station<P> {
         held.stats.counted = count_request(fx, bypasses, pending, held.stats);
         let key = pending.and_then(|pending| pending.key(fx));
         match key {
-            Some(key) => held.own = key == Key::Slot(slot),
+            Some(key) => held.under_slot = key == Key::Slot(slot),
             None => drop(self.held.remove(&slot)),
         }
         key
     }
 
-    /// Presents a message that was parked. It was counted as a miss when it
-    /// first came, whatever it does now.
+    /// Presents a parked message again. It counted as a miss at its first presentation,
+    /// so it is not counted again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -378,7 +379,7 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Carries out what the last step set off, until nothing is left.
+    /// Carries out the effects of the last step on the station, until none is left.
     #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         if !fx.inner.is_empty() {
@@ -391,25 +392,25 @@ impl<P: Protocol> Station<P> {
         let mut steps = 0;
         while next < fx.inner.len() && fx.violation.is_none() {
             match fx.inner[next] {
-                Inner::ReplyWaiters(line, data) => {
+                StationEffect::ReplyWaiters(line, data) => {
                     for slot in self.waiting.remove(&line).unwrap_or_default() {
                         fx.reply(slot, data);
                     }
                 }
-                Inner::Resume(slot, data) => self.resume(slot, data, world, fx),
-                Inner::Wake(key) => steps += self.wake(key, world, fx),
-                Inner::Deadline(class, ticks) => self.arm(class, ticks, fx),
+                StationEffect::Resume(slot, data) => self.resume(slot, data, world, fx),
+                StationEffect::Wake(key) => steps += self.wake(key, world, fx),
+                StationEffect::Deadline(class, ticks) => self.arm(class, ticks, fx),
             }
             next += 1;
             if steps > STEPS_PER_INPUT_MAX {
-                self.violate(fx, "inputs wake one another without end");
+                self.violate(fx, "inputs wake one another forever");
             }
         }
         fx.inner.clear();
     }
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
-        let Some(held) = self.held.get_mut(&slot).filter(|held| held.own) else {
+        let Some(held) = self.held.get_mut(&slot).filter(|held| held.under_slot) else {
             self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
             return;
         };
@@ -421,8 +422,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents what is parked under a key, the oldest first, until one waits for the
-    /// key again: it stays the first in line.
+    /// Presents the inputs parked under a key, oldest first, until one parks under the
+    /// key again. That one stays at the head of the list. Returns the number of steps.
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
         if let Key::Slot(slot) = key {
             if self.parked_count(key) > 0 {
@@ -446,7 +447,7 @@ impl<P: Protocol> Station<P> {
                 }
                 (Some(again), parked) => self.list(again, parked),
                 (None, Parked::Turn(from, line)) => {
-                    // The next of this sender comes behind what others ask.
+                    // The sender's next access waits behind the inputs of others.
                     if let Some(rest) = self.ordered.get_mut(&(from, line)) {
                         rest.key = key;
                         list.push_back(Parked::Turn(from, line));

@@ -1,4 +1,4 @@
-//! One step of a controller, and what its input waits for afterwards.
+//! One step of a controller, with the wait of its input.
 
 use core::hash::{Hash, Hasher};
 
@@ -11,13 +11,13 @@ use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
 
-/// What statistics know about a request. It decides nothing, so requests that
-/// differ only in it are the same.
+/// The statistics of a request. Behaviour does not depend on them, so requests that
+/// differ only in them are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestStats {
-    /// Is it known whether it hits, misses or passes on?
+    /// Whether it has been counted as a hit, a miss or a bypass.
     pub(super) counted: bool,
-    /// Has it needed anything from below?
+    /// Whether it has needed anything from below.
     pub(super) below: bool,
 }
 
@@ -31,19 +31,19 @@ impl Hash for RequestStats {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// What an input that is not dealt with waits for.
+/// The wait of an incomplete input.
 #[derive(Clone, Copy)]
 pub(super) enum Pending {
-    /// It waits for the coming fill of its line.
+    /// It waits for the fill of its line.
     Waits,
-    /// It is to be presented again when the key is woken.
+    /// It is presented again when the key is woken.
     Parks(Key),
-    /// It is to be presented again when a way of the set was given up.
+    /// It is presented again when a way of the set is free.
     NeedsWay(SetIndex),
 }
 
 impl Pending {
-    /// The key to park under, if any; a way that is needed is asked for.
+    /// The key to park under, if any. Requests an eviction if a way is needed.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,
@@ -53,8 +53,8 @@ impl Pending {
     }
 }
 
-/// Takes steps of a controller. It borrows no more of the station than a step needs:
-/// the input may lie in the station too.
+/// Takes steps of a controller. It borrows only the parts of the station that a step
+/// needs, because the input may be in the station too.
 pub(super) struct Stepper<'a, P: Protocol> {
     pub(super) node: &'a mut P::Node,
     pub(super) id: NodeId,
@@ -63,7 +63,7 @@ pub(super) struct Stepper<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Stepper<'_, P> {
-    /// Presents a request and says what became of it, unless it is dealt with.
+    /// Presents a request. Returns its wait, or `None` if it is complete.
     #[inline]
     pub(super) fn request(
         &mut self,
@@ -100,7 +100,7 @@ impl<P: Protocol> Stepper<'_, P> {
         }
     }
 
-    /// Presents a message and says what became of it, unless it is dealt with.
+    /// Presents a message. Returns its wait, or `None` if it is complete.
     #[inline]
     pub(super) fn message(
         &mut self,
@@ -126,8 +126,7 @@ impl<P: Protocol> Stepper<'_, P> {
     }
 }
 
-/// The line whose accesses this message must not pass, if its channel keeps
-/// order.
+/// The line whose parked accesses this message must not pass, if its channel is FIFO.
 pub(super) fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
     let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
@@ -140,10 +139,10 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
     Key::Way(set)
 }
 
-/// Counts a request when it is known what becomes of its access, and says
-/// whether it is. One that waits for word about itself, and was not passed on,
-/// has not come to its access yet; when it has, it is a hit only if nothing was
-/// sent for it.
+/// Counts a request once as a hit, a miss or a bypass. Returns whether it has been
+/// counted. A request that is parked under its own slot, and was not passed on, has not
+/// reached its access yet. When it reaches it, it is a hit only if nothing was sent for
+/// it.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

@@ -1,4 +1,4 @@
-//! What a station is asked about what is parked at it.
+//! Views of a station's parked inputs.
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol};
@@ -7,16 +7,17 @@ use crate::node::{Key, NodeId, SetIndex, Slot};
 use crate::queue::Queue;
 
 impl<P: Protocol> Station<P> {
-    /// Is nothing parked, waiting or under way?
+    /// Whether nothing is parked, waiting or under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.parked.is_empty() && self.waiting.is_empty() && self.held.is_empty() && self.node.is_quiet()
     }
 
-    /// What of a station with one set is not as it must be when everything is
-    /// over. Does its policy pass writes on?
+    /// Checks a station with one set at the end of a run. Returns the first property
+    /// that does not hold. `writes_through` says whether its policy writes dirty bytes
+    /// out as soon as possible.
     #[must_use]
-    pub fn unrest(&self, passes_on: bool) -> Option<String> {
+    pub fn unrest(&self, writes_through: bool) -> Option<String> {
         let (mut views, mut victims) = (Vec::new(), Vec::new());
         self.node.lines(&mut views);
         self.node.victims(SetIndex(0), &mut victims);
@@ -29,43 +30,48 @@ impl<P: Protocol> Station<P> {
                 keys.join(", ")
             ));
         }
-        // Some lines may be refused until a deadline.
+        // A deadline may still prevent the eviction of some lines.
         if views.len() != victims.len() && self.deadlines.is_empty() {
-            return Some(format!("at the end {name} cannot give up some of its lines"));
+            return Some(format!("at the end {name} cannot evict some of its lines"));
         }
         let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
-        (passes_on && views.iter().any(is_dirty))
-            .then(|| format!("at the end {name} holds dirty bytes, and its policy is to pass them on"))
+        (writes_through && views.iter().any(is_dirty))
+            .then(|| format!("at the end {name} holds dirty bytes, but its policy writes them out"))
     }
 
-    /// How many inputs are parked under a key.
+    /// The number of inputs that are parked under a key.
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {
         match key {
-            Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.own)),
+            Key::Slot(slot) => usize::from(self.held.get(&slot).is_some_and(|held| held.under_slot)),
             _ => self.parked.get(&key).map_or(0, Queue::len),
         }
     }
 
-    /// The keys under which something is parked, with how many inputs.
-    pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
-        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), 1));
-        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(own)
+    /// The requests that are parked under their own slots.
+    fn under_slots(&self) -> impl Iterator<Item = Slot> {
+        self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
     }
 
-    /// The requests that are parked, with what they wait for.
+    /// The keys of parked inputs, with the number of inputs under each.
+    pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
+        let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), 1));
+        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)
+    }
+
+    /// The parked requests, with their keys.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
-        let own = self.held.iter().filter(|(_, held)| held.own).map(|(&slot, _)| (Key::Slot(slot), slot));
+        let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), slot));
         let listed = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
                 Parked::Request(slot) => Some((key, *slot)),
                 Parked::Message(..) | Parked::Turn(..) => None,
             })
         });
-        listed.chain(own)
+        listed.chain(under_slots)
     }
 
-    /// The messages that are parked, with what they wait for.
+    /// The parked messages, with their keys.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
         let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
@@ -80,7 +86,7 @@ impl<P: Protocol> Station<P> {
         unordered.chain(ordered)
     }
 
-    /// The requests that wait for a fill, with the line.
+    /// The requests that wait for a fill, with its line.
     pub fn waiting_requests(&self) -> impl Iterator<Item = (LineAddr, Slot)> {
         self.waiting.iter().flat_map(|(&line, slots)| slots.iter().map(move |&slot| (line, slot)))
     }

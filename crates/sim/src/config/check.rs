@@ -1,17 +1,17 @@
-//! What no single number of a machine description shows to be wrong.
+//! Checks that involve several numbers of a machine description.
 
 use proto::words::counted;
 
 use super::System;
 use crate::network::noc::NocSpec;
 
-/// An impossible machine: which key, and why, as the end of a sentence.
+/// A reason why the machine is impossible: a key, and the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key to look at, from the top of the file: `["l1", "bytes"]`. A number is
-    /// a place in a list.
+    /// The key, from the top of the file: `["l1", "bytes"]`. A number is an index
+    /// in a list.
     pub path: Vec<String>,
-    /// What was found and what was expected.
+    /// The value found and the value expected.
     pub message: String,
 }
 
@@ -20,13 +20,14 @@ impl Problem {
         Problem::at(&[table, key], message)
     }
 
-    /// At a path from the top of the file. A number is a place in a list.
+    /// A problem at a path from the top of the file. A number is an index in a
+    /// list.
     pub(super) fn at(path: &[&str], message: String) -> Self {
         let path = path.iter().filter(|part| !part.is_empty());
         Problem { path: path.map(|part| (*part).to_owned()).collect(), message }
     }
 
-    /// The key as it is named: `l1.bytes`.
+    /// The key as text: `l1.bytes`.
     #[must_use]
     pub fn key(&self) -> String {
         self.path.join(".")
@@ -34,8 +35,8 @@ impl Problem {
 }
 
 impl System {
-    /// Every combination of numbers that cannot be built. Empty for a sound
-    /// machine. The order is that of the description.
+    /// Every impossible number or combination of numbers, in the order of the
+    /// description. Empty for a valid machine.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What machines of several chiplets have beside the rest.
+//! Settings for machines with several chiplets.
 
 use proto::PagePolicy;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use super::number;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PagePlacement {
-    /// Consecutive pages on consecutive chiplets.
+    /// Consecutive pages lie on consecutive chiplets.
     #[default]
     Interleaved,
-    /// Each group of consecutive pages, one a chiplet, in an order that a hash of
-    /// the group's number decides.
+    /// Consecutive pages form groups of one page for each chiplet. A hash of the
+    /// group's number decides the order within the group.
     Hash,
     /// The chiplet of the compute unit that touches the page first. A page that the
-    /// host touches first is placed as if pages were interleaved; copies of whole
-    /// arrays touch nothing.
+    /// host touches first is placed as with `interleaved`. Copies of whole arrays
+    /// place no page.
     FirstTouch,
 }
 
@@ -31,11 +31,11 @@ impl From<PagePlacement> for PagePolicy {
     }
 }
 
-/// The pages of memory, the unit in which it is placed on chiplets.
+/// Pages of memory, the unit of placement on chiplets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PageSpec {
-    /// Bytes of a page.
+    /// The size of a page.
     #[serde(deserialize_with = "number::positive_u32")]
     pub bytes: u32,
     /// Which chiplet a page lies on.

@@ -1,4 +1,4 @@
-//! The compute units, the host and how work starts.
+//! Compute units, the host, and the launch of work.
 
 use kernel::Class;
 use serde::{Deserialize, Serialize};
@@ -9,21 +9,21 @@ use super::number;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// The one that was dispatched first.
+    /// The wavefront that was dispatched first.
     OldestFirst,
-    /// The one after the last that issued.
+    /// The next wavefront in slot order after the last one that issued.
     RoundRobin,
 }
 
-/// How far a kernel releases what it wrote when it ends.
+/// The scope of the release at the end of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndOfKernel {
-    /// To the host, at once: shared levels write out what is dirty.
+    /// The host, at once: shared levels write out their dirty lines.
     #[default]
     System,
-    /// To the device. The release to the host takes place when the host next
-    /// accesses memory.
+    /// The device. The release to the host follows when the host next accesses
+    /// memory.
     Device,
 }
 
@@ -31,12 +31,12 @@ pub enum EndOfKernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IssueRule {
-    /// A GPU core: plain accesses and relaxed atomics overlap until
-    /// something waits for them.
+    /// A GPU core: plain accesses and relaxed atomics overlap until another
+    /// operation waits for them.
     Gpu,
     /// One operation at a time.
     InOrder,
-    /// Sequential consistency with a write buffer that loads look into.
+    /// Sequential consistency with a write buffer. Loads forward from the buffer.
     ScWriteBuffer,
     /// Total store order.
     Tso,
@@ -56,14 +56,14 @@ impl From<IssueRule> for proto::issue::IssueRule {
     }
 }
 
-/// The compute units (streaming multiprocessors).
+/// The compute units.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CuSpec {
-    /// How many there are.
+    /// The number of compute units.
     #[serde(deserialize_with = "number::positive_u32")]
     pub count: u32,
-    /// SIMD units in each.
+    /// SIMD units in each compute unit.
     #[serde(deserialize_with = "number::positive_u32")]
     pub simd_units: u32,
     /// Wavefronts that one compute unit holds at a time, over all SIMD units.
@@ -79,8 +79,8 @@ pub struct CuSpec {
     pub scheduler: Scheduler,
 }
 
-/// How long one vector operation keeps its SIMD unit, by class. Operations on
-/// eight-byte lanes count as two, but for those of double precision.
+/// The cycles for which one vector operation occupies its SIMD unit, by class. An
+/// operation on eight-byte lanes counts as two, except in double precision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {
@@ -129,7 +129,7 @@ pub struct VectorOpSpec {
 }
 
 impl VectorOpSpec {
-    /// How long one operation of this class takes.
+    /// The cycles of one operation of this class.
     #[must_use]
     pub fn cycles(&self, class: Class) -> u32 {
         match class {
@@ -151,7 +151,7 @@ impl VectorOpSpec {
     }
 }
 
-/// The scratchpad of one compute unit.
+/// The local memory of one compute unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LdsSpec {
@@ -161,7 +161,7 @@ pub struct LdsSpec {
     /// From issue to use, without a bank conflict.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// Banks of four bytes; lanes that meet in one bank take turns.
+    /// Banks of four bytes. Lanes that access the same bank take turns.
     #[serde(deserialize_with = "number::positive_u32")]
     pub banks: u32,
 }
@@ -173,23 +173,23 @@ pub struct LaunchSpec {
     /// From the end of one kernel to the first work-group of the next.
     #[serde(deserialize_with = "number::whole_u32")]
     pub kernel_cycles: u32,
-    /// Between two work-groups that the dispatcher starts.
+    /// Between the starts of two work-groups.
     #[serde(deserialize_with = "number::positive_u32")]
     pub work_group_interval_cycles: u32,
     /// From the dispatch of a wavefront to its first instruction.
     #[serde(deserialize_with = "number::whole_u32")]
     pub wavefront_cycles: u32,
-    /// How far the end of a kernel releases.
+    /// The scope of the release at the end of a kernel.
     #[serde(default)]
     pub end_of_kernel: EndOfKernel,
 }
 
-/// The in-order processor beside the GPU that takes part at system scope.
+/// The in-order processor beside the GPU. It accesses memory at system scope.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
-    /// From the host to the GPU's memory side and back again, without the
-    /// memory access itself.
+    /// The round trip from the host to the GPU's memory, without the memory access
+    /// itself.
     #[serde(deserialize_with = "number::positive_u32")]
     pub memory_latency_cycles: u32,
     /// One operation that touches no memory.

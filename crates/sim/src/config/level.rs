@@ -1,4 +1,4 @@
-//! Levels beside the L1s and the L2.
+//! Levels other than the L1s and the L2.
 
 use proto::{CacheShape, MemoryLevel};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::{Invalidation, WritePolicy};
 use super::number;
 
-/// Of what a machine has so many controllers of a level.
+/// The units that each have `count` controllers of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
@@ -31,56 +31,58 @@ impl From<Per> for proto::Per {
     }
 }
 
-/// A level beside `[l1]` and `[l2]`: one of the `[[level]]` tables.
+/// A level other than `[l1]` and `[l2]`: one of the `[[level]]` tables.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelSpec {
-    /// Its name, by which protocols ask for it.
+    /// The name by which protocols find the level.
     pub name: String,
-    /// Of what there are `count` controllers each.
+    /// The units that have `count` controllers each.
     pub per: Per,
-    /// How many for each of these.
+    /// The number of controllers of each such unit.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub count: u32,
-    /// The level below it, if it is not over memory.
+    /// The level below. Without it, memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
-    /// The level beside whose controllers these stand, if they have no place of
-    /// their own on the network. What passes between them takes no hop and no bytes.
+    /// A level whose controllers stand at the same place, if this level has no
+    /// place of its own on the network. Messages between the two take no hop and no
+    /// bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// From the arrival of an access to what it sends or answers.
+    /// From the arrival of an access to its first message or answer.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// How long one access keeps a controller from beginning the next.
+    /// The cycles for which one access occupies a controller.
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub occupancy_cycles: u32,
-    /// How long an atomic keeps its line from the next one of that line.
+    /// The least distance between two atomics on one line.
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub atomic_cycles: u32,
-    /// Requests of cores that enter a controller in one cycle.
+    /// The requests of cores that a controller accepts in one cycle.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ports: u32,
     /// The size of each controller's array. Without it, the level keeps no lines,
-    /// and the next six keys say nothing.
+    /// and the next six keys have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Lines in a set.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// Misses that may be outstanding in one controller.
+    /// The misses that one controller can have outstanding.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// Dirty lines that the store FIFO of one controller remembers.
+    /// The capacity of a controller's store FIFO, in dirty lines.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// What it does with a store.
+    /// The handling of a store.
     #[serde(default = "combining")]
     pub write_policy: WritePolicy,
-    /// How an acquire invalidates it.
+    /// The way an acquire invalidates the array.
     #[serde(default = "flash")]
     pub invalidation: Invalidation,
-    /// What that costs: for the whole array (flash) or for each line (walked).
+    /// The cost of an invalidation: for the whole array (flash) or for each line
+    /// (walked).
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub invalidate_cycles: u32,
     /// A read of the data array.
@@ -100,7 +102,7 @@ fn flash() -> Invalidation {
 }
 
 impl LevelSpec {
-    /// The level as protocols see it, on a machine with such lines.
+    /// The level as protocols see it, on a machine with lines of this size.
     pub(super) fn level(&self, line_bytes: u32) -> MemoryLevel {
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
         let array = self.bytes.map(|bytes| CacheShape {

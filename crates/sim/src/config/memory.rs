@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// What a cache does with a store.
+/// The handling of a store by a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
     /// Dirty bytes stay until a release, an eviction or a full store FIFO.
     Combining,
-    /// Written on to the next level at once; the line stays.
+    /// The store goes to the next level at once; the line stays.
     Through,
-    /// Written on to the next level at once; the line is invalidated.
+    /// The store goes to the next level at once; the line is invalidated.
     ThroughInvalidate,
 }
 
@@ -26,11 +26,11 @@ impl From<WritePolicy> for proto::WritePolicy {
     }
 }
 
-/// How an L1 invalidates all of its lines.
+/// The invalidation of all lines of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Invalidation {
-    /// All lines at once, in `invalidate_cycles`.
+    /// All lines together, in `invalidate_cycles`.
     Flash,
     /// Line after line, `invalidate_cycles` for each.
     Walked,
@@ -52,20 +52,21 @@ pub struct L1Spec {
     /// From issue to use of a hit.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// Lines that it can look up in one cycle.
+    /// Lines that it looks up in one cycle.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ports: u32,
-    /// Misses that may be outstanding.
+    /// The misses that it can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// Dirty lines that the store FIFO remembers until a release.
+    /// The capacity of the store FIFO, in dirty lines.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// What it does with a store.
+    /// The handling of a store.
     pub write_policy: WritePolicy,
-    /// How an acquire invalidates it.
+    /// The way an acquire invalidates the cache.
     pub invalidation: Invalidation,
-    /// What that costs: for the whole cache (flash) or for each line (walked).
+    /// The cost of an invalidation: for the whole cache (flash) or for each line
+    /// (walked).
     #[serde(deserialize_with = "number::whole_u32")]
     pub invalidate_cycles: u32,
 }
@@ -77,31 +78,31 @@ pub struct L2Spec {
     /// Its size, all banks together.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
-    /// Banks; consecutive lines go to consecutive banks.
+    /// The number of banks. Consecutive lines go to consecutive banks.
     #[serde(deserialize_with = "number::positive_u32")]
     pub banks: u32,
     /// Lines in a set.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// From the arrival of a request at the bank to its answer, if it hits.
+    /// From the arrival of a request at the bank to its answer, for a hit.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// How long one access keeps a bank from beginning the next.
+    /// The cycles for which one access occupies a bank.
     #[serde(deserialize_with = "number::positive_u32")]
     pub occupancy_cycles: u32,
-    /// How long an atomic keeps its line from the next one of that line.
+    /// The least distance between two atomics on one line.
     #[serde(deserialize_with = "number::positive_u32")]
     pub atomic_cycles: u32,
-    /// Misses that may be outstanding in one bank.
+    /// The misses that one bank can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// Dirty lines that the store FIFO of one bank remembers until a release
-    /// at system scope.
+    /// The capacity of a bank's store FIFO, in dirty lines. It is emptied by a
+    /// release at system scope.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// What it does with a store.
+    /// The handling of a store.
     pub write_policy: WritePolicy,
-    /// The level below it, if it is not over memory.
+    /// The level below. Without it, memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
 }

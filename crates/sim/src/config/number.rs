@@ -1,18 +1,18 @@
-//! Numbers of a machine description: whole, in range, and refused with a
-//! sentence that says what was expected.
+//! Numbers of a machine description. Reading refuses a number that is not whole or
+//! out of range, with the expected range.
 
 use core::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
-/// Reads a whole number of a range.
-struct Whole {
+/// Reads a whole number within a range.
+struct WholeNumber {
     min: u64,
     max: u64,
 }
 
-impl Whole {
+impl WholeNumber {
     fn accept<E: Error>(&self, value: u64) -> Result<u64, E> {
         if (self.min..=self.max).contains(&value) {
             return Ok(value);
@@ -21,7 +21,7 @@ impl Whole {
     }
 }
 
-impl Visitor<'_> for Whole {
+impl Visitor<'_> for WholeNumber {
     type Value = u64;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,17 +42,17 @@ impl Visitor<'_> for Whole {
 
 /// A `u32` above zero.
 pub(crate) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let value = from.deserialize_u64(Whole { min: 1, max: u64::from(u32::MAX) })?;
+    let value = from.deserialize_u64(WholeNumber { min: 1, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
 /// A `u32`, zero allowed.
 pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let value = from.deserialize_u64(Whole { min: 0, max: u64::from(u32::MAX) })?;
+    let value = from.deserialize_u64(WholeNumber { min: 0, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
-/// A `u64` above zero. The end of the range is TOML's largest integer.
+/// A `u64` above zero. The upper end of the range is TOML's largest integer.
 pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    from.deserialize_u64(Whole { min: 1, max: i64::MAX as u64 })
+    from.deserialize_u64(WholeNumber { min: 1, max: i64::MAX as u64 })
 }

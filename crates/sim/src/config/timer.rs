@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// How long the timers of protocols run.
+/// The periods of protocol timers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimerSpec {
-    /// Until the next entry may leave a buffer.
+    /// Until the next entry of a buffer may drain.
     #[serde(deserialize_with = "number::positive_u32")]
     pub drain_cycles: u32,
-    /// Until the next epoch.
+    /// Until the next epoch begins.
     #[serde(deserialize_with = "number::positive_u32")]
     pub epoch_cycles: u32,
-    /// Between two ticks of the clock that protocols look at: leases and deadlines
-    /// are counted in them.
+    /// Between two ticks of the protocols' clock. Leases and deadlines are counted
+    /// in ticks.
     #[serde(deserialize_with = "number::positive_u32")]
     pub tick_cycles: u32,
 }

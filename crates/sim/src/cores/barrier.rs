@@ -6,23 +6,24 @@ use crate::cores::Cores;
 use crate::cores::instr::{Owner, Phase};
 use crate::engine::{Engine, Event};
 
-/// From the last wavefront's arrival at a barrier until all go on.
+/// From the arrival of the last wavefront at a barrier until all continue.
 const BARRIER_CYCLES: u64 = 4;
 
 impl Cores<'_> {
-    /// The instruction of a wavefront becomes a fence in front of its barrier, or behind
-    /// it. Says whose.
+    /// Turns the instruction of a wavefront into the fence before or after its
+    /// barrier. Returns the wavefront.
     pub(crate) fn fence(&mut self, number: u32, order: Order, phase: Phase) -> Option<u32> {
         let instr = self.instrs.get_mut(number)?;
         let Owner::Wave(wave) = instr.owner else { return None };
         instr.phase = phase;
         instr.left = 1;
-        instr.ask.op = Op::Fence;
-        instr.ask.order = order;
+        instr.head.op = Op::Fence;
+        instr.head.order = order;
         Some(wave)
     }
 
-    /// A wavefront has come to a barrier. The last one of its work-group lets all go on.
+    /// Records the arrival of a wavefront at a barrier. The last arrival of a
+    /// work-group lets all of its wavefronts continue.
     pub(crate) fn arrive_at_barrier(&mut self, engine: &mut Engine, number: u32) {
         let Some(instr) = self.instrs.get_mut(number) else { return };
         let Owner::Wave(wave) = instr.owner else { return };

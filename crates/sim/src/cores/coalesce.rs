@@ -1,33 +1,33 @@
-//! Lanes to lines: what one vector memory instruction asks of the cache.
+//! Coalescing: the line requests of one vector memory instruction.
 //!
-//! A load or store becomes one request a line it touches, in the order in
-//! which the lanes first touch them. A read-modify-write updates a word once a
-//! request, so lanes that meet in one word are taken in turns: the second lane
-//! of a word goes into a further request behind the first ones, and so on.
+//! A load or store becomes one request for each line, in the order in which the
+//! lanes first touch the lines. A read-modify-write request updates each word at
+//! most once. Of several lanes that address one word, the second goes into a
+//! further request behind the first ones, and so on.
 //!
-//! Lanes that lie one after the other in memory, by far the most common case,
-//! take a path of their own that looks at no lane.
+//! Lanes with consecutive addresses, by far the most common case, take a faster
+//! path that examines no single lane.
 
 use proto::{ByteMask, LineAddr, Width};
 
 /// The most lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
-/// What one instruction asks of one line.
+/// The part of an instruction that concerns one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinePart {
     /// The line.
     pub line: LineAddr,
-    /// The bytes of it.
+    /// The bytes of the line.
     pub mask: ByteMask,
-    /// The lanes whose bytes they are.
+    /// The lanes that these bytes belong to.
     pub lanes: u64,
-    /// If the lanes follow each other in memory without gap: the offset in the
-    /// line of the lowest of them.
+    /// The offset of the lowest lane in the line, if the lanes' addresses are
+    /// consecutive.
     pub run: Option<u8>,
 }
 
-/// Splits instructions into line requests. Keeps its tables between calls.
+/// Splits instructions into line requests. Reuses its tables between calls.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     line_shift: u32,
@@ -38,16 +38,15 @@ pub struct Coalescer {
 const TABLE: usize = 256;
 
 impl Coalescer {
-    /// For a machine with lines of `line_bytes`, a power of two.
+    /// A coalescer for lines of `line_bytes`, a power of two.
     #[must_use]
     pub fn new(line_bytes: usize) -> Coalescer {
         debug_assert!(line_bytes.is_power_of_two() && line_bytes >= 8);
         Coalescer { line_shift: line_bytes.trailing_zeros(), table: [0; TABLE] }
     }
 
-    /// Lanes `first`, `first + 1`, ... up to the highest of `lanes`, whose
-    /// addresses follow each other from `base` (the address of lane 0, were it
-    /// to take part). `lanes` must be without gap.
+    /// Splits lanes with consecutive addresses. `base` is the address of lane 0,
+    /// even if lane 0 is inactive. `lanes` must be contiguous.
     #[inline]
     pub fn unit_stride(&self, base: u64, lanes: u64, width: Width, out: &mut Vec<LinePart>) {
         if lanes == 0 {
@@ -71,7 +70,8 @@ impl Coalescer {
         }
     }
 
-    /// Any addresses, aligned to the width: one part a line.
+    /// Splits lanes with any addresses that are aligned to the width: one part for
+    /// each line.
     #[inline]
     pub fn gather(
         &mut self,
@@ -103,8 +103,9 @@ impl Coalescer {
         }
     }
 
-    /// Where `line` stands or will stand in `parts`. At most one part a lane
-    /// keeps the table at most a quarter full.
+    /// The position of `line` in `parts`, or the position where it will be added.
+    /// There is at most one part for each lane, so the table stays at most a
+    /// quarter full.
     #[inline]
     fn position(&mut self, line: LineAddr, parts: &[LinePart]) -> usize {
         let mut slot = (line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
@@ -120,10 +121,10 @@ impl Coalescer {
         }
     }
 
-    /// Words of a read-modify-write, aligned to the width: no part names a
-    /// word twice, and the parts of a line stand in the order of their lanes.
-    /// Lanes with different `tags` (the expected values of a compare-exchange)
-    /// never share a part.
+    /// Splits a read-modify-write of words that are aligned to the width. No part
+    /// contains a word twice, and the parts of a line are in the order of their
+    /// lanes. Lanes with different `tags` (the expected values of a
+    /// compare-exchange) never share a part.
     pub fn words(
         &mut self,
         addresses: &[u64; LANES_MAX],
@@ -139,8 +140,8 @@ impl Coalescer {
             let round_start = out.len();
             let mut later = 0u64;
             self.table.fill(0);
-            // A lane of a line that already lost a lane to a later round must
-            // not overtake it there.
+            // A lane must not overtake an earlier lane of its line that moved to a
+            // later round.
             let mut closed = 0u64;
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
@@ -164,7 +165,7 @@ impl Coalescer {
                 part.mask = part.mask.union(word);
                 part.lanes |= 1 << lane;
             }
-            // A round of one tag may have met lines none of whose lanes fit.
+            // Lines of which no lane has this round's tag leave empty parts.
             let mut kept = round_start;
             for at in round_start..out.len() {
                 if out[at].lanes != 0 {
@@ -178,8 +179,8 @@ impl Coalescer {
     }
 }
 
-/// The address that lane 0 has or would have, if the lanes are without gap and
-/// follow each other in memory.
+/// The address of lane 0, active or not, if the lanes are contiguous and their
+/// addresses are consecutive.
 #[inline]
 fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> Option<u64> {
     if lanes == 0 {
@@ -200,9 +201,9 @@ fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> O
     follows.then_some(base)
 }
 
-/// How many turns the banks of local memory need for one access of a
-/// wavefront: lanes that meet in a bank take turns, lanes that read the very
-/// same word share one. Banks are four bytes wide; `offsets` are in bytes.
+/// The number of turns that the banks of local memory need for one access of a
+/// wavefront. Lanes that access one bank take turns. Lanes that read the same word
+/// share a turn. Banks are four bytes wide; `offsets` are in bytes.
 #[must_use]
 pub fn bank_turns(offsets: &[u64; LANES_MAX], lanes: u64, width: Width, banks: u32, shares: bool) -> u32 {
     let words_per_lane = width.bytes().div_ceil(4) as u64;
@@ -333,7 +334,7 @@ mod tests {
                 let mut words = ByteMask::NONE;
                 for lane in (0..64).filter(|l| part.lanes >> l & 1 == 1) {
                     let word = ByteMask::range(addresses[lane] as usize % 64, width.bytes());
-                    prop_assert!(!words.overlaps(word), "a word twice in a part");
+                    prop_assert!(!words.overlaps(word), "a part contains a word twice");
                     words = words.union(word);
                     prop_assert_eq!(part.line.0, addresses[lane] / 64);
                     order.entry(addresses[lane]).or_default().push(lane);
@@ -351,7 +352,7 @@ mod tests {
         }
 
         #[test]
-        fn bank_turns_are_the_most_lanes_that_meet_in_a_bank(
+        fn bank_turns_are_the_largest_number_of_lanes_in_one_bank(
             picks in prop::collection::vec(0u64..256, 64),
             lanes in any::<u64>(),
             shares in any::<bool>(),
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_on_one_word_take_as_many_turns_as_they_are() {
+    fn each_lane_on_one_word_takes_a_turn() {
         let mut parts = Vec::new();
         Coalescer::new(64).words(&[128; 64], 0xff, Width::W4, None, &mut parts);
         assert_eq!(parts.len(), 8);

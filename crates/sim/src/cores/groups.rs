@@ -1,4 +1,4 @@
-//! Work-groups come to compute units, leave them, and change them.
+//! Work-groups on compute units: admission, departure and migration.
 
 use kernel::{Coords, Grid, Launch, Session};
 use proto::issue::Issue;
@@ -10,12 +10,12 @@ use crate::cores::wave::Stage;
 use crate::reports::probe::WaveAt;
 
 impl Cores<'_> {
-    /// Has a compute unit a place for a work-group of that grid?
+    /// Whether a compute unit has room for a work-group of this grid.
     pub(crate) fn has_room(&self, cu: u32, grid: &Grid) -> bool {
         self.units[cu as usize].has_room(self.system, grid)
     }
 
-    /// A work-group comes to a compute unit.
+    /// Admits a work-group to a compute unit. Returns its number on the machine.
     pub(crate) fn admit(&mut self, cu: u32, work_group: u32, grid: &Grid) -> u32 {
         self.units[cu as usize].admit(u64::from(grid.lds_bytes));
         self.groups.insert(Group {
@@ -27,8 +27,8 @@ impl Cores<'_> {
         })
     }
 
-    /// Puts a wavefront, which has that age, into the lowest free slot. Returns its
-    /// number.
+    /// Puts a wavefront of the given age into the lowest free slot. Returns the
+    /// slot's number.
     pub(crate) fn place(
         &mut self,
         session: &Session,
@@ -53,8 +53,8 @@ impl Cores<'_> {
         Some(number)
     }
 
-    /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
-    /// Says whether the work-group has ended.
+    /// Frees the slot of a retired wavefront. Returns true if this ends its
+    /// work-group, whose place is then free as well.
     pub(crate) fn leave(&mut self, at: WaveAt, number: u32) -> bool {
         let unit = &mut self.units[at.cu as usize];
         unit.free(at.slot);
@@ -68,7 +68,7 @@ impl Cores<'_> {
         true
     }
 
-    /// The work-group of that number in the grid.
+    /// The work-group with this number in the grid.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }
@@ -86,16 +86,16 @@ impl Cores<'_> {
         waves
     }
 
-    /// Has a wavefront nothing under way but its wait at a barrier?
+    /// Whether a wavefront has nothing under way except a wait at a barrier.
     pub(crate) fn is_at_rest(&self, number: u32) -> bool {
         let of_wave = self.instrs.iter().filter(|(_, instr)| instr.owner == Owner::Wave(number));
         let mut under_way = of_wave.filter(|(_, instr)| instr.phase != Phase::BarrierWait);
         under_way.next().is_none() && !matches!(self.waves[number as usize].stage, Stage::Held(_))
     }
 
-    /// Moves a work-group to another compute unit, if there are slots. Returns the old
-    /// and the new number of each wavefront, with its new SIMD unit.
-    pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<Moved>> {
+    /// Moves a work-group to another compute unit, if that has enough free slots.
+    /// Returns the old and the new number of each wavefront, and its new SIMD unit.
+    pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<MovedWave>> {
         let (from, waves) = (self.cu_of(group)?, self.waves_of(group));
         if self.units[cu as usize].free_slots() < waves.len() {
             return None;
@@ -106,8 +106,8 @@ impl Cores<'_> {
         waves.into_iter().map(|wave| self.move_wave(wave, cu)).collect()
     }
 
-    /// Puts a wavefront into the lowest free slot of a compute unit.
-    fn move_wave(&mut self, from: u32, cu: u32) -> Option<Moved> {
+    /// Moves a wavefront into the lowest free slot of a compute unit.
+    fn move_wave(&mut self, from: u32, cu: u32) -> Option<MovedWave> {
         let slot = self.units[cu as usize].take_slot()?;
         let to = cu * self.system.cu.wavefront_slots + slot;
         let left = self.waves[from as usize].at;
@@ -123,15 +123,15 @@ impl Cores<'_> {
             }
         }
         let units = self.system.cu.simd_units;
-        Some(Moved { from, to, simd: cu * units + slot % units })
+        Some(MovedWave { from, to, simd: cu * units + slot % units })
     }
 }
 
 /// A wavefront that was moved to another slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moved {
+pub(crate) struct MovedWave {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Its SIMD unit now.
+    /// Its new SIMD unit.
     pub(crate) simd: u32,
 }

@@ -11,31 +11,32 @@ use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
 use crate::reports::counters::Counts;
 use crate::reports::probe::WaveAt;
-use crate::reports::spent::Beside;
+use crate::reports::spent::Waits;
 
-/// Who an instruction belongs to.
+/// The owner of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Wave(u32),
     Host(OpId),
     /// The beginning or end of a kernel on a compute unit or for the machine.
     Kernel(KernelId),
-    /// The release of all kernels so far to the host.
+    /// The release of all completed kernels to the host.
     Release,
-    /// A work-group that changes its compute unit.
+    /// A work-group that moves to another compute unit.
     Group(u32),
 }
 
-/// What an instruction is, beyond the access of its lines.
+/// The phase of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// An access, a fence or a kernel boundary: complete when it is answered.
+    /// An access, a fence or a kernel boundary. It is complete when all requests
+    /// are answered.
     Simple,
-    /// The release in front of a barrier.
+    /// The release before a barrier.
     BarrierRelease,
-    /// At the barrier.
+    /// The wait at a barrier.
     BarrierWait,
-    /// The acquire behind a barrier.
+    /// The acquire after a barrier.
     BarrierAcquire,
     /// An access to local memory.
     Lds,
@@ -45,28 +46,29 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The posted operation, unless the issue rule let its issuer go on.
+    /// The posted operation. `None` if the issue rule let the issuer continue.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
     /// Line requests not yet answered.
     pub(crate) left: u32,
-    /// When the latest answer is there.
+    /// The time of the latest answer.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
-    pub(crate) ask: AskHead,
-    /// What it spent beside its access in earlier phases, and in this one.
-    pub(crate) spent: Beside,
-    pub(crate) spent_now: Beside,
-    /// Does it take its bytes from a store of its wavefront, and ask no station?
+    pub(crate) head: RequestHead,
+    /// Waits other than the access itself: in earlier phases, and in this phase.
+    pub(crate) spent: Waits,
+    pub(crate) spent_now: Waits,
+    /// True if the bytes come from a store of the same wavefront. No station gets a
+    /// request.
     pub(crate) is_forwarded: bool,
-    /// The operands of a store whose issuer has gone on.
-    pub(crate) kept: Option<Box<Kept>>,
+    /// The operands of a store whose issuer has continued.
+    pub(crate) kept: Option<Box<BufferedStore>>,
 }
 
 impl Instr {
-    /// An operation that begins now, with so many requests to be answered.
-    pub(crate) fn new(now: Cycle, owner: Owner, ask: AskHead, left: u32) -> Instr {
+    /// An operation that begins now and needs `left` answers.
+    pub(crate) fn new(now: Cycle, owner: Owner, head: RequestHead, left: u32) -> Instr {
         Instr {
             owner,
             op: None,
@@ -75,18 +77,18 @@ impl Instr {
             left,
             done_at: now,
             issued_at: now,
-            ask,
-            spent: Beside::default(),
-            spent_now: Beside::default(),
+            head,
+            spent: Waits::default(),
+            spent_now: Waits::default(),
             is_forwarded: false,
             kept: None,
         }
     }
 
-    /// The request for one line is answered at that time. What the operation spends is
-    /// what its slowest line spends.
+    /// Records the answer of one line request. The waits of the slowest line count
+    /// for the operation.
     #[inline]
-    pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Beside) {
+    pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
         if at >= self.done_at {
             self.spent_now = spent();
@@ -94,13 +96,13 @@ impl Instr {
         }
     }
 
-    /// The requests of this phase are answered; others may follow.
+    /// Ends a phase. All of its requests are answered; another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
-        self.spent_now = Beside::default();
+        self.spent_now = Waits::default();
     }
 
-    /// Counts the time of the operation, which is complete.
+    /// Counts the wait cycles of a complete operation.
     pub(crate) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
         if self.phase == Phase::Lds {
             return;
@@ -111,40 +113,41 @@ impl Instr {
         counts.op_wait_cycles += all;
         counts.acquire_wait_cycles += acquire;
         counts.release_wait_cycles += release;
-        let ask = &self.ask;
-        *match (self.phase, ask.op) {
-            (Phase::Simple, Op::Load) if ask.order.is_atomic() => &mut counts.atomic_load_wait_cycles,
+        let head = &self.head;
+        *match (self.phase, head.op) {
+            (Phase::Simple, Op::Load) if head.order.is_atomic() => &mut counts.atomic_load_wait_cycles,
             (Phase::Simple, Op::Load) => &mut counts.load_wait_cycles,
-            (Phase::Simple, Op::Store) if ask.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
+            (Phase::Simple, Op::Store) if head.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
-            // The way of an order to its station belongs to the order.
+            // The path of an order to its station belongs to the order.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
-            (Phase::Simple, Op::Fence) if ask.order.releases() => &mut counts.release_wait_cycles,
+            (Phase::Simple, Op::Fence) if head.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
             _ => &mut counts.barrier_wait_cycles,
         } += access;
     }
 
-    /// What its wavefront waits for beside queues and synchronization.
+    /// The cause of a wait for this instruction, apart from queues and
+    /// synchronization.
     pub(crate) fn access_cause(&self) -> Cause {
-        match (self.phase, self.ask.op) {
+        match (self.phase, self.head.op) {
             (Phase::Lds, _) => Cause::LocalMemory,
             (Phase::Simple, Op::Rmw(_)) => Cause::Atomic,
-            (Phase::Simple, Op::Load | Op::Store) if self.ask.order.is_atomic() => Cause::Atomic,
+            (Phase::Simple, Op::Load | Op::Store) if self.head.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
-            // The way of an order to its station belongs to the order.
-            (Phase::Simple, _) if self.ask.order.releases() => Cause::Release,
+            // The path of an order to its station belongs to the order.
+            (Phase::Simple, _) if self.head.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
         }
     }
 }
 
-/// What all line requests of an instruction have in common.
+/// The part that all line requests of an instruction have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AskHead {
+pub(crate) struct RequestHead {
     pub(crate) op: Op,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
@@ -157,15 +160,15 @@ pub(crate) struct AskHead {
 
 /// The operands of a store that outlive its operation.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct BufferedStore {
     pub(super) exec: Mask,
     pub(super) data: Packed,
     pub(super) addresses: [u64; LANES_MAX],
     pub(super) parts: Vec<LinePart>,
 }
 
-impl AskHead {
-    pub(crate) fn of(op: &Posted, at: WaveAt, slots: u32, lanes: u32, cus_per_chiplet: u32) -> AskHead {
+impl RequestHead {
+    pub(crate) fn of(op: &Posted, at: WaveAt, slots: u32, lanes: u32, cus_per_chiplet: u32) -> RequestHead {
         let first = op.exec.first().unwrap_or(0) as u32;
         let wave = at.cu * slots + at.slot;
         let instance = match op.semantics.level {
@@ -182,7 +185,7 @@ impl AskHead {
             Action::Rmw { .. } => op.rmw(first as usize).map_or(Op::Fence, Op::Rmw),
             _ => Op::Fence,
         };
-        AskHead {
+        RequestHead {
             op: action,
             order: op.semantics.order,
             scope: Scope { level: op.semantics.level, instance },
@@ -194,9 +197,9 @@ impl AskHead {
         }
     }
 
-    /// A request as at the boundary of a kernel.
-    pub(crate) fn of_boundary(op: Op, scope: Scope) -> AskHead {
-        AskHead {
+    /// A request at a kernel boundary.
+    pub(crate) fn of_boundary(op: Op, scope: Scope) -> RequestHead {
+        RequestHead {
             op,
             order: Boundary::ORDER,
             scope,
@@ -208,7 +211,7 @@ impl AskHead {
         }
     }
 
-    /// What decides where it enters.
+    /// The key that decides the entry station.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }

@@ -1,4 +1,4 @@
-//! Wavefronts issue operations: the issue rule, local memory, and what goes to a port.
+//! Issue of operations: the issue rule, local memory, and requests to ports.
 
 use kernel::{Action, OpId, Posted, Session, Space};
 use proto::Order;
@@ -6,7 +6,7 @@ use proto::issue::{IssueId, Verdict};
 
 use crate::cores::Cores;
 use crate::cores::coalesce::LinePart;
-use crate::cores::instr::{AskHead, Instr, Kept, Owner, Phase};
+use crate::cores::instr::{BufferedStore, Instr, Owner, Phase, RequestHead};
 use crate::cores::lds::{perform, turns};
 use crate::cores::operands::{describe, examine, forwarded, issue_op, split};
 use crate::cores::wave::{LastOp, Stage};
@@ -15,24 +15,24 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 
-/// What becomes of an operation that a wavefront offers to issue.
+/// The effect of offering an operation to the issue rule.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) enum Issued {
-    /// It waits, or is served where it is.
+    /// The operation waits, or needs no station.
     Here,
-    /// It asks for its [parts](Cores::take_parts).
+    /// The operation needs its line requests: its [parts](Cores::take_parts).
     Lines { instr: u32 },
-    /// It asks for an order.
+    /// The operation needs an order request.
     Order { instr: u32 },
-    /// It comes to a barrier with that order.
+    /// The operation is a barrier with this order.
     Barrier { instr: u32, order: Order },
-    /// It stays behind, and its wavefront goes on.
+    /// The operation waits in the buffer, and its wavefront continues.
     Buffered,
 }
 
 impl Cores<'_> {
-    /// Offers an operation, whose arithmetic is done, to the issue rule.
+    /// Offers an operation to the issue rule. Its arithmetic is done.
     #[inline(never)]
     pub(crate) fn offer<Pr: Probe>(
         &mut self,
@@ -69,8 +69,8 @@ impl Cores<'_> {
         }
     }
 
-    /// Starts an operation; one that is not sent only joins the stores that its
-    /// wavefront has left behind.
+    /// Starts an operation. One that is not sent joins the buffered stores of its
+    /// wavefront.
     fn start<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -84,10 +84,10 @@ impl Cores<'_> {
         let ops = session.ops();
         let op = ops.get(id);
         let cu = &self.system.cu;
-        let ask = AskHead::of(op, at, cu.wavefront_slots, cu.lanes, self.cus_per_chiplet());
+        let head = RequestHead::of(op, at, cu.wavefront_slots, cu.lanes, self.cus_per_chiplet());
         let (action, space, order) = (op.action, op.space, op.semantics.order);
         let mut instr =
-            Instr { op: Some(id), issue, ..Instr::new(engine.now(), Owner::Wave(number), ask, 1) };
+            Instr { op: Some(id), issue, ..Instr::new(engine.now(), Owner::Wave(number), head, 1) };
         if reports.watch.is_examining() {
             examine(&mut reports.watch, engine.now(), number, op);
         }
@@ -117,7 +117,7 @@ impl Cores<'_> {
         }
         let addresses = core::array::from_fn(|lane| op.addr(lane).0);
         let parts = self.parts.clone();
-        instr.kept = Some(Box::new(Kept { exec: op.exec, data: op.data, addresses, parts }));
+        instr.kept = Some(Box::new(BufferedStore { exec: op.exec, data: op.data, addresses, parts }));
         instr.op = None;
         let instr = self.add_to_wave(number, instr);
         self.waves[number as usize].buffered.push((issue, instr));
@@ -129,8 +129,8 @@ impl Cores<'_> {
         self.instrs.insert(instr)
     }
 
-    /// Splits an operation that belongs to no wavefront. Says how many
-    /// [parts](Cores::take_parts) it has.
+    /// Splits an operation that belongs to no wavefront. Returns the number of its
+    /// [parts](Cores::take_parts).
     pub(crate) fn split(&mut self, op: &Posted) -> usize {
         self.parts.clear();
         split(&mut self.coalescer, op, &mut self.parts);
@@ -144,13 +144,13 @@ impl Cores<'_> {
         Some(buffered.remove(at).1)
     }
 
-    /// Takes the line requests of a store that was kept.
-    pub(crate) fn take_kept(&mut self, instr: u32) -> Option<Vec<LinePart>> {
+    /// Takes the line requests of a buffered store.
+    pub(crate) fn take_buffered_parts(&mut self, instr: u32) -> Option<Vec<LinePart>> {
         let kept = self.instrs.get_mut(instr)?.kept.as_mut()?;
         Some(core::mem::take(&mut kept.parts))
     }
 
-    /// A load takes its bytes from an older store of its own wavefront.
+    /// Forwards the bytes of an older store of the same wavefront to a load.
     fn forward<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -165,7 +165,7 @@ impl Cores<'_> {
         let store = self.instrs.iter().map(|(_, instr)| instr).find(is_from);
         let mut ops = session.ops();
         let Some(values) = store.and_then(|store| forwarded(&ops, store, ops.get(id))) else {
-            // The store covers the range, but not every word of it.
+            // The store covers the range but not every word of it.
             self.waves[number as usize].stage = Stage::Held(id);
             return Issued::Here;
         };
@@ -175,19 +175,19 @@ impl Cores<'_> {
         }
         let at = self.waves[number as usize].at;
         let cu = &self.system.cu;
-        let ask = AskHead::of(op, at, cu.wavefront_slots, cu.lanes, cu.count);
+        let head = RequestHead::of(op, at, cu.wavefront_slots, cu.lanes, cu.count);
         drop(ops);
         reports.tally.counts.loads += 1;
         let now = engine.now();
-        let instr = Instr::new(now, owner, ask, 0);
+        let instr = Instr::new(now, owner, head, 0);
         let instr = Instr { op: Some(id), issue, is_forwarded: true, done_at: now + 1, ..instr };
         let instr = self.add_to_wave(number, instr);
         engine.at(now + 1, Event::Complete(instr));
         Issued::Here
     }
 
-    /// Performs an access to local memory. Its values are there at once; the
-    /// time it takes follows from the banks it touches.
+    /// Performs an access to local memory. The values are available at once; the
+    /// banks determine the latency.
     fn access_lds<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

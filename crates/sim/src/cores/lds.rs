@@ -1,10 +1,10 @@
-//! Local memory: what an access does, and how many turns it takes.
+//! Local memory: the effect and the turns of an access.
 
 use kernel::{Action, Addressing, Posted};
 
 use crate::cores::coalesce::bank_turns;
 
-/// How many turns the banks need.
+/// The number of turns that the banks need.
 pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     let words = op.width.bytes().div_ceil(4) as u32;
     match op.addressing {
@@ -19,13 +19,15 @@ pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     }
 }
 
-/// Performs an access of all its lanes, lowest first. Did a byte change?
+/// Performs an access, lane by lane from the lowest. Returns true if a byte
+/// changed.
 pub(super) fn perform(op: &mut Posted, lds: &mut [u8]) -> bool {
     let mut changed = false;
     let bytes = op.width.bytes();
     for lane in op.exec.iter() {
         let at = op.addr(lane).0 as usize;
-        // The kernel's handle checks indices; what lies beyond is not there.
+        // The kernel's handle checks indices, so an access beyond the end has no
+        // effect.
         let Some(place) = lds.get_mut(at..at + bytes) else { continue };
         let mut word = [0u8; 8];
         word[..bytes].copy_from_slice(place);

@@ -1,4 +1,4 @@
-//! Compute units: wavefronts, and what they ask of the rest of the machine.
+//! Compute units and their wavefronts.
 
 mod barrier;
 pub mod coalesce;
@@ -24,15 +24,15 @@ use crate::cores::instr::{Instr, Owner};
 use crate::cores::simd::{Simd, WorkCost};
 use crate::cores::unit::{Cu, Group};
 use crate::cores::wave::Wave;
-use crate::options::OtherScope;
+use crate::options::ScopeReplacement;
 use crate::slab::Slab;
 
 /// The compute units of a machine, and all instructions under way.
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Scopes to run with in place of those that the program names.
-    scopes: &'a [OtherScope],
+    /// Scopes that replace those of the program.
+    scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
     /// By slot.
@@ -46,8 +46,8 @@ pub(crate) struct Cores<'a> {
 }
 
 impl<'a> Cores<'a> {
-    /// The compute units of a machine, without work.
-    pub(crate) fn new(system: &'a System, scopes: &'a [OtherScope]) -> Cores<'a> {
+    /// Idle compute units.
+    pub(crate) fn new(system: &'a System, scopes: &'a [ScopeReplacement]) -> Cores<'a> {
         let cus = system.cu.count;
         Cores {
             system,
@@ -63,7 +63,7 @@ impl<'a> Cores<'a> {
         }
     }
 
-    /// How many compute units there are.
+    /// The number of compute units.
     pub(crate) fn count(&self) -> u32 {
         self.units.len() as u32
     }
@@ -74,7 +74,7 @@ impl<'a> Cores<'a> {
         &self.waves[number as usize]
     }
 
-    /// The same, to change it.
+    /// The wavefront in a slot, to change it.
     #[inline]
     pub(crate) fn wave_mut(&mut self, number: u32) -> &mut Wave {
         &mut self.waves[number as usize]
@@ -85,7 +85,7 @@ impl<'a> Cores<'a> {
         (0..).zip(&self.waves)
     }
 
-    /// The wavefront whose arithmetic a SIMD unit does.
+    /// The wavefront whose arithmetic runs on a SIMD unit.
     pub(crate) fn running(&self, simd: u32) -> Option<u32> {
         self.simds[simd as usize].running
     }
@@ -101,7 +101,7 @@ impl<'a> Cores<'a> {
         self.instrs.get(number)
     }
 
-    /// The same, to change it.
+    /// An instruction under way, to change it.
     #[inline]
     pub(crate) fn instr_mut(&mut self, number: u32) -> Option<&mut Instr> {
         self.instrs.get_mut(number)
@@ -112,17 +112,17 @@ impl<'a> Cores<'a> {
         self.instrs.iter()
     }
 
-    /// Is no instruction under way?
+    /// Whether no instruction is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.instrs.len() == 0
     }
 
-    /// An instruction that belongs to no wavefront is under way.
+    /// Adds an instruction that belongs to no wavefront.
     pub(crate) fn add(&mut self, instr: Instr) -> u32 {
         self.instrs.insert(instr)
     }
 
-    /// An instruction is over.
+    /// Removes an instruction that is complete.
     #[inline]
     pub(crate) fn remove(&mut self, number: u32) -> Option<Instr> {
         self.instrs.remove(number)
@@ -134,13 +134,13 @@ impl<'a> Cores<'a> {
         core::mem::take(&mut self.parts)
     }
 
-    /// Gives the room for line requests back.
+    /// Returns the buffer for line requests.
     #[inline]
     pub(crate) fn reuse_parts(&mut self, parts: Vec<LinePart>) {
         self.parts = parts;
     }
 
-    /// Who makes the requests of a wavefront.
+    /// The agent that makes the requests of a wavefront.
     #[inline]
     pub(crate) fn agent(&self, wave: u32) -> Agent {
         Agent::Cu(self.waves[wave as usize].at.cu as u16)

@@ -1,4 +1,4 @@
-//! What an operation says, in words, ranges, lines and bytes.
+//! Operations as text, as address ranges, as line requests and as operands.
 
 use kernel::{Action, Addressing, LANES_MAX, Packed, Posted, Session, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp};
@@ -9,7 +9,7 @@ use crate::cores::instr::Instr;
 use crate::queue::Cycle;
 use crate::reports::progress::Watch;
 
-/// The words that describe an operation.
+/// The name of an operation.
 pub(crate) fn describe(op: &Posted) -> &'static str {
     match (op.action, op.space) {
         (Action::Load, Space::Global) => "load",
@@ -25,7 +25,7 @@ pub(crate) fn describe(op: &Posted) -> &'static str {
     }
 }
 
-/// Puts the operands of a part's lanes where they belong in the line.
+/// Copies the operands of a part's lanes to their places in the line.
 #[inline]
 pub(crate) fn gather_operands(
     data: &Packed,
@@ -51,7 +51,7 @@ pub(crate) fn gather_operands(
     }
 }
 
-/// Puts the bytes of a line where the part's lanes expect them.
+/// Copies the bytes of a line to the values of the part's lanes.
 #[inline]
 pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, from: &[u8]) {
     let bytes = op.width.bytes();
@@ -71,8 +71,8 @@ pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, 
     }
 }
 
-/// The first and last byte that an operation may touch. Local memory lies
-/// beyond every global address.
+/// The first and last byte that an operation may touch. Local memory lies above
+/// every global address.
 fn extent(op: &Posted) -> (u64, u64) {
     let bytes = op.width.bytes() as u64;
     let (first, last) = match op.addressing {
@@ -109,9 +109,9 @@ pub(crate) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
 
 /// The request for one line of an instruction, with its operands.
 pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_bytes: u64) -> Request {
-    let mut request = instr.ask.request(part);
+    let mut request = instr.head.request(part);
     if matches!(request.op, Op::Store | Op::Rmw(_)) {
-        let width = instr.ask.width;
+        let width = instr.head.width;
         if let Some(kept) = &instr.kept {
             let address = |lane: usize| kept.addresses[lane];
             gather_operands(&kept.data, address, width, part, line_bytes, &mut request.data);
@@ -162,25 +162,25 @@ pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<Line
     }
 }
 
-/// Are the lanes without gap?
+/// Whether the lanes are contiguous.
 #[inline]
 fn is_run(lanes: u64) -> bool {
     let run = lanes >> (lanes.trailing_zeros() & 63);
     run & run.wrapping_add(1) == 0
 }
 
-/// The values that a load takes from a store, if the store writes every word.
+/// The values that a load forwards from a store, if the store writes every word.
 pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
     let mut values = [0; LANES_MAX];
     for lane in load.exec.iter() {
         let address = load.addr(lane).0;
         values[lane] = match (&store.kept, store.op) {
-            (Some(kept), _) if store.ask.width == load.width => {
+            (Some(kept), _) if store.head.width == load.width => {
                 let mut lanes = (0..LANES_MAX).rev();
                 let lane = lanes.find(|&l| kept.exec.has(l) && kept.addresses[l] == address)?;
                 kept.data.get(lane, load.width)
             }
-            (None, Some(id)) if store.ask.width == load.width => {
+            (None, Some(id)) if store.head.width == load.width => {
                 let from = ops.get(id);
                 let lanes = (0..LANES_MAX).rev().find(|&l| from.exec.has(l) && from.addr(l).0 == address)?;
                 from.value(lanes)
@@ -191,7 +191,7 @@ pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Opti
     Some(values)
 }
 
-/// Does the wavefront do what it did before?
+/// Reports an operation to the watch, which detects repetition.
 pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     let operand = |lane| match op.action {
         Action::Store | Action::Rmw { .. } => op.value(lane),
@@ -208,10 +208,10 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     }
 }
 
-/// Did a read-modify-write with these old bytes change any word? The operands
-/// still stand where the old values will go.
+/// Whether a read-modify-write changed a word, given the old bytes. The operands
+/// have not been replaced by the old values yet.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
-    if !matches!(instr.ask.op, Op::Rmw(_)) {
+    if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;
     }
     let lanes = kernel::Mask(part.lanes);

@@ -1,4 +1,4 @@
-//! Wavefronts run: their programs, and their arithmetic on SIMD units.
+//! Execution of wavefronts: their programs, and their arithmetic on SIMD units.
 
 use kernel::{OpId, Polled, Session, Work};
 
@@ -11,7 +11,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
-/// A wavefront has done everything.
+/// A wavefront that has retired.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct Retired {
@@ -20,7 +20,7 @@ pub(crate) struct Retired {
 }
 
 impl Cores<'_> {
-    /// Lets a wavefront's program run until it waits.
+    /// Runs a wavefront's program until it waits.
     #[inline(never)]
     pub(crate) fn poll<Pr: Probe>(
         &mut self,
@@ -54,7 +54,7 @@ impl Cores<'_> {
         self.go_on(engine, reports, session, number)
     }
 
-    /// Gives a wavefront's next arithmetic to its SIMD unit.
+    /// Queues a wavefront's next arithmetic at its SIMD unit.
     pub(crate) fn go_on<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -108,7 +108,7 @@ impl Cores<'_> {
         }
         if let Stage::Arithmetic(Some(op)) = wave.stage {
             let (more_cycles, more_ops) = self.work_cost.of(&session.ops().get(op).work);
-            // An operation on memory takes an issue cycle of its own.
+            // An operation on memory takes one issue cycle.
             cycles += more_cycles + 1;
             ops += more_ops;
         }
@@ -120,8 +120,8 @@ impl Cores<'_> {
         engine.at(now + cycles, Event::Simd(number));
     }
 
-    /// A SIMD unit has done the arithmetic of a wavefront, which may issue the operation
-    /// behind it.
+    /// Ends the arithmetic of a wavefront. Returns the wavefront and the operation
+    /// that it may now issue.
     #[inline]
     pub(crate) fn end_arithmetic<Pr: Probe>(
         &mut self,
@@ -136,12 +136,12 @@ impl Cores<'_> {
         Some((wave, op))
     }
 
-    /// A SIMD unit sets its wavefront's arithmetic aside.
+    /// Suspends the arithmetic of a SIMD unit's wavefront.
     pub(crate) fn set_aside(&mut self, simd: u32) {
         self.simds[simd as usize].running = None;
     }
 
-    /// A SIMD unit takes arithmetic up that was set aside.
+    /// Resumes suspended arithmetic on a SIMD unit.
     pub(crate) fn take_up(&mut self, simd: u32, wave: u32) {
         self.simds[simd as usize].running = Some(wave);
     }

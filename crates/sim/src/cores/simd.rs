@@ -1,4 +1,4 @@
-//! SIMD units, which wavefronts take turns on, and what arithmetic costs there.
+//! SIMD units, which wavefronts share, and the cost of arithmetic.
 
 use kernel::{Class, Work};
 use proto::Symbol;
@@ -16,7 +16,7 @@ pub(crate) struct Simd {
 }
 
 impl Simd {
-    /// Takes the next of the ready wavefronts.
+    /// Takes the next ready wavefront.
     pub(super) fn take(&mut self, waves: &[Wave], rule: Scheduler, slots: u32) -> Option<u32> {
         let key = |&wave: &u32| {
             let wave = &waves[wave as usize];
@@ -39,7 +39,7 @@ impl Simd {
     }
 }
 
-/// What arithmetic costs on this machine.
+/// The cost of arithmetic on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkCost {
     cycles: [u64; kernel::CLASSES],
@@ -54,7 +54,7 @@ impl WorkCost {
         WorkCost { cycles }
     }
 
-    /// Cycles, and how many vector operations.
+    /// The cycles and the number of vector operations.
     #[inline]
     pub(super) fn of(&self, work: &Work) -> (u64, u64) {
         let mut cycles = 0;

@@ -1,4 +1,4 @@
-//! Compute units, and the work-groups on them.
+//! Compute units and their work-groups.
 
 use kernel::Grid;
 
@@ -8,7 +8,7 @@ use crate::queue::Cycle;
 /// A compute unit.
 #[derive(Debug)]
 pub(crate) struct Cu {
-    /// Free wavefront slots in descending order; the lowest is taken first.
+    /// Free wavefront slots in descending order. The lowest is taken first.
     free_slots: Vec<u32>,
     groups: u32,
     lds_bytes: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Cu {
 }
 
 impl Cu {
-    /// A compute unit without work.
+    /// An idle compute unit.
     pub(super) fn new(system: &System) -> Cu {
         Cu {
             free_slots: (0..system.cu.wavefront_slots).rev().collect(),
@@ -26,25 +26,25 @@ impl Cu {
         }
     }
 
-    /// Has it a place for a work-group of that grid?
+    /// Whether there is room for a work-group of this grid.
     pub(super) fn has_room(&self, system: &System, grid: &Grid) -> bool {
         self.free_slots.len() >= grid.waves as usize
             && self.groups < system.cu.work_group_slots
             && self.lds_bytes + u64::from(grid.lds_bytes) <= system.lds.bytes
     }
 
-    /// How many wavefronts can come.
+    /// The number of free wavefront slots.
     pub(super) fn free_slots(&self) -> usize {
         self.free_slots.len()
     }
 
-    /// A work-group comes.
+    /// Reserves room for a work-group.
     pub(super) fn admit(&mut self, lds_bytes: u64) {
         self.groups += 1;
         self.lds_bytes += lds_bytes;
     }
 
-    /// A work-group leaves.
+    /// Frees the room of a work-group.
     pub(super) fn dismiss(&mut self, lds_bytes: u64) {
         self.groups -= 1;
         self.lds_bytes -= lds_bytes;
@@ -55,7 +55,7 @@ impl Cu {
         self.free_slots.pop()
     }
 
-    /// A wavefront has left its slot.
+    /// Frees the slot of a wavefront.
     pub(super) fn free(&mut self, slot: u32) {
         let behind = self.free_slots.partition_point(|&other| other > slot);
         self.free_slots.insert(behind, slot);
@@ -69,6 +69,6 @@ pub(crate) struct Group {
     pub(crate) waves: u32,
     pub(crate) ended: u32,
     pub(crate) lds: Vec<u8>,
-    /// The barrier instructions of the wavefronts that wait.
+    /// The barrier instructions of the waiting wavefronts.
     pub(crate) at_barrier: Vec<u32>,
 }

@@ -8,18 +8,18 @@ use proto::issue::{Issue, IssueId};
 use crate::config::System;
 use crate::reports::probe::WaveAt;
 
-/// What a wavefront is about to do.
+/// The stage of a wavefront's next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Nothing is under way at its SIMD unit.
+    /// Its SIMD unit has no work for it.
     Idle,
-    /// Its arithmetic runs, or waits for the SIMD unit; the operation follows.
+    /// Its arithmetic runs or waits for the SIMD unit. The operation follows.
     Arithmetic(Option<OpId>),
-    /// The issue rule holds the operation back.
+    /// The issue rule holds the operation.
     Held(OpId),
 }
 
-/// What a wavefront did last, for the case that it goes round in circles.
+/// The last operation of a wavefront, for the diagnosis of a spinning wavefront.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastOp {
     pub(crate) site: Site,
@@ -34,19 +34,19 @@ pub(crate) struct Wave {
     pub(crate) task: Option<WaveTask>,
     pub(crate) at: WaveAt,
     pub(crate) group: u32,
-    /// Counts dispatched wavefronts: the lower, the older.
+    /// The number of wavefronts dispatched earlier. The oldest has the lowest.
     pub(crate) age: u64,
     pub(crate) stage: Stage,
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// Arithmetic that no operation followed yet.
+    /// Arithmetic that no operation has followed yet.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
-    /// Stores that the issue rule has left behind, with their instructions.
+    /// Stores in the issue rule's buffer, with their instructions.
     pub(crate) buffered: Vec<(IssueId, u32)>,
-    /// Instructions under way.
+    /// The number of instructions under way.
     pub(crate) outstanding: u32,
     pub(crate) last: Option<LastOp>,
 }
@@ -74,7 +74,7 @@ impl Wave {
 }
 
 impl Wave {
-    /// Is a program on it that has not retired?
+    /// Whether the slot has a program that has not retired.
     pub(crate) fn is_live(&self) -> bool {
         self.task.is_some() || self.ended
     }

@@ -1,8 +1,8 @@
 //! The host: an in-order agent beside the GPU.
 //!
-//! Its timed accesses go through its own station at system scope, one at a
-//! time. Copies of whole arrays are outside of the timed part: they wait until
-//! nothing is under way, and the time of that waiting is not counted.
+//! Its timed accesses go through its own station at system scope, one at a time.
+//! Copies of whole arrays are not timed: a copy waits until nothing is under way,
+//! and the run's cycles exclude that wait.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::queue::Cycle;
 use crate::reports::error::RunError;
 
-/// The host's part of a run.
+/// The state of the host during a run.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
     pending: VecDeque<OpId>,
@@ -20,12 +20,12 @@ pub(crate) struct Host {
     /// The timed access under way.
     current: Option<OpId>,
     draining_since: Option<Cycle>,
-    /// Does it wait until the kernels so far are released to it?
+    /// Whether it waits for the release of the completed kernels.
     waits_for_release: bool,
-    /// Cycles spent waiting for the machine to come to rest before a copy.
+    /// The cycles of waits before copies.
     untimed_cycles: u64,
     ended: bool,
-    /// Has it written since the last kernel began?
+    /// Whether it has written since the last kernel began.
     has_written: bool,
 }
 
@@ -34,22 +34,23 @@ impl Host {
         self.ended
     }
 
-    /// Has it something to issue, or to wait for, but the end of kernels?
+    /// Whether it has an operation to issue or under way. A wait for the end of a
+    /// kernel does not count.
     pub(crate) fn is_at_work(&self) -> bool {
         self.current.is_some() || !self.pending.is_empty()
     }
 
-    /// Does a copy wait for the machine to come to rest?
+    /// Whether a copy waits until nothing is under way.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining_since.is_some()
     }
 
-    /// Cycles spent waiting for the machine to come to rest before a copy.
+    /// The cycles of waits before copies, which the run's cycles exclude.
     pub(crate) fn untimed_cycles(&self) -> u64 {
         self.untimed_cycles
     }
 
-    /// What its program waits for.
+    /// The operation that its program waits for.
     pub(crate) fn waits_for(&self) -> Option<OpId> {
         self.waits_for
     }
@@ -59,7 +60,7 @@ impl Host {
         self.current
     }
 
-    /// Lets its program run until it waits.
+    /// Runs its program until it waits.
     pub(crate) fn poll(&mut self, engine: &mut Engine, session: &mut Session) {
         let polled = session.poll_host();
         let mut ops = session.ops();
@@ -82,18 +83,18 @@ impl Host {
         self.pending.front().copied().filter(|_| may_go_on)
     }
 
-    /// The next operation begins.
+    /// Takes the next operation.
     pub(crate) fn take_next(&mut self) {
         self.pending.pop_front();
     }
 
-    /// The next operation begins: an access, which takes time.
+    /// Takes the next operation, a timed access, which begins now.
     pub(crate) fn begin(&mut self, id: OpId) {
         self.take_next();
         self.current = Some(id);
     }
 
-    /// An operation is over. Was its program waiting for it?
+    /// Ends an operation. Returns true if the program was waiting for it.
     pub(crate) fn end(&mut self, id: OpId) -> bool {
         if self.current == Some(id) {
             self.current = None;
@@ -105,29 +106,30 @@ impl Host {
         waits
     }
 
-    /// It waits until the kernels so far are released to it; or it waits no longer.
+    /// Begins or ends the wait for the release of the completed kernels.
     pub(crate) fn wait_for_release(&mut self, waits: bool) {
         self.waits_for_release = waits;
     }
 
-    /// It waits until the machine comes to rest.
+    /// Begins the wait until nothing is under way.
     pub(crate) fn drain(&mut self, now: Cycle) {
         self.draining_since = Some(now);
     }
 
-    /// The machine has come to rest.
+    /// Ends the wait: nothing is under way.
     pub(crate) fn drained(&mut self, now: Cycle) {
         if let Some(since) = self.draining_since.take() {
             self.untimed_cycles += now - since;
         }
     }
 
-    /// It writes.
+    /// Records a write by the host.
     pub(crate) fn wrote(&mut self) {
         self.has_written = true;
     }
 
-    /// Has it written since the last kernel began? Another one begins now.
+    /// Returns whether the host has written since the last kernel began, and resets
+    /// that, because the next kernel begins.
     pub(crate) fn take_written(&mut self) -> bool {
         core::mem::take(&mut self.has_written)
     }

@@ -1,10 +1,10 @@
-//! Kernels: launched one after the other, in the order of their launches, and
-//! dispatched work-group by work-group as the machine has room.
+//! Kernels. They run one at a time, in launch order. The command processor
+//! dispatches their work-groups as compute units have room.
 //!
-//! A kernel begins with an acquire for the whole GPU and one on each compute
-//! unit, and ends with a release on each. The release of the whole GPU to the
-//! host follows at once, or when the host next accesses memory, as the machine
-//! has it.
+//! A kernel begins with an acquire for the whole GPU and then one on each compute
+//! unit. It ends with a release on each compute unit. The release of the whole GPU
+//! to the host follows at once, or when the host next accesses memory; the machine
+//! description decides.
 
 pub(crate) mod host;
 
@@ -25,9 +25,9 @@ use crate::reports::outcome::KernelTime;
 use crate::reports::probe::Probe;
 use crate::reports::progress::BUSY_LAUNCH;
 
-/// How far a kernel is.
+/// The phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum KernelPhase {
     /// The command processor prepares it.
     Launching,
     /// The requests of a boundary are under way.
@@ -38,65 +38,67 @@ pub(crate) enum Step {
 
 /// The kernel that is launched, runs or ends.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct CurrentKernel {
     pub(crate) launch: Rc<Launch>,
-    pub(crate) step: Step,
+    pub(crate) phase: KernelPhase,
     next_group: u32,
     live_groups: u32,
-    /// Boundary requests not yet answered.
+    /// Boundary requests that are not answered yet.
     due: u32,
     is_dispatching: bool,
     from: Cycle,
 }
 
-impl Current {
-    /// Where it stands, in words.
+impl CurrentKernel {
+    /// The phase as text, for the diagnosis of a stuck run.
     pub(crate) fn describe(&self) -> &'static str {
-        match self.step {
-            Step::Launching => "is being launched",
-            Step::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
+        match self.phase {
+            KernelPhase::Launching => "is being launched",
+            KernelPhase::Boundary(Boundary::BeginMachine | Boundary::BeginCus) => {
                 "waits for the acquire at its beginning"
             }
-            Step::Running => "runs",
-            Step::Boundary(Boundary::EndCus | Boundary::EndMachine) => "waits for the release at its end",
+            KernelPhase::Running => "runs",
+            KernelPhase::Boundary(Boundary::EndCus | Boundary::EndMachine) => {
+                "waits for the release at its end"
+            }
         }
     }
 
-    /// How many work-groups are not yet dispatched.
+    /// The number of work-groups that are not dispatched yet.
     pub(crate) fn groups_left(&self) -> u32 {
         self.launch.grid.work_groups - self.next_group
     }
 }
 
-/// What follows a step of a kernel.
+/// What follows a phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextPhase {
     /// Nothing yet.
     Wait,
     /// A boundary.
     Boundary(Boundary),
-    /// The kernel has ended, and this operation of the host with it.
+    /// The end of the kernel, and with it the end of this host operation.
     Ended(OpId),
 }
 
-/// Kernels and their dispatch.
+/// The kernels of a run and their dispatch.
 #[derive(Debug)]
 pub(crate) struct Kernels<'a> {
     system: &'a System,
     queue: VecDeque<Rc<Launch>>,
-    current: Option<Current>,
+    current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
-    /// The order in which compute units are tried.
+    /// The order in which dispatch tries compute units.
     order: Vec<u32>,
     next_cu: usize,
     waves_started: u64,
-    /// Draws the start skew; none for seed 0.
+    /// The source of start skew. `None` for seed 0.
     skew: Option<Rng>,
-    /// The last kernel, if it has not been released to the host.
+    /// The last kernel that has ended, if it is not released to the host yet.
     unreleased: Option<KernelId>,
 }
 
-/// Wavefronts start up to so many cycles later, as the seed wants.
+/// The largest start skew of a wavefront, which the seed selects.
 const SKEW_CYCLES: u64 = 16;
 
 impl<'a> Kernels<'a> {
@@ -121,42 +123,42 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Does no kernel run or wait?
+    /// Whether no kernel runs or waits.
     pub(crate) fn is_idle(&self) -> bool {
         self.current.is_none() && self.queue.is_empty()
     }
 
     /// The kernel that is launched, runs or ends.
-    pub(crate) fn current(&self) -> Option<&Current> {
+    pub(crate) fn current(&self) -> Option<&CurrentKernel> {
         self.current.as_ref()
     }
 
-    /// Its number.
+    /// The number of the current kernel.
     pub(crate) fn number(&self) -> Option<KernelId> {
         self.current.as_ref().map(|current| current.launch.kernel)
     }
 
-    /// The kernels that wait for it.
+    /// The kernels that wait for the current one.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Launch> {
         self.queue.iter().map(|launch| &**launch)
     }
 
-    /// When the kernels ran that have ended.
+    /// The times of the kernels that have ended.
     pub(crate) fn into_times(self) -> Vec<KernelTime> {
         self.times
     }
 
-    /// The last kernel, if it has not been released to the host.
+    /// The last kernel that has ended, if it is not released to the host yet.
     pub(crate) fn unreleased(&self) -> Option<KernelId> {
         self.unreleased
     }
 
-    /// The same; from now on it is being released.
+    /// Takes that kernel, whose release begins now.
     pub(crate) fn take_unreleased(&mut self) -> Option<KernelId> {
         self.unreleased.take()
     }
 
-    /// The host launches a kernel, which runs after those before it.
+    /// Queues a kernel, which runs after those launched before it.
     pub(crate) fn launch<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -172,9 +174,9 @@ impl<'a> Kernels<'a> {
     fn begin_next<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) {
         let Some(launch) = self.queue.pop_front() else { return };
         let now = engine.now();
-        self.current = Some(Current {
+        self.current = Some(CurrentKernel {
             launch,
-            step: Step::Launching,
+            phase: KernelPhase::Launching,
             next_group: 0,
             live_groups: 0,
             due: 0,
@@ -188,69 +190,73 @@ impl<'a> Kernels<'a> {
         engine.at(now + launch, Event::Launch);
     }
 
-    /// The kernel comes to a boundary. Says which kernel it is, and who makes requests.
-    pub(crate) fn come_to(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
+    /// Moves the kernel to a boundary. Returns the kernel and the agents that make
+    /// requests there.
+    pub(crate) fn enter_boundary(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
         let current = self.current.as_mut()?;
-        current.step = Step::Boundary(step);
+        current.phase = KernelPhase::Boundary(step);
         let agents: Vec<_> = step.agents(self.system.cu.count as u16).collect();
         current.due = agents.len() as u32;
         Some((current.launch.kernel, agents))
     }
 
-    /// A request at a boundary is answered. Was it the last one?
+    /// Records the answer of a boundary request. Returns true if it was the last
+    /// one.
     pub(crate) fn answered(&mut self) -> bool {
         let Some(current) = &mut self.current else { return false };
         current.due -= 1;
         current.due == 0
     }
 
-    /// All requests at a boundary are answered.
-    pub(crate) fn step_done<Pr: Probe>(
+    /// Ends a boundary. All of its requests are answered.
+    pub(crate) fn phase_done<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
         reports: &mut Reports<'_, Pr>,
-    ) -> Next {
-        let Some(current) = &mut self.current else { return Next::Wait };
+    ) -> NextPhase {
+        let Some(current) = &mut self.current else { return NextPhase::Wait };
         let now = engine.now();
-        match current.step {
-            Step::Launching | Step::Running => Next::Wait,
-            Step::Boundary(Boundary::BeginMachine) => Next::Boundary(Boundary::BeginCus),
-            Step::Boundary(Boundary::BeginCus) => {
-                reports.times.step_done(now, Cause::Acquire);
+        match current.phase {
+            KernelPhase::Launching | KernelPhase::Running => NextPhase::Wait,
+            KernelPhase::Boundary(Boundary::BeginMachine) => NextPhase::Boundary(Boundary::BeginCus),
+            KernelPhase::Boundary(Boundary::BeginCus) => {
+                reports.times.phase_done(now, Cause::Acquire);
                 let grid = current.launch.grid;
-                current.step = Step::Running;
+                current.phase = KernelPhase::Running;
                 if grid.work_groups == 0 || grid.waves == 0 {
-                    return Next::Boundary(Boundary::EndCus);
+                    return NextPhase::Boundary(Boundary::EndCus);
                 }
                 current.is_dispatching = true;
                 engine.at(now, Event::Dispatch);
-                Next::Wait
+                NextPhase::Wait
             }
-            Step::Boundary(Boundary::EndCus) if self.system.launch.end_of_kernel == EndOfKernel::System => {
-                Next::Boundary(Boundary::EndMachine)
+            KernelPhase::Boundary(Boundary::EndCus)
+                if self.system.launch.end_of_kernel == EndOfKernel::System =>
+            {
+                NextPhase::Boundary(Boundary::EndMachine)
             }
-            Step::Boundary(Boundary::EndCus) => {
+            KernelPhase::Boundary(Boundary::EndCus) => {
                 self.unreleased = Some(current.launch.kernel);
                 self.end(engine, reports)
             }
-            Step::Boundary(Boundary::EndMachine) => self.end(engine, reports),
+            KernelPhase::Boundary(Boundary::EndMachine) => self.end(engine, reports),
         }
     }
 
-    fn end<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) -> Next {
-        let Some(current) = self.current.take() else { return Next::Wait };
+    fn end<Pr: Probe>(&mut self, engine: &mut Engine, reports: &mut Reports<'_, Pr>) -> NextPhase {
+        let Some(current) = self.current.take() else { return NextPhase::Wait };
         let now = engine.now();
-        reports.times.step_done(now, Cause::Release);
+        reports.times.phase_done(now, Cause::Release);
         let name = current.launch.name.clone();
         reports.tally.counts.kernels += 1;
         reports.watch.progress(now);
         reports.probe.kernel(&name, current.from, now);
         self.times.push(KernelTime { name, from: current.from, until: now });
         self.begin_next(engine, reports);
-        Next::Ended(current.launch.op)
+        NextPhase::Ended(current.launch.op)
     }
 
-    /// Places the next work-group, if there is room for it.
+    /// Places the next work-group if a compute unit has room.
     #[inline(never)]
     pub(crate) fn dispatch<Pr: Probe>(
         &mut self,
@@ -289,7 +295,7 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// The compute unit that takes the next work-group.
+    /// Finds the compute unit for the next work-group.
     fn find_room(&mut self, cores: &Cores<'_>, launch: &Launch) -> Option<u32> {
         let has_room = |cu: u32| cores.has_room(cu, &launch.grid);
         match launch.grid.placement {
@@ -304,8 +310,8 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// A wavefront has retired, and perhaps its work-group has ended. Says whether the
-    /// kernel has run.
+    /// Records that a wavefront has retired, and whether its work-group has ended.
+    /// Returns true if all wavefronts of the kernel have retired.
     pub(crate) fn wave_left(&mut self, engine: &mut Engine, has_group_ended: bool) -> bool {
         let Some(current) = &mut self.current else { return false };
         current.live_groups -= u32::from(has_group_ended);

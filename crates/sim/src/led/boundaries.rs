@@ -1,35 +1,35 @@
-//! The boundaries of kernels in a machine that is led, and the steps of its program.
+//! Kernel boundaries and program steps in a machine that follows a script.
 
 use proto::{Agent, Boundary};
 
 use crate::cores::instr::Owner;
 use crate::cores::wave::{Stage, Wave};
 use crate::engine::Event;
-use crate::kernels::Step;
-use crate::led::moves::{LedKernel, Move};
+use crate::kernels::KernelPhase;
+use crate::led::moves::{Move, ScriptKernel};
 use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    fn led_kernels(&self) -> Option<&[LedKernel]> {
-        self.leader.as_ref().and_then(|leader| leader.kernels.as_deref())
+    fn led_kernels(&self) -> Option<&[ScriptKernel]> {
+        self.script.as_ref().and_then(|script| script.kernels.as_deref())
     }
 
-    /// A step of the program has ended: nothing of the next one happens before it is
-    /// let begin.
-    pub(crate) fn turn(&mut self, turns: bool) {
-        if let Some(leader) = self.leader.as_mut().filter(|leader| leader.is_staged()) {
-            leader.turns = turns;
+    /// Marks the end of a program step. The next step begins only when a move lets
+    /// it.
+    pub(crate) fn set_between_steps(&mut self, is_between_steps: bool) {
+        if let Some(script) = self.script.as_mut().filter(|script| script.orders_boundaries()) {
+            script.is_between_steps = is_between_steps;
         }
     }
 
-    pub(crate) fn turns(&self) -> bool {
-        self.leader.as_ref().is_some_and(|leader| leader.turns)
+    pub(crate) fn is_between_steps(&self) -> bool {
+        self.script.as_ref().is_some_and(|script| script.is_between_steps)
     }
 
-    /// Has the host written since the last kernel began? A leader says whether it
-    /// may have.
+    /// Whether the host has written since the last kernel began. A script overrides
+    /// the answer.
     pub(crate) fn host_has_written(&mut self) -> bool {
         let written = self.host.take_written();
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
@@ -37,41 +37,41 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Is the last kernel not released to the host although the host is next to
-    /// look?
+    /// Whether the last kernel stays unreleased although the host accesses memory
+    /// next.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
         led.is_some_and(|kernel| !kernel.is_released)
     }
 
-    /// Is this the kernel behind the program?
-    pub(crate) fn is_behind_all(&self) -> bool {
+    /// Whether the current kernel comes after those of the script.
+    pub(crate) fn is_after_script(&self) -> bool {
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
     }
 
-    /// Queues a request at a boundary, or keeps it until its move.
-    pub(crate) fn ask_led(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
-        match self.leader.as_mut().filter(|leader| leader.is_staged()) {
-            Some(leader) => leader.boundary.push((number, agent, instr)),
-            None => self.ask_order(now, agent, instr),
+    /// Queues a boundary request, or holds it until its move.
+    pub(crate) fn queue_boundary(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
+        match self.script.as_mut().filter(|script| script.orders_boundaries()) {
+            Some(script) => script.boundary.push((number, agent, instr)),
+            None => self.queue_order(now, agent, instr),
         }
     }
 
-    /// Makes the request of an agent at the boundary of a kernel.
+    /// Makes an agent's request at a kernel boundary.
     pub(crate) fn make_boundary(&mut self, now: Cycle, number: u32) -> Option<&'static str> {
-        let leader = self.leader.as_mut().filter(|leader| !leader.turns)?;
-        let at = leader.boundary.iter().position(|&(other, ..)| other == number)?;
-        let (_, agent, instr) = leader.boundary.remove(at);
-        self.ask_order(now, agent, instr);
+        let script = self.script.as_mut().filter(|script| !script.is_between_steps)?;
+        let at = script.boundary.iter().position(|&(other, ..)| other == number)?;
+        let (_, agent, instr) = script.boundary.remove(at);
+        self.queue_order(now, agent, instr);
         Some("")
     }
 
-    /// Lets the next step of the program begin.
+    /// Begins the next step of the program.
     pub(crate) fn make_next(&mut self, now: Cycle, held: &mut Vec<Event>) -> Option<&'static str> {
-        if self.turns() {
-            self.turn(false);
+        if self.is_between_steps() {
+            self.set_between_steps(false);
             return Some("");
         }
         if !self.may_end_kernel() {
@@ -84,61 +84,63 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// May threads issue?
+    /// Whether threads may issue operations.
     pub(crate) fn may_issue(&self) -> bool {
         let current = self.kernels.current();
-        let is_staged = self.leader.as_ref().is_some_and(|leader| leader.is_staged());
-        !is_staged || !self.turns() && current.is_none_or(|current| current.step == Step::Running)
+        let orders_boundaries = self.script.as_ref().is_some_and(|script| script.orders_boundaries());
+        !orders_boundaries
+            || !self.is_between_steps() && current.is_none_or(|current| current.phase == KernelPhase::Running)
     }
 
-    /// Have all of a kernel's threads come to their end, and does a step follow?
+    /// Whether all threads of a kernel have ended and the program continues after
+    /// it.
     fn may_end_kernel(&self) -> bool {
         let Some(current) = self.kernels.current() else { return false };
         let number = usize::from(current.launch.kernel.0);
         let led = self.led_kernels().and_then(|kernels| kernels.get(number));
         let is_followed = led.is_some_and(|kernel| kernel.is_followed);
-        is_followed && current.step == Step::Running && self.are_threads_done()
+        is_followed && current.phase == KernelPhase::Running && self.are_threads_done()
     }
 
-    /// Has the program come to its last step, with nothing left to do in it?
+    /// Whether the program has reached its last step and has nothing left to do.
     pub(crate) fn is_program_over(&self) -> bool {
-        let step = self.kernels.current().map(|current| current.step);
-        let is_at_boundary = matches!(step, Some(Step::Boundary(_)));
+        let step = self.kernels.current().map(|current| current.phase);
+        let is_at_boundary = matches!(step, Some(KernelPhase::Boundary(_)));
         self.are_threads_done() && !is_at_boundary
     }
 
-    /// Have all threads that run come to their end?
+    /// Whether all running threads have ended.
     fn are_threads_done(&self) -> bool {
         let is_done = |wave: &Wave| {
             let is_live = wave.is_live();
             let is_last = wave.stage == Stage::Arithmetic(None) && wave.pending.is_empty();
             !is_live || is_last && wave.outstanding == 0
         };
-        let is_away = self.leader.as_ref().is_some_and(|leader| !leader.away.is_empty());
-        self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_away
+        let is_preempted = self.script.as_ref().is_some_and(|script| !script.preempted.is_empty());
+        self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The moves that are about no event.
-    pub(crate) fn open_beside_events(&self) -> Vec<Move> {
-        let Some(leader) = &self.leader else { return Vec::new() };
+    /// The open moves that concern no event.
+    pub(crate) fn open_without_events(&self) -> Vec<Move> {
+        let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();
-        if leader.turns || self.may_end_kernel() {
+        if script.is_between_steps || self.may_end_kernel() {
             open.push(Move::Next);
         } else {
-            open.extend(leader.boundary.iter().map(|&(agent, ..)| Move::Boundary { agent }));
+            open.extend(script.boundary.iter().map(|&(agent, ..)| Move::Boundary { agent }));
         }
         open.extend(self.resumes());
         open
     }
 
-    /// Asks for a work-group what a compute unit is asked at that boundary.
-    pub(crate) fn ask_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
+    /// Makes the boundary request of a compute unit for a single work-group.
+    pub(crate) fn queue_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };
         let (op, scope) = (boundary.op(kernel), boundary.scope(false));
         let instr = self.boundary_instr(now, Owner::Group(group), op, scope);
-        if !self.keeps_back(instr) {
-            self.ask_order(now, Agent::Cu(cu as u16), instr);
+        if !self.holds_back(instr) {
+            self.queue_order(now, Agent::Cu(cu as u16), instr);
         }
     }
 }

@@ -1,114 +1,117 @@
-//! What crosses from a core to another station than that of its plain loads, or back,
-//! in a machine that is led.
+//! Crossings: requests and answers between a core and a station other than that of
+//! its plain loads, in a machine that follows a script.
 
 use proto::issue::IssueId;
 use proto::{Agent, PlanKey};
 
 use crate::cores::instr::{Instr, Owner, Phase};
 use crate::engine::Event;
-use crate::led::moves::{Issues, Move};
+use crate::led::moves::{Move, MoveIssuer};
 use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// What crosses from a core to another station than that of its plain loads, or
-/// back.
+/// A request or an answer between a core and a station other than that of its plain
+/// loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
     to: u32,
-    issues: Issues,
+    issues: MoveIssuer,
     age: IssueId,
 }
 
-/// Where what crosses is held.
+/// The place where a crossing is held.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Crosser {
-    /// Among the events.
+pub(crate) enum HeldCrossing {
+    /// An index into the held events.
     Answer(usize),
-    /// Among the requests that cores have kept back.
+    /// An index into the requests that cores hold.
     Request(usize),
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Does the request of this instruction enter another station than plain loads
-    /// of the same agent do? So from that one to the other.
-    fn apart(&self, instr: &Instr) -> Option<(Issues, u32, u32)> {
+    /// The station of the agent's plain loads and the entry station of this
+    /// instruction, if they differ.
+    fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
         }
         let (issues, agent) = match instr.owner {
             Owner::Wave(wave) => {
                 let at = self.cores.wave(wave).at;
-                (Issues::Wave { work_group: at.work_group, wave: at.wave }, Agent::Cu(at.cu as u16))
+                (MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }, Agent::Cu(at.cu as u16))
             }
-            Owner::Host(_) => (Issues::Host, Agent::Host(0)),
+            Owner::Host(_) => (MoveIssuer::Host, Agent::Host(0)),
             Owner::Group(group) => {
                 let work_group = self.cores.group(group)?.number;
-                (Issues::Wave { work_group, wave: 0 }, Agent::Cu(self.cores.cu_of(group)? as u16))
+                (MoveIssuer::Wave { work_group, wave: 0 }, Agent::Cu(self.cores.cu_of(group)? as u16))
             }
             Owner::Kernel(_) | Owner::Release => return None,
         };
         let home = self.stations.entry(agent, PlanKey::PLAIN_LOAD).ok()?;
-        let asked = self.stations.entry(agent, instr.ask.key()).ok()?;
-        (home != asked).then_some((issues, home, asked))
+        let entered = self.stations.entry(agent, instr.head.key()).ok()?;
+        (home != entered).then_some((issues, home, entered))
     }
 
-    /// The way of an answer from another station.
+    /// The crossing of an answer from another station.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
-        let (issues, home, asked) = self.apart(instr)?;
-        Some(Crossing { from: asked, to: home, issues, age: instr.issue })
+        let (issues, home, entered) = self.crossing_stations(instr)?;
+        Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// The way of a request to another station.
-    fn crossing_of_kept(&self, number: u32) -> Option<Crossing> {
+    /// The crossing of a request to another station.
+    fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
-        let (issues, home, asked) = self.apart(instr)?;
-        Some(Crossing { from: home, to: asked, issues, age: instr.issue })
+        let (issues, home, entered) = self.crossing_stations(instr)?;
+        Some(Crossing { from: home, to: entered, issues, age: instr.issue })
     }
 
-    /// A request that its core has kept back goes out. Does it wait for its move?
-    pub(crate) fn keeps_back(&mut self, number: u32) -> bool {
-        if self.leader.is_none() || self.crossing_of_kept(number).is_none() {
+    /// Holds a core's request until its move. Returns false if it needs no move.
+    pub(crate) fn holds_back(&mut self, number: u32) -> bool {
+        if self.script.is_none() || self.crossing_of_request(number).is_none() {
             return false;
         }
-        self.leader.as_mut().is_some_and(|leader| {
-            leader.kept.push(number);
+        self.script.as_mut().is_some_and(|script| {
+            script.held_requests.push(number);
             true
         })
     }
 
-    /// The moves of what crosses. Those of one thread on one way are numbered by age.
-    pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, Crosser)> {
-        let Some(leader) = &self.leader else { return Vec::new() };
+    /// The moves of all crossings. Those of one thread on one path are numbered by
+    /// age.
+    pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
+        let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();
-        let answers = answers.filter_map(|(at, &event)| Some((self.crossing(event)?, Crosser::Answer(at))));
-        let kept = leader.kept.iter().enumerate();
-        let kept = kept.filter_map(|(at, &n)| Some((self.crossing_of_kept(n)?, Crosser::Request(at))));
-        let mut all: Vec<(Crossing, Crosser)> = answers.chain(kept).collect();
+        let answers =
+            answers.filter_map(|(at, &event)| Some((self.crossing(event)?, HeldCrossing::Answer(at))));
+        let held_requests = script.held_requests.iter().enumerate();
+        let held_requests = held_requests
+            .filter_map(|(at, &n)| Some((self.crossing_of_request(n)?, HeldCrossing::Request(at))));
+        let mut all: Vec<(Crossing, HeldCrossing)> = answers.chain(held_requests).collect();
         all.sort_by_key(|(crossing, _)| crossing.age.0);
         let way = |c: &Crossing| (c.from, c.to, c.issues);
-        let moves = all.iter().enumerate().map(|(at, (crossing, crosser))| {
+        let moves = all.iter().enumerate().map(|(at, (crossing, held_crossing))| {
             let nth = all[..at].iter().filter(|(other, _)| way(other) == way(crossing)).count() as u32;
             let Crossing { from, to, issues, .. } = *crossing;
-            (Move::Cross { from, to, issues, nth }, *crosser)
+            (Move::Cross { from, to, issues, nth }, *held_crossing)
         });
         moves.collect()
     }
 
-    /// Makes a move by which something crosses.
+    /// Makes the move of a crossing.
     pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
-        let (_, crosser) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
-        match crosser {
-            Crosser::Answer(at) => {
+        let (_, held_crossing) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
+        match held_crossing {
+            HeldCrossing::Answer(at) => {
                 let event = held.remove(at);
                 self.happen(now, event);
             }
-            Crosser::Request(at) => {
-                let instr = self.leader.as_mut()?.kept.remove(at);
-                self.send_kept(now, instr);
+            HeldCrossing::Request(at) => {
+                let instr = self.script.as_mut()?.held_requests.remove(at);
+                self.send_held(now, instr);
             }
         }
         Some("")

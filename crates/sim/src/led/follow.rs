@@ -1,42 +1,44 @@
-//! A run in a given order: the caller says what happens next, and the machine only
-//! says when.
+//! Runs in a given order: a script of moves decides the order of events, and the
+//! machine decides their times.
 //!
-//! In an ordinary run latencies decide which of two messages arrives first, and
-//! the least recently used way is given up. Here a list of [`Move`]s decides: an
-//! event of the machine that is a choice of the environment waits until a move
-//! names it, and takes place at the cycle that the machine has come to. All else
-//! (arithmetic, ports, the way across the network, the launch of kernels) goes on
-//! by itself. Where the script names kernels, their beginnings and ends are led as
-//! well, request by request. For controllers that look at the clock, time passes when a move says
-//! so, and by cycles behind the last move.
+//! In an ordinary run, latencies decide which of two messages arrives first, and
+//! the least recently used way is evicted. In a scripted run, a list of [`Move`]s
+//! decides. An event that is a choice of the environment waits until a move names
+//! it, and then happens at the current cycle. All other events (arithmetic, ports,
+//! transit through the network, kernel launches) happen by themselves. If the
+//! script lists kernels, moves also order the requests at their boundaries. For
+//! controllers with clocks, time passes when a move says so; after the last move it
+//! passes by cycles.
 
 use kernel::Program;
 use proto::Mutation;
 
 use crate::config::System;
-use crate::led::machine::Ended;
-pub use crate::led::moves::{End, FollowError, Followed, Issues, LedKernel, Move, Script, Step};
+use crate::led::machine::ScriptEnd;
+pub use crate::led::moves::{
+    End, FollowError, MadeMove, Move, MoveIssuer, Script, ScriptKernel, ScriptOutcome,
+};
 use crate::machine::Machine;
 use crate::options::RunOptions;
 use crate::run::outcome;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under a protocol, and makes these moves in this
-/// order. Each cache has one set. Without kernels in the script, every wavefront
-/// stands before its first operation then. The kernels must end with arithmetic, so
-/// that none has ended before the moves are over, or before a move ends it. Where
-/// the host is the last to run, the program launches another kernel behind that.
+/// Runs `program` on `system` under a protocol, with these moves in this order.
+/// Each cache must have one set. If the script lists no kernels, every wavefront
+/// waits before its first operation when the moves begin. Each kernel must end with
+/// arithmetic, so that none ends before the last move or before the move that ends
+/// it. If the host runs last, the program must launch another kernel after it.
 ///
 /// # Errors
-/// As [`crate::run`]; and if a move is not open when its turn comes.
+/// As [`crate::run`]. Also if a move is not open when its turn comes.
 pub fn follow(
     subject: &Subject,
     system: &System,
     program: Program,
     mutation: Option<Mutation>,
     script: &Script<'_>,
-) -> Result<Followed, FollowError> {
-    // Every step is shown.
+) -> Result<ScriptOutcome, FollowError> {
+    // Every hit must be visible as a step.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
@@ -44,8 +46,8 @@ pub fn follow(
     let machine = Machine::new(system, program, &options, &mut probe, stations)?;
     let led = machine.follow(script)?;
     let end = match led.end {
-        Ended::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
-        Ended::Otherwise(end) => end,
+        ScriptEnd::Over(finished) => End::Over(Box::new(outcome(system, *finished))),
+        ScriptEnd::Early(end) => end,
     };
-    Ok(Followed { stations: led.stations, steps: led.steps, end })
+    Ok(ScriptOutcome { stations: led.stations, steps: led.steps, end })
 }

@@ -1,5 +1,5 @@
-//! The machine as it is led: what is a choice waits until a move names it. See
-//! [`crate::follow`].
+//! The machine under a script: an event that is a choice waits until a move names
+//! it. See [`crate::follow`].
 
 use proto::issue::{IssueId, Verdict};
 
@@ -7,59 +7,61 @@ use crate::cores::instr::{Owner, Phase};
 use crate::cores::operands::issue_op;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::led::leader::Leader;
-use crate::led::moves::{End, FollowError, Issues, Move, Script, Step};
+use crate::led::moves::{End, FollowError, MadeMove, Move, MoveIssuer, Script};
+use crate::led::state::ScriptState;
 use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
-use crate::stations::timed::Origin;
+use crate::stations::timed::StepInput;
 
-/// What came of it.
-pub(crate) struct Led {
+/// The result of a scripted run.
+pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) end: Ended,
+    pub(crate) steps: Vec<MadeMove>,
+    pub(crate) end: ScriptEnd,
 }
 
-pub(crate) enum Ended {
+pub(crate) enum ScriptEnd {
     Over(Box<Finished>),
-    Otherwise(End),
+    Early(End),
 }
 
-/// An event as the leader of the machine sees it.
+/// The way an event is ordered.
 enum Choice {
-    /// It takes place by itself.
+    /// It happens by itself.
     None,
-    /// A move names it.
+    /// This move names it.
     Of(Move),
-    /// An answer from another station than that of plain loads: a move names it.
+    /// An answer from another station than that of plain loads. A crossing move
+    /// names it.
     Crosses,
-    /// A wavefront's last arithmetic, or the launch of a kernel behind the program:
-    /// after all moves of its kernel, or of the program.
+    /// The last arithmetic of a wavefront, or the launch of a kernel after those of
+    /// the script. It follows all moves of its kernel or program.
     Last,
 }
 
-/// So many timers run out before the first move: some never end.
+/// The limit of timer events before the first move. Some timers never stop.
 const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Makes the moves.
-    pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<Led, FollowError> {
-        // However many requests are under way, a port takes the next one.
+    /// Makes the moves of a script.
+    pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<ScriptResult, FollowError> {
+        // A port accepts the next request, however many are under way.
         self.ports.take_any_number();
         let mut held = Vec::new();
         self.stations.hold_time();
-        self.leader = Some(Leader::new(script.kernels));
+        self.script = Some(ScriptState::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
-        // What comes before the first operation is led where kernels are.
+        // If moves order kernel boundaries, they also order the steps before the
+        // first operation.
         self.go_on(&mut held, script.kernels.is_none())?;
         if let Some(failure) = self.engine.take_failure() {
             return Err(failure.into());
         }
-        self.turn(false);
+        self.set_between_steps(false);
         self.stations.fabric_mut().hold_ways(true);
         let mut steps = Vec::new();
         let mut impossible = None;
@@ -75,14 +77,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         let stations = self.stations.names().map(str::to_owned).collect();
         let end = match impossible {
-            Some(why) => Ended::Otherwise(End::Impossible(why)),
+            Some(why) => ScriptEnd::Early(End::Impossible(why)),
             None => self.close(held)?,
         };
-        Ok(Led { stations, steps, end })
+        Ok(ScriptResult { stations, steps, end })
     }
 
-    /// Lets happen what happens by itself. Before the first move (`is_setup`) all
-    /// does but what wavefronts and the host issue.
+    /// Processes the events that happen by themselves. Before the first move
+    /// (`is_setup`), these are all events other than issues of wavefronts and the
+    /// host.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
         while !self.engine.has_failed()
@@ -130,8 +133,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 _ if self.crossing(event).is_some() => Choice::Crosses,
                 _ => Choice::None,
             },
-            Event::Launch if self.is_behind_all() => Choice::Last,
-            Event::Host => Choice::Of(Move::Issue(Issues::Host)),
+            Event::Launch if self.is_after_script() => Choice::Last,
+            Event::Host => Choice::Of(Move::Issue(MoveIssuer::Host)),
             Event::Arrive(number) => match self.network.transit(number) {
                 Some(transit) => Choice::Of(Move::Deliver { from: transit.from, to: transit.to }),
                 None => Choice::None,
@@ -162,7 +165,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return Choice::Last };
         let ops = self.session.ops();
         let op = ops.get(op);
-        // A barrier that releases nothing is reached without asking anybody.
+        // A barrier without a release is reached without a request.
         let is_silent = op.action == kernel::Action::Barrier && !op.semantics.order.releases();
         if is_silent { Choice::None } else { self.issues(wave) }
     }
@@ -173,10 +176,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn issues(&self, wave: u32) -> Choice {
         let at = self.cores.wave(wave).at;
-        Choice::Of(Move::Issue(Issues::Wave { work_group: at.work_group, wave: at.wave }))
+        Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that the event is, unless it must wait for others.
+    /// The move that names this event, unless the event must wait for others.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -195,7 +198,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The first of the events that the move names.
+    /// The first held event that the move names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -204,8 +207,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move, if it is open, and lets happen what follows by itself.
-    fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<Step>, RunError> {
+    /// Makes a move if it is open, then processes the events that happen by
+    /// themselves.
+    fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
             Move::Evict { station, way } => {
@@ -233,12 +237,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Move::Serve { station, line, answers: true } = mv
             && !self.engine.has_failed()
         {
-            return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| Step { cycle, what }));
+            return Ok(self.make(Move::Answer { station, line }, held)?.map(|_| MadeMove { cycle, what }));
         }
-        Ok(Some(Step { cycle, what }))
+        Ok(Some(MadeMove { cycle, what }))
     }
 
-    /// Makes a move of an event, or of what waits beside events.
+    /// Makes a move of a held event, or of an item held elsewhere.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -277,11 +281,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return false;
         }
         self.stations.evict(station, way);
-        self.carry_out(self.engine.now(), station, Origin::Timer, Trail::default());
+        self.carry_out(self.engine.now(), station, StepInput::Timer, Trail::default());
         true
     }
 
-    /// What the protocol did that its tables call impossible, if it did.
+    /// The violation of the protocol's tables, if the last move led to one.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(None),
@@ -290,14 +294,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Everything that could happen next.
+    /// All open moves.
     fn open(&mut self, held: &[Event]) -> Vec<Move> {
         let mut open: Vec<Move> = Vec::new();
         for &event in held {
             open.extend(self.is_open(event).filter(|mv| !open.contains(mv)));
         }
         open.extend(self.crossings(held).into_iter().map(|(mv, _)| mv));
-        open.extend(self.open_beside_events());
+        open.extend(self.open_without_events());
         for station in self.stations.numbers() {
             let ways = self.stations.fabric_mut().ways(station);
             if ways.is_needed {
@@ -307,35 +311,35 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// How it stands behind the last move. If all is over, the kernel ends and
-    /// the host goes on.
-    fn close(mut self, held: Vec<Event>) -> Result<Ended, RunError> {
+    /// The state after the last move. If the program is over, the kernel ends and
+    /// the host continues.
+    fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {
-            return Ok(Ended::Otherwise(End::Goes(open)));
+            return Ok(ScriptEnd::Early(End::Unfinished(open)));
         }
         if !self.is_program_over() {
-            return Ok(Ended::Otherwise(End::Stuck));
+            return Ok(ScriptEnd::Early(End::Stuck));
         }
         let mut unrest = self.stations.numbers().filter_map(|at| self.stations.fabric_mut().ways(at).unrest);
         if let Some(why) = unrest.next() {
-            return Ok(Ended::Otherwise(End::Unquiet(why)));
+            return Ok(ScriptEnd::Early(End::NotAtRest(why)));
         }
         drop(unrest);
         self.stations.fabric_mut().hold_ways(false);
         let now = self.engine.now();
-        self.leader = None;
+        self.script = None;
         self.stations.release_time(&mut self.engine, &mut self.reports.watch);
         held.into_iter().for_each(|event| self.engine.put_back(now, event));
         self.reports.watch.progress(now);
         let cycles = match self.run_to_end() {
-            Err(RunError::Violation { why, .. }) => return Ok(Ended::Otherwise(End::Unquiet(why))),
+            Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::NotAtRest(why))),
             Err(RunError::Stuck(_)) => {
-                let why = "the program is over, and its kernel does not come to an end";
-                return Ok(Ended::Otherwise(End::Unquiet(why.to_owned())));
+                let why = "the program has ended, but its kernel does not end";
+                return Ok(ScriptEnd::Early(End::NotAtRest(why.to_owned())));
             }
             ended => ended?,
         };
-        Ok(Ended::Over(Box::new(self.finish(cycles)?)))
+        Ok(ScriptEnd::Over(Box::new(self.finish(cycles)?)))
     }
 }

@@ -1,9 +1,9 @@
-//! A machine that is led: a list of moves says in which order choices are made.
+//! A machine that follows a script: a list of moves decides the order of choices.
 
 mod boundaries;
 mod crossings;
 pub mod follow;
-pub(crate) mod leader;
 mod machine;
 mod moves;
 mod preempt;
+pub(crate) mod state;

@@ -1,4 +1,4 @@
-//! What can be said to a machine that is led, and what it answers.
+//! Scripts for a machine, and their results.
 
 use proto::{LineAddr, TimerClass, Way};
 
@@ -6,9 +6,9 @@ use crate::queue::Cycle;
 use crate::reports::error::RunError;
 use crate::reports::outcome::Outcome;
 
-/// Who issues an operation.
+/// An issuer of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Issues {
+pub enum MoveIssuer {
     /// A wavefront.
     Wave {
         /// Its work-group in the grid.
@@ -20,18 +20,18 @@ pub enum Issues {
     Host,
 }
 
-/// What happens next. Stations are numbered in the order of their protocol's
+/// One step of a schedule. Stations are numbered in the order of their protocol's
 /// kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// A wavefront or the host issues its next operation; or it goes on behind a
-    /// barrier, with what the barrier acquires.
-    Issue(Issues),
+    /// A wavefront or the host issues its next operation, or a wavefront makes the
+    /// acquire after a barrier.
+    Issue(MoveIssuer),
     /// The oldest message between two stations arrives.
     Deliver {
-        /// Who sent it.
+        /// The sender.
         from: u32,
-        /// Who gets it.
+        /// The receiver.
         to: u32,
     },
     /// Memory performs the oldest operation of a station on a line.
@@ -40,61 +40,62 @@ pub enum Move {
         station: u32,
         /// The line.
         line: LineAddr,
-        /// Does the answer come at once?
+        /// Whether the answer arrives in the same move.
         answers: bool,
     },
-    /// Memory's oldest answer about a line comes to a station.
+    /// Memory's oldest answer about a line arrives at a station.
     Answer {
         /// The station.
         station: u32,
         /// The line.
         line: LineAddr,
     },
-    /// A timer runs out.
+    /// A timer expires.
     Timer {
         /// The station.
         station: u32,
-        /// Which one.
+        /// The class of the timer.
         class: TimerClass,
     },
-    /// A way is given up, by its number when the ways are sorted by their lines.
+    /// A way is evicted. Ways are numbered in the order of their lines.
     Evict {
         /// The station.
         station: u32,
         /// The way.
         way: Way,
     },
-    /// A tick passes.
+    /// A clock tick passes.
     Tick {
-        /// For this station alone, or for all of them.
+        /// A single station, or all of them.
         station: Option<u32>,
     },
-    /// A request that a core has kept back reaches a station that is not the one of
-    /// the core's plain loads, or the answer comes back from there.
+    /// A request that its core holds reaches a station other than that of the
+    /// core's plain loads, or the answer returns from there.
     Cross {
-        /// The station that it leaves; the core belongs to that of its plain loads.
+        /// The station that it leaves. A core counts as the station of its plain
+        /// loads.
         from: u32,
-        /// The station that it comes to.
+        /// The station that it reaches.
         to: u32,
-        /// Whose it is. That of a work-group which changes its compute unit is its
-        /// first wavefront's.
-        issues: Issues,
-        /// Which of those on the way, by the age of their operations.
+        /// The issuer. A work-group that migrates counts as its first wavefront.
+        issues: MoveIssuer,
+        /// The number among the crossings on this path, by the age of their
+        /// operations.
         nth: u32,
     },
-    /// An agent makes its request at the boundary of a kernel.
+    /// An agent makes its request at a kernel boundary.
     Boundary {
         /// A compute unit, or 0 for the command processor.
         agent: u32,
     },
-    /// The next step of the program begins: a boundary, or what runs behind it.
+    /// The next step of the program begins: a boundary, or the code after it.
     Next,
-    /// A work-group is to leave its compute unit, which releases first.
+    /// A work-group leaves its compute unit, which releases first.
     Preempt {
         /// Its number in the grid.
         work_group: u32,
     },
-    /// A work-group that has left comes to another compute unit, which acquires
+    /// A preempted work-group resumes on another compute unit, which acquires
     /// first.
     Resume {
         /// Its number in the grid.
@@ -104,78 +105,80 @@ pub enum Move {
     },
 }
 
-/// A kernel whose boundaries moves name.
+/// A kernel whose boundaries the moves order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedKernel {
-    /// May the host have written since the kernel before?
+pub struct ScriptKernel {
+    /// Whether the host may have written since the previous kernel.
     pub host_has_written: bool,
-    /// Is it released to the host when the host is next to look?
+    /// Whether the kernel is released to the host when the host next accesses
+    /// memory.
     pub is_released: bool,
-    /// Does something follow in the program, so that moves name its end?
+    /// Whether the program continues after it, so that a move ends it.
     pub is_followed: bool,
 }
 
-/// What happens, in which order.
+/// The schedule of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    /// The pages of some lines lie on these chiplets from the start, in that order,
-    /// where the first touch decides.
+    /// Lines whose pages lie on these chiplets from the start, in this order, for
+    /// placement by first touch.
     pub pages: &'a [(LineAddr, u16)],
-    /// Kernels whose boundaries moves name, by their launches; later kernels are
-    /// behind the moves. Without them, beginnings and ends take place by themselves.
-    pub kernels: Option<&'a [LedKernel]>,
+    /// The kernels whose boundaries moves order, in launch order. Later kernels run
+    /// after the moves. If `None`, boundaries happen by themselves.
+    pub kernels: Option<&'a [ScriptKernel]>,
     /// The moves.
     pub moves: &'a [Move],
 }
 
 /// A move that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// When.
+pub struct MadeMove {
+    /// The cycle of the move.
     pub cycle: Cycle,
     /// The message's name, or what memory does: `reads`, `writes`, `updates`.
     pub what: &'static str,
 }
 
-/// How it stands behind the last move.
+/// The state after the last move.
 #[derive(Debug)]
 pub enum End {
-    /// Every thread had come to its end, and nothing was under way; so the kernel
-    /// ended, and the program after it.
+    /// Every thread has ended, and nothing is under way. The kernel and the program
+    /// have then ended as well.
     Over(Box<Outcome>),
-    /// Every thread had come to its end, and something was not at rest.
-    Unquiet(String),
-    /// Nothing can move, and some thread has not come to its end.
+    /// Every thread has ended, but part of the machine is not at rest, for this
+    /// reason.
+    NotAtRest(String),
+    /// No move is open, and some thread has not ended.
     Stuck,
-    /// Something can move still: this.
-    Goes(Vec<Move>),
-    /// The protocol came to what its tables call impossible.
+    /// These moves are still open.
+    Unfinished(Vec<Move>),
+    /// The protocol reached a row that its tables call impossible.
     Impossible(String),
 }
 
-/// A run that was told its order.
+/// The result of a scripted run.
 #[derive(Debug)]
-pub struct Followed {
+pub struct ScriptOutcome {
     /// The names of the stations, by their numbers.
     pub stations: Vec<String>,
     /// The moves that were made.
-    pub steps: Vec<Step>,
+    pub steps: Vec<MadeMove>,
     /// How it ended.
     pub end: End,
 }
 
-/// Why a machine cannot do as it is told.
+/// The reason why a machine cannot follow a script.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run has no result in any order.
+    /// The run fails regardless of the order.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The machine cannot make a move.
+    /// A move is not open.
     #[error("move {} is not open", .at + 1)]
     NotOpen {
-        /// Which one, from zero.
+        /// The index of the move.
         at: usize,
-        /// What could happen in its place.
+        /// The open moves at that point.
         open: Vec<Move>,
     },
 }

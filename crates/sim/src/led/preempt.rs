@@ -1,25 +1,25 @@
-//! Preemption: a work-group leaves its compute unit, and goes on on another one,
-//! where whoever leads the machine says so.
+//! Preemption: a move takes a work-group off its compute unit, and another move
+//! resumes it on a different one.
 //!
-//! None of its requests is under way then. The compute unit that is left makes the
-//! request of a kernel's end at device scope; the other one makes that of a
-//! beginning before the work-group goes on. The state itself takes no way through
-//! the caches.
+//! None of the work-group's requests is under way then. The old compute unit makes
+//! the request of a kernel's end at device scope. The new one makes the request of
+//! a kernel's beginning before the work-group continues. The registers and local
+//! memory of the work-group do not pass through the caches.
 
 use proto::{Agent, Boundary};
 
 use crate::cores::instr::Owner;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
-use crate::led::leader::{Away, Stay};
 use crate::led::moves::Move;
+use crate::led::state::{PreemptStage, Preempted};
 use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The wavefront that an event is of, if it waits for a move or for the end.
+    /// The wavefront of an event that waits for a move or for the end.
     fn wave_of(&self, event: Event) -> Option<u32> {
         match event {
             Event::Simd(unit) => self.cores.running(unit),
@@ -41,10 +41,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let group = self.cores.group_of(work_group)?;
         let waves = self.cores.waves_of(group);
         let has_ended = |&wave: &u32| self.cores.wave(wave).stage == Stage::Arithmetic(None);
-        let is_here = self.leader.as_ref()?.away.iter().all(|away| away.group != group);
+        let is_here = self.script.as_ref()?.preempted.iter().all(|preempted| preempted.group != group);
         let may =
             is_here && !waves.iter().all(has_ended) && waves.iter().all(|&wave| self.cores.is_at_rest(wave));
-        if !may || self.turns() {
+        if !may || self.is_between_steps() {
             return None;
         }
         let of = |event: &Event| self.wave_of(*event).filter(|wave| waves.contains(wave));
@@ -57,25 +57,25 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.reports.times.spend(now, wave, Cause::Compute);
             }
         }
-        self.leader.as_mut()?.away.push(Away { group, stay: Stay::Saves, events });
-        self.ask_for_group(now, group, Boundary::EndCus);
+        self.script.as_mut()?.preempted.push(Preempted { group, stage: PreemptStage::Saving, events });
+        self.queue_for_group(now, group, Boundary::EndCus);
         Some("")
     }
 
-    /// The moves by which work-groups come to other compute units.
+    /// The moves that resume work-groups on other compute units.
     pub(crate) fn resumes(&self) -> Vec<Move> {
-        let away = self.leader.iter().flat_map(|leader| &leader.away);
-        let off = away.filter(|away| away.stay == Stay::Off);
-        let moves = off.flat_map(|away| {
-            let from = self.cores.cu_of(away.group);
-            let work_group = self.cores.group(away.group).map_or(0, |group| group.number);
+        let preempted = self.script.iter().flat_map(|script| &script.preempted);
+        let off = preempted.filter(|preempted| preempted.stage == PreemptStage::Off);
+        let moves = off.flat_map(|preempted| {
+            let from = self.cores.cu_of(preempted.group);
+            let work_group = self.cores.group(preempted.group).map_or(0, |group| group.number);
             let cus = (0..self.cores.count()).filter(move |&cu| Some(cu) != from);
             cus.map(move |cu| Move::Resume { work_group, cu })
         });
         moves.collect()
     }
 
-    /// Brings a work-group to another compute unit, which acquires.
+    /// Resumes a work-group on another compute unit, which acquires.
     pub(crate) fn make_resume(&mut self, now: Cycle, work_group: u32, cu: u32) -> Option<&'static str> {
         if !self.resumes().contains(&Move::Resume { work_group, cu }) {
             return None;
@@ -85,35 +85,36 @@ impl<Pr: Probe> Machine<'_, Pr> {
         for moved in &moved {
             self.reports.times.started(now, moved.to);
         }
-        let away = self.leader.as_mut()?.away.iter_mut().find(|away| away.group == group)?;
-        away.stay = Stay::Restores;
-        for (wave, event) in &mut away.events {
+        let preempted =
+            self.script.as_mut()?.preempted.iter_mut().find(|preempted| preempted.group == group)?;
+        preempted.stage = PreemptStage::Restoring;
+        for (wave, event) in &mut preempted.events {
             let Some(moved) = moved.iter().find(|moved| moved.from == *wave) else { continue };
             *wave = moved.to;
             if let Event::Simd(unit) = event {
                 *unit = moved.simd;
             }
         }
-        self.ask_for_group(now, group, Boundary::BeginCus);
+        self.queue_for_group(now, group, Boundary::BeginCus);
         Some("")
     }
 
-    /// Sends the request that a work-group's compute unit has kept back.
+    /// Sends the request that a work-group's compute unit holds.
     pub(crate) fn send_for_group(&mut self, now: Cycle, group: u32, instr: u32) {
         if let Some(cu) = self.cores.cu_of(group) {
-            self.ask_order(now, Agent::Cu(cu as u16), instr);
+            self.queue_order(now, Agent::Cu(cu as u16), instr);
         }
     }
 
-    /// The request for a work-group is answered.
+    /// Records the answer to the request of a preempted work-group.
     pub(crate) fn group_moved(&mut self, now: Cycle, group: u32) {
-        let Some(leader) = &mut self.leader else { return };
-        let Some(at) = leader.away.iter().position(|away| away.group == group) else { return };
-        if leader.away[at].stay == Stay::Saves {
-            leader.away[at].stay = Stay::Off;
+        let Some(script) = &mut self.script else { return };
+        let Some(at) = script.preempted.iter().position(|preempted| preempted.group == group) else { return };
+        if script.preempted[at].stage == PreemptStage::Saving {
+            script.preempted[at].stage = PreemptStage::Off;
             return;
         }
-        for (wave, event) in leader.away.remove(at).events {
+        for (wave, event) in script.preempted.remove(at).events {
             if let Event::Simd(unit) = event {
                 self.cores.take_up(unit, wave);
             }

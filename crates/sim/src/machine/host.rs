@@ -1,30 +1,31 @@
-//! What the host does: its accesses, copies and launches, in order.
+//! The host's operations: accesses, copies and launches, in order.
 
 use kernel::{Action, OpId};
 use proto::Agent;
 
 use super::Machine;
-use crate::cores::instr::{AskHead, Instr, Owner};
+use crate::cores::instr::{Instr, Owner, RequestHead};
 use crate::engine::Event;
 use crate::queue::Cycle;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::progress::BUSY_HOST;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Lets the host's program run until it waits, and starts what it posted.
+    /// Runs the host's program until it waits, and starts the operations it posted.
     pub(crate) fn poll_host(&mut self) {
         self.host.poll(&mut self.engine, &mut self.session);
         self.host_next();
     }
 
-    /// Starts the host's next operations, as far as they need not wait.
+    /// Starts the host's next operations until one must wait.
     fn host_next(&mut self) {
         let now = self.engine.now();
         while !self.engine.has_failed()
             && let Some(id) = self.host.next()
         {
             let action = self.session.ops().get(id).action;
-            // Reading a whole array finds what caches hold: see `read_bytes`.
+            // A read of a whole array includes the dirty bytes of caches: see
+            // `read_bytes`.
             let finds_released = !matches!(action, Action::Launch(_) | Action::HostRead);
             if finds_released && self.release_to_host(now) {
                 return self.host.wait_for_release(true);
@@ -56,16 +57,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// The machine has come to rest: the copy takes place.
+    /// Resumes the host's copy. Nothing is under way.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
     }
 
-    /// What the host accesses next is up to date.
+    /// Resumes the host after a release: memory is up to date.
     pub(super) fn released_to_host(&mut self) {
         self.host.wait_for_release(false);
-        self.turn(true);
+        self.set_between_steps(true);
         self.host_next();
     }
 
@@ -87,14 +88,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Issues the timed access that the host is at.
+    /// Issues the host's current timed access.
     #[inline(never)]
     pub(super) fn host_issue(&mut self, now: Cycle) {
         let Some(id) = self.host.current() else { return };
         let ops = self.session.ops();
         let op = ops.get(id);
         let parts = self.cores.split(op);
-        let ask = AskHead::of(op, WaveAt::default(), 0, 0, 1);
+        let head = RequestHead::of(op, WaveAt::default(), 0, 0, 1);
         self.reports.probe.host_issue(now, op);
         if self.reports.watch.is_examining() {
             let site = (op.site.line(), op.site.column());
@@ -104,18 +105,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
             self.host.wrote();
         }
         drop(ops);
-        let instr = Instr::new(now, Owner::Host(id), ask, parts.max(1) as u32);
+        let instr = Instr::new(now, Owner::Host(id), head, parts.max(1) as u32);
         let instr = self.cores.add(Instr { op: Some(id), ..instr });
         if parts == 0 {
-            return self.ask_order(now, Agent::Host(0), instr);
+            return self.queue_order(now, Agent::Host(0), instr);
         }
         self.reports.tally.counts.host_accesses += 1;
         let parts = self.cores.take_parts();
-        self.ask_lines(now, Agent::Host(0), instr, &parts);
+        self.queue_lines(now, Agent::Host(0), instr, &parts);
         self.cores.reuse_parts(parts);
     }
 
-    /// An operation of the host is complete: an access, or a kernel.
+    /// Completes an operation of the host: an access or a kernel.
     pub(super) fn host_completed(&mut self, now: Cycle, id: OpId) {
         debug_assert_eq!(now, self.engine.now());
         self.host_op_done(id);

@@ -1,17 +1,17 @@
-//! The boundaries of kernels: their requests, and what follows.
+//! Kernel boundaries: their requests, and what follows.
 
 use proto::{Agent, Boundary, KernelId, Op, Scope};
 
 use super::Machine;
-use crate::cores::instr::{AskHead, Instr, Owner};
-use crate::kernels::Next;
+use crate::cores::instr::{Instr, Owner, RequestHead};
+use crate::kernels::NextPhase;
 use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The host launches a kernel.
+    /// Launches a kernel for the host.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);
@@ -19,31 +19,32 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.kernels.launch(&mut self.engine, &mut self.reports, launch);
     }
 
-    /// The launch of a kernel is paid for.
+    /// Begins a kernel after its launch latency.
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
-        self.reports.times.step_done(now, Cause::Launch);
+        self.reports.times.phase_done(now, Cause::Launch);
         let written = self.host_has_written();
-        self.turn(true);
+        self.set_between_steps(true);
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
-    /// Sends the requests of a kernel boundary: one from the command processor,
-    /// or one from each compute unit.
+    /// Sends the requests of a kernel boundary: one from the command processor, or
+    /// one from each compute unit.
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
-        let Some((kernel, agents)) = self.kernels.come_to(step) else { return };
+        let Some((kernel, agents)) = self.kernels.enter_boundary(step) else { return };
         let (op, scope) = (step.op(kernel), step.scope(host_has_written));
         for (number, agent) in (0..).zip(agents) {
             let instr = self.boundary_instr(now, Owner::Kernel(kernel), op, scope);
-            self.ask_led(now, number, agent, instr);
+            self.queue_boundary(now, number, agent, instr);
         }
     }
 
-    /// A request as at the boundary of a kernel.
+    /// Adds a request at a kernel boundary.
     pub(crate) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
-        self.cores.add(Instr::new(now, owner, AskHead::of_boundary(op, scope), 1))
+        self.cores.add(Instr::new(now, owner, RequestHead::of_boundary(op, scope), 1))
     }
 
-    /// Releases to the host what kernels have written so far. Must it wait?
+    /// Releases the writes of completed kernels to the host. Returns true if the
+    /// host must wait.
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         if self.stays_unreleased() {
             return false;
@@ -51,24 +52,25 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Some(last) = self.kernels.take_unreleased() else { return false };
         let step = Boundary::EndMachine;
         let instr = self.boundary_instr(now, Owner::Release, step.op(last), step.scope(false));
-        self.ask_led(now, 0, Agent::CommandProcessor, instr);
+        self.queue_boundary(now, 0, Agent::CommandProcessor, instr);
         true
     }
 
-    /// A boundary request is answered.
+    /// Completes a boundary request.
     pub(super) fn boundary_done(&mut self, now: Cycle) {
         if !self.kernels.answered() {
             return;
         }
-        self.turn(true);
-        match self.kernels.step_done(&mut self.engine, &mut self.reports) {
-            Next::Wait => {}
-            Next::Boundary(step) => self.boundary(now, step, false),
-            Next::Ended(op) => self.host_completed(now, op),
+        self.set_between_steps(true);
+        match self.kernels.phase_done(&mut self.engine, &mut self.reports) {
+            NextPhase::Wait => {}
+            NextPhase::Boundary(step) => self.boundary(now, step, false),
+            NextPhase::Ended(op) => self.host_completed(now, op),
         }
     }
 
-    /// A wavefront has retired: its slot is free, and perhaps its work-group's place.
+    /// Frees the slot of a retired wavefront, and the room of its work-group if
+    /// that has ended.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, group: u32) {
         let has_group_ended = self.cores.leave(at, group);
         if !self.kernels.wave_left(&mut self.engine, has_group_ended) {

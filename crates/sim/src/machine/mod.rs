@@ -1,13 +1,12 @@
-//! The machine: everything around the stations that takes time.
+//! The machine: all parts that take time, around the stations.
 //!
-//! **The order of things**, which every run keeps: events happen by cycle, and
-//! within a cycle in the order in which they were scheduled. An input to a
-//! station (a request at its L1's port, a message that arrives, memory's
-//! answer, a timer) changes the station's state at that moment; what it sends
-//! or answers leaves after the station's latency, behind what is already being
-//! served. A wavefront's arithmetic runs between the completion of what it
-//! waited for and its next operation; its operations reach the L1 one line a
-//! port and cycle, in the order in which wavefronts issued them.
+//! **Event order.** Events happen by cycle, and within a cycle in the order in
+//! which they were scheduled. An input to a station (a request at its L1's port, a
+//! message, memory's answer, a timer) changes the station's state when it arrives.
+//! Messages and answers leave after the station's latency, after earlier work of
+//! the station. A wavefront's arithmetic runs between the completion of the
+//! operation it waited for and its next operation. Its operations reach the L1 one
+//! line per port and cycle, in the order of issue.
 
 mod host;
 mod kernels;
@@ -24,9 +23,9 @@ use crate::cores::Cores;
 use crate::engine::{Engine, Event};
 use crate::kernels::Kernels;
 use crate::kernels::host::Host;
-use crate::led::leader::Leader;
+use crate::led::state::ScriptState;
 use crate::memory::dram::DramTraffic;
-use crate::memory::way::MainMemory;
+use crate::memory::operations::MainMemory;
 use crate::network::Network;
 use crate::network::noc::Noc;
 use crate::options::RunOptions;
@@ -42,7 +41,7 @@ use crate::reports::progress::{Watch, least_patience};
 use crate::stations::fabric::Fabric;
 use crate::stations::timed::TimedStations;
 
-/// The machine, with a program on it.
+/// A machine that runs a program.
 pub(crate) struct Machine<'a, Pr> {
     system: &'a System,
     options: &'a RunOptions,
@@ -56,11 +55,11 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) memory: MainMemory,
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
-    pub(crate) leader: Option<Box<Leader>>,
-    /// Does the first touch of a page place it?
+    pub(crate) script: Option<Box<ScriptState>>,
+    /// Whether the first touch of a page places it.
     places_pages: bool,
-    /// Before that cycle the run need not be looked at.
-    look_at: Cycle,
+    /// The cycle up to which no check of the run is due.
+    check_at: Cycle,
 }
 
 impl<'a, Pr: Probe> Machine<'a, Pr> {
@@ -110,13 +109,13 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             memory,
             kernels: Kernels::new(system, options.seed),
             host: Host::default(),
-            leader: None,
+            script: None,
             places_pages,
-            look_at: 0,
+            check_at: 0,
         })
     }
 
-    /// Is nothing under way?
+    /// Whether nothing is under way.
     fn is_at_rest(&self) -> bool {
         self.engine.is_quiet() && self.cores.is_idle()
     }
@@ -132,7 +131,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.finish(cycles)
     }
 
-    /// Runs until nothing is left to do; says when the program had ended.
+    /// Runs until nothing is left to do. Returns the cycle at which the program
+    /// ended.
     pub(crate) fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         let mut end = None;
         loop {
@@ -156,19 +156,19 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             let Some((now, event)) = self.engine.next() else {
                 return Err(self.stuck(Cause::NothingMoves));
             };
-            if now > self.look_at {
-                self.look(now)?;
+            if now > self.check_at {
+                self.check_progress(now)?;
             }
             self.happen(now, event);
         }
         Ok(end.unwrap_or(0))
     }
 
-    /// Looks whether the run may go on, and when to look again.
+    /// Checks whether the run may continue, and schedules the next check.
     #[cold]
-    fn look(&mut self, now: Cycle) -> Result<(), RunError> {
+    fn check_progress(&mut self, now: Cycle) -> Result<(), RunError> {
         self.reports.take_samples(now, &self.network.traffic(), &self.memory.traffic());
-        if self.reports.watch.is_lost(now) {
+        if self.reports.watch.is_stuck(now) {
             let idle_cycles = now - self.reports.watch.last_progress();
             return Err(self.stuck(Cause::NoProgress { idle_cycles }));
         }
@@ -176,7 +176,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             return Err(self.stuck(Cause::TooLong { cycles: now }));
         }
         let most = self.options.cycles_max.unwrap_or(Cycle::MAX);
-        self.look_at = self.reports.watch.lost_after().min(most).min(self.reports.before_next_sample());
+        self.check_at = self.reports.watch.stuck_after().min(most).min(self.reports.before_next_sample());
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 self.memory.start(&mut self.engine, &mut self.reports, &mut self.network, homes, op);
             }
             Event::MemoryReturn(op) => {
-                self.memory.give_back(&mut self.engine, &mut self.reports, &mut self.network, op);
+                self.memory.send_answer(&mut self.engine, &mut self.reports, &mut self.network, op);
             }
             Event::MemoryDone(op) => self.memory_done(now, op),
             Event::Timer(station, class) => self.timer_due(now, station, class),
@@ -243,7 +243,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 }
 
-/// What is left of a machine after a run.
+/// The results of a machine after a run.
 pub(crate) struct Finished {
     pub(crate) cycles: Cycle,
     pub(crate) attribution: Attribution,
@@ -256,7 +256,7 @@ pub(crate) struct Finished {
     pub(crate) events: u64,
 }
 
-/// The machine as programs see it.
+/// The machine parameters that programs see.
 #[must_use]
 pub fn kernel_shape(system: &System) -> kernel::Shape {
     kernel::Shape {

@@ -1,4 +1,4 @@
-//! The way of requests through ports to their stations, and of answers back.
+//! The path of requests through ports to their stations, and of answers back.
 
 use proto::{Agent, LineData, Load, Op, Slot};
 
@@ -6,17 +6,17 @@ use super::Machine;
 use crate::cores::coalesce::LinePart;
 use crate::cores::operands::{changes, scatter_values};
 use crate::engine::Event;
-use crate::ports::{Flight, LineAsk};
+use crate::ports::{PendingRequest, WaitingRequest};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::probe::Probe;
 use crate::reports::spent::Spent;
 use crate::stations::fabric::StationId;
-use crate::stations::timed::Origin;
+use crate::stations::timed::StepInput;
 
 impl<Pr: Probe> Machine<'_, Pr> {
     /// Queues the line requests of an instruction.
-    pub(crate) fn ask_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
+    pub(crate) fn queue_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.places_pages {
             self.touch(instr, parts);
@@ -26,8 +26,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Places the pages of lines that are touched for the first time: on the chiplet
-    /// of the compute unit, or, if it is the host, as if pages were interleaved.
+    /// Places the pages of lines that are touched for the first time: on the
+    /// chiplet of the compute unit, or for the host as with interleaved pages.
     #[cold]
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
         let chiplet = self.cores.chiplet(instr);
@@ -37,18 +37,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Queues a request that has no line.
-    pub(crate) fn ask_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
+    /// Queues a request without a line.
+    pub(crate) fn queue_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {
             self.serve(now, station);
         }
     }
 
-    /// Where an instruction of an agent enters: the protocol says so.
+    /// The entry station of an agent's instruction, which the protocol decides.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
-        let key = self.cores.instr(instr)?.ask.key();
+        let key = self.cores.instr(instr)?.head.key();
         let entry = self.stations.entry(agent, key);
         entry.map_err(|why| self.engine.violate(why)).ok()
     }
@@ -60,64 +60,69 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Presents what one cycle can take.
+    /// Presents the requests that the port accepts in one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
         for _ in 0..self.ports.begin(now, station) {
-            let Some(ask) = self.ports.take(station) else { break };
-            self.reports.tally.counts.l1_port_wait_cycles += now - ask.since;
-            self.present(now, station, ask);
+            let Some(waiting) = self.ports.take(station) else { break };
+            self.reports.tally.counts.l1_port_wait_cycles += now - waiting.since;
+            self.present(now, station, waiting);
         }
         self.ports.end(&mut self.engine, station);
     }
 
     /// Presents a request to its station.
     #[inline(never)]
-    fn present(&mut self, now: Cycle, station: StationId, ask: LineAsk) {
-        let Some(instr) = self.cores.instr(ask.instr) else { return };
-        if instr.ask.op == Op::Load && !instr.ask.order.is_atomic() && self.answer_hit(now, station, &ask) {
+    fn present(&mut self, now: Cycle, station: StationId, waiting: WaitingRequest) {
+        let Some(instr) = self.cores.instr(waiting.instr) else { return };
+        if instr.head.op == Op::Load
+            && !instr.head.order.is_atomic()
+            && self.answer_hit(now, station, &waiting)
+        {
             return;
         }
-        let Some(instr) = self.cores.instr(ask.instr) else { return };
-        let request = self.cores.request(&self.session, instr, &ask.part);
+        let Some(instr) = self.cores.instr(waiting.instr) else { return };
+        let request = self.cores.request(&self.session, instr, &waiting.part);
         if request.is_atomic_access() {
             self.reports.tally.atomic_request(request.line);
         }
-        let spent = Spent::new(now, request.op, now - ask.since);
+        let spent = Spent::new(now, request.op, now - waiting.since);
         let counts = &mut self.reports.tally.counts;
         match request.op {
             Op::Load | Op::Store | Op::Rmw(_) => counts.line_requests += 1,
             Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_) => counts.order_requests += 1,
         }
-        let slot = self.ports.fly(station, Flight { instr: ask.instr, part: ask.part, spent });
+        let slot = self
+            .ports
+            .add_pending(station, PendingRequest { instr: waiting.instr, part: waiting.part, spent });
         self.catch_up(now, station);
         self.stations.request(station, slot, &request);
-        let line = (ask.part.lanes != 0).then_some(request.line);
-        self.carry_out(now, station, Origin::Request { line }, Trail::default());
+        let line = (waiting.part.lanes != 0).then_some(request.line);
+        self.carry_out(now, station, StepInput::Request { line }, Trail::default());
     }
 
-    /// Answers a load whose step would do nothing but that: what [`Machine::present`],
-    /// [`Machine::carry_out`] and [`Machine::answer`] do for it.
+    /// Answers a load hit without a step. The effect is that of
+    /// [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`].
     #[inline]
-    fn answer_hit(&mut self, now: Cycle, station: StationId, ask: &LineAsk) -> bool {
-        let Some(instr) = self.cores.instr_mut(ask.instr) else { return false };
-        let load = Load { key: instr.ask.key(), line: ask.part.line, mask: ask.part.mask };
+    fn answer_hit(&mut self, now: Cycle, station: StationId, waiting: &WaitingRequest) -> bool {
+        let Some(instr) = self.cores.instr_mut(waiting.instr) else { return false };
+        let load = Load { key: instr.head.key(), line: waiting.part.line, mask: waiting.part.mask };
         let hit = self.stations.hit(now, &mut self.reports, station, &load);
         let Some((bytes, at)) = hit else { return false };
         self.reports.tally.counts.line_requests += 1;
         self.reports.tally.counts.answers += 1;
-        instr.answered(at, || Spent::new(now, Op::Load, now - ask.since).until(at, Trail::default()));
+        instr.answered(at, || Spent::new(now, Op::Load, now - waiting.since).until(at, Trail::default()));
         if let Some(op) = instr.op {
             let line_bytes = u64::from(self.system.l1.line_bytes);
-            scatter_values(self.session.ops().get_mut(op), &ask.part, line_bytes, bytes);
+            scatter_values(self.session.ops().get_mut(op), &waiting.part, line_bytes, bytes);
         }
         if instr.left == 0 {
-            self.engine.at(instr.done_at, Event::Complete(ask.instr));
+            self.engine.at(instr.done_at, Event::Complete(waiting.instr));
         }
         true
     }
 
-    /// A request is answered; its bytes are there at `at`.
+    /// Records the answer of a request. Its bytes arrive at `at`.
     #[inline(never)]
     pub(super) fn answer(
         &mut self,
@@ -128,28 +133,28 @@ impl<Pr: Probe> Machine<'_, Pr> {
         slot: Slot,
         data: Option<&LineData>,
     ) {
-        let Some(flight) = self.ports.answer(&mut self.engine, station, slot) else {
+        let Some(pending) = self.ports.answer(&mut self.engine, station, slot) else {
             let name = self.stations.name(station);
-            let why = format!("{name} answers request {}, which is not under way", slot.0);
+            let why = format!("{name} answered request {}, which is not under way", slot.0);
             return self.engine.violate(why);
         };
         self.reports.tally.counts.answers += 1;
-        let Some(instr) = self.cores.instr_mut(flight.instr) else { return };
-        instr.answered(at, || flight.spent.until(at, trail));
+        let Some(instr) = self.cores.instr_mut(pending.instr) else { return };
+        instr.answered(at, || pending.spent.until(at, trail));
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
             let op = ops.get_mut(op);
             let line_bytes = u64::from(self.system.l1.line_bytes);
             if op.reads() {
                 let watch = &mut self.reports.watch;
-                if watch.is_examining() && changes(instr, op, &flight.part, data, line_bytes) {
+                if watch.is_examining() && changes(instr, op, &pending.part, data, line_bytes) {
                     watch.progress(now);
                 }
-                scatter_values(op, &flight.part, line_bytes, &data.0);
+                scatter_values(op, &pending.part, line_bytes, &data.0);
             }
         }
         if instr.left == 0 {
-            self.engine.at(instr.done_at, Event::Complete(flight.instr));
+            self.engine.at(instr.done_at, Event::Complete(pending.instr));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The inputs of stations, and what a step sets off: messages, memory operations,
-//! timers, answers.
+//! The inputs of stations, and the effects of a step: messages, memory operations,
+//! timers and answers.
 
 use proto::{Addr, TimerClass};
 
@@ -8,11 +8,12 @@ use crate::network::{Departure, Transit};
 use crate::queue::Cycle;
 use crate::reports::attribution::Trail;
 use crate::reports::probe::Probe;
-use crate::stations::fabric::{Out, StationId};
-use crate::stations::timed::{Leaving, Origin};
+use crate::stations::fabric::{StationId, StepEffects};
+use crate::stations::timed::{LeaveTimes, StepInput};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Tells a station what time it is, if its protocol looks at the clock.
+    /// Advances the clock of a station to the current cycle, if its protocol has
+    /// clocks.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
         if let Some(elapsed) = self.stations.catch_up(now, station) {
@@ -20,39 +21,39 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Tells a station that so many ticks have passed.
+    /// Advances the clock of a station by some ticks.
     pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
-        self.carry_out(now, station, Origin::Timer, Trail::default());
+        self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// A deadline of a station may have come: the station knows.
+    /// Handles a deadline event. The station decides whether its deadline has come.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);
     }
 
-    /// Carries out what the last step of a station did.
+    /// Carries out the effects of the last step of a station.
     #[inline(never)]
-    pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, origin: Origin, trail: Trail) {
+    pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
         let mut out = self.stations.take_out();
         self.stations.count(&mut self.reports, station, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.engine.violate(why);
         }
-        let leaving = self.stations.leaving(now, &mut self.reports, station, origin, &out.uses);
-        if leaving.invalidation > 0 {
-            match origin {
-                Origin::Request { .. } => self.ports.keep_until(station, leaving.accepts),
-                _ => self.ports.delay(now, station, leaving.invalidation),
+        let leave_times = self.stations.leave_times(now, &mut self.reports, station, input, &out.uses);
+        if leave_times.invalidation > 0 {
+            match input {
+                StepInput::Request { .. } => self.ports.keep_until(station, leave_times.accepts),
+                _ => self.ports.delay(now, station, leave_times.invalidation),
             }
         }
-        let trail = trail.at_bank(leaving.queued);
+        let trail = trail.at_bank(leave_times.queued);
         let clock = self.stations.clock(station);
-        let departure = Departure { from: station, at: leaving.sends, clock, trail };
+        let departure = Departure { from: station, at: leave_times.sends, clock, trail };
         for sent in &out.sends {
             if self.network.send(&mut self.engine, &mut self.reports, &departure, sent) {
-                self.stations.lose(sent.message);
+                self.stations.drop_message(sent.message);
             }
         }
         out.sends.clear();
@@ -62,10 +63,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         out.memory.clear();
         if !out.spends.is_empty() {
-            self.ports.turn(now, station, trail, out.spends.drain(..));
+            self.ports.set_activity(now, station, trail, out.spends.drain(..));
         }
         if !out.replies.is_empty() {
-            self.answer_all(now, station, leaving, trail, &out);
+            self.answer_all(now, station, leave_times, trail, &out);
             out.replies.clear();
         }
         while let Some(class) = out.timers.pop() {
@@ -78,41 +79,48 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.stations.done(out);
     }
 
-    fn answer_all(&mut self, now: Cycle, station: StationId, leaving: Leaving, trail: Trail, out: &Out) {
+    fn answer_all(
+        &mut self,
+        now: Cycle,
+        station: StationId,
+        leave_times: LeaveTimes,
+        trail: Trail,
+        out: &StepEffects,
+    ) {
         for (slot, data) in &out.replies {
-            let at = if data.is_some() { leaving.values } else { leaving.accepts };
+            let at = if data.is_some() { leave_times.values } else { leave_times.accepts };
             self.answer(now, at, trail, station, *slot, data.as_ref());
         }
     }
 
-    /// A message reaches its station.
+    /// Delivers a message to its station.
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
         let Transit { to, message, name, line, is_access, trail, .. } = transit;
         self.catch_up(now, to);
         self.stations.deliver(to, message);
-        self.carry_out(now, to, Origin::Message { name, line, is_access }, trail);
+        self.carry_out(now, to, StepInput::Message { name, line, is_access }, trail);
     }
 
-    /// Memory's answer reaches its station.
+    /// Delivers memory's answer to its station.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
         let Some((station, line, trail)) = arrived else { return };
         self.catch_up(now, station);
-        // Answers are large: this one is read where it lies.
+        // Answers are large, so this one is read in place.
         let Some(operation) = self.memory.operation(number) else { return };
         self.stations.memory(station, &operation.reply, operation.clock);
         self.memory.forget(number);
-        self.carry_out(now, station, Origin::Memory { line }, trail);
+        self.carry_out(now, station, StepInput::Memory { line }, trail);
     }
 
-    /// Gives every station its first input. It takes no time.
+    /// Gives every station its first input, which takes no time.
     pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {
-                self.carry_out(0, station, Origin::Timer, Trail::default());
+                self.carry_out(0, station, StepInput::Timer, Trail::default());
             }
         }
     }
@@ -122,10 +130,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.stations.disarm(station, class);
         self.catch_up(now, station);
         self.stations.timer(station, class);
-        self.carry_out(now, station, Origin::Timer, Trail::default());
+        self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// Reads bytes as they would be if every cache had been written out.
+    /// Reads bytes as if every cache had written its dirty lines out.
     pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
         self.memory.read(from, to);
         self.stations.overlay_dirty(from, to, u64::from(self.system.l1.line_bytes));

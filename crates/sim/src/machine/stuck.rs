@@ -1,4 +1,4 @@
-//! Reads a machine that does not get to its end: who waits for what.
+//! Diagnosis of a machine that does not finish: which thread waits for what.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use crate::cores::instr::{Instr, Owner, Phase};
 use crate::cores::operands::describe;
 use crate::cores::wave::{Stage, Wave};
 use crate::reports::error::{Awaited, Cause, RunError, Stuck, Wait};
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::stuck::LineHistory;
 use crate::stations::fabric::Parked;
 
-/// How many lines and how many messages of each a diagnosis shows.
+/// The numbers of lines, and of messages for each line, that a diagnosis shows.
 const LINES_SHOWN: usize = 4;
 const MESSAGES_SHOWN: usize = 8;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The diagnosis of the machine as it stands.
+    /// The diagnosis of the current state.
     pub(super) fn stuck(&self, cause: Cause) -> RunError {
         let mut lines = BTreeSet::new();
         let mut waits = Vec::new();
@@ -94,7 +94,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             cause == Cause::NothingMoves || instr.issued_at <= self.reports.watch.last_progress()
         };
         let what = match (found, wave.last) {
-            // An answer that is long overdue, or one that nothing will bring.
+            // The answer is overdue, or will never come.
             (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
                 let what = instr.op.map_or("store", |id| describe(ops.get(id)));
                 self.answer_waits(number, instr, what, lines)
@@ -110,7 +110,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who, what, site })
     }
 
-    /// Where the first unanswered request of an instruction stands.
+    /// The first unanswered request of an instruction.
     fn answer_waits(
         &self,
         number: u32,
@@ -157,7 +157,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 _ => {}
             }
         }
-        "its protocol has it".to_owned()
+        "its protocol is handling it".to_owned()
     }
 
     fn wave_in_words(&self, at: WaveAt) -> String {
@@ -166,7 +166,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         format!("kernel `{kernel}`, work-group {work_group}, wavefront {wave} (CU[{cu}], slot {slot})")
     }
 
-    /// ` of `array[3]` at 0x1234`.
+    /// Text such as ` of `array[3]` at 0x1234`.
     fn place_in_words(&self, address: u64) -> String {
         let arrays = self.session.arrays();
         let holds = |a: &&kernel::ArrayInfo| (a.base.0..a.base.0 + a.bytes).contains(&address);
@@ -226,10 +226,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let name = |station: u32| {
             if station == self.network.memory() { "memory" } else { self.stations.name(station) }
         };
-        let messages = self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: Past| {
-            let lost = if past.dropped { ", lost on purpose" } else { "" };
-            format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
-        });
+        let messages =
+            self.reports.history.of_line(line, MESSAGES_SHOWN).into_iter().map(|past: PastMessage| {
+                let lost = if past.dropped { ", lost on purpose" } else { "" };
+                format!("{:>10} {} -> {}: {}{lost}", past.at, name(past.from), name(past.to), past.name)
+            });
         LineHistory { line: format!("line {:#x}{place}", line.0), messages: messages.collect() }
     }
 }

@@ -1,4 +1,5 @@
-//! Wavefronts in the machine: what their operations ask of ports, and how those end.
+//! Wavefronts in the machine: the requests of their operations, and their
+//! completion.
 
 use kernel::OpId;
 use proto::Order;
@@ -12,7 +13,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// A wavefront takes its first step.
+    /// Starts a wavefront.
     #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, number: u32) {
         self.reports.probe.wave_start(now, self.cores.wave(number).at);
@@ -21,14 +22,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.poll_wave(now, number);
     }
 
-    /// Lets a wavefront's program run until it waits.
+    /// Runs a wavefront's program until it waits.
     fn poll_wave(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.poll(engine, reports, session, number);
         self.retire(now, retired);
     }
 
-    /// Goes on in a wavefront.
+    /// Continues with the next operation of a wavefront.
     fn next_instruction(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.go_on(engine, reports, session, number);
@@ -42,7 +43,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// A SIMD unit has done the arithmetic before an operation.
+    /// Handles the end of the arithmetic before an operation.
     #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let ended = self.cores.end_arithmetic(now, &mut self.reports, number);
@@ -54,27 +55,28 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.next_arithmetic(&mut self.engine, &mut self.reports, &self.session, number);
     }
 
-    /// Offers an operation, whose arithmetic is done, to the issue rule.
+    /// Offers an operation to the issue rule. Its arithmetic is done.
     fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
         let Machine { cores, engine, reports, session, .. } = self;
         match cores.offer(engine, reports, session, number, id) {
             Issued::Here => {}
             Issued::Lines { instr } => {
                 let parts = self.cores.take_parts();
-                self.ask_lines(now, self.cores.agent(number), instr, &parts);
+                self.queue_lines(now, self.cores.agent(number), instr, &parts);
                 self.cores.reuse_parts(parts);
             }
-            Issued::Order { instr } => self.ask_order(now, self.cores.agent(number), instr),
-            // First it releases, if it is to.
+            Issued::Order { instr } => self.queue_order(now, self.cores.agent(number), instr),
+            // The release of the barrier comes first.
             Issued::Barrier { instr, order } if order.releases() => {
-                self.ask_fence(now, instr, Order::Release, Phase::BarrierRelease);
+                self.queue_fence(now, instr, Order::Release, Phase::BarrierRelease);
             }
             Issued::Barrier { instr, .. } => self.cores.arrive_at_barrier(&mut self.engine, instr),
             Issued::Buffered => self.accept_early(now, number, id),
         }
     }
 
-    /// The issue rule let a wavefront go on before its store was sent.
+    /// Completes a store for its program before it is sent, as the issue rule
+    /// allows.
     fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
         self.session.ops().complete(id);
         let wave = self.cores.wave_mut(number);
@@ -84,33 +86,33 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    fn ask_fence(&mut self, now: Cycle, instr: u32, order: Order, phase: Phase) {
+    fn queue_fence(&mut self, now: Cycle, instr: u32, order: Order, phase: Phase) {
         if let Some(wave) = self.cores.fence(instr, order, phase) {
-            self.ask_order(now, self.cores.agent(wave), instr);
+            self.queue_order(now, self.cores.agent(wave), instr);
         }
     }
 
-    /// Sends a store that waited in its wavefront's buffer.
+    /// Sends a store from its wavefront's buffer.
     fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
         let Some(instr) = self.cores.unbuffer(number, issue) else { return };
-        if !self.keeps_back(instr) {
-            self.send_kept(now, instr);
+        if !self.holds_back(instr) {
+            self.send_held(now, instr);
         }
     }
 
-    /// Sends what a core has kept back.
-    pub(crate) fn send_kept(&mut self, now: Cycle, instr: u32) {
+    /// Sends a request that a core holds.
+    pub(crate) fn send_held(&mut self, now: Cycle, instr: u32) {
         let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
             Some(Owner::Wave(wave)) => self.cores.agent(wave),
             Some(Owner::Group(group)) => return self.send_for_group(now, group, instr),
             _ => return,
         };
-        if let Some(parts) = self.cores.take_kept(instr) {
-            self.ask_lines(now, agent, instr, &parts);
+        if let Some(parts) = self.cores.take_buffered_parts(instr) {
+            self.queue_lines(now, agent, instr, &parts);
         }
     }
 
-    /// All of an instruction's requests are answered.
+    /// Completes an instruction, all of whose requests are answered.
     #[inline(never)]
     pub(crate) fn complete(&mut self, now: Cycle, number: u32) {
         let Some(instr) = self.cores.instr_mut(number) else { return };
@@ -133,15 +135,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// All wavefronts have come to a barrier; the one of this instruction goes on, after
-    /// it has acquired, if it is to.
+    /// Continues a wavefront after a barrier that all wavefronts have reached. It
+    /// acquires first if the barrier's semantics say so.
     fn behind_barrier(&mut self, now: Cycle, number: u32) {
         self.reports.tally.counts.barriers += 1;
         let Some(instr) = self.cores.instr_mut(number) else { return };
         let Some(op) = instr.op else { return };
         let order = self.session.ops().get(op).semantics.order;
         if order.acquires() {
-            return self.ask_fence(now, number, Order::Acquire, Phase::BarrierAcquire);
+            return self.queue_fence(now, number, Order::Acquire, Phase::BarrierAcquire);
         }
         instr.phase = Phase::BarrierAcquire;
         self.complete(now, number);
@@ -175,7 +177,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.op_completed(now, number, instr.op);
     }
 
-    /// Goes on in a wavefront after one of its operations is complete.
+    /// Continues a wavefront after one of its operations is complete.
     fn op_completed(&mut self, now: Cycle, number: u32, op: Option<OpId>) {
         let wave = self.cores.wave_mut(number);
         if let Stage::Held(held) = wave.stage {

@@ -1,16 +1,17 @@
-//! The bytes of main memory: one flat space, in pages that exist once written.
+//! The bytes of main memory: one flat address space, in pages that are allocated at
+//! the first write.
 
 use proto::{Addr, ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 
 const PAGE_SHIFT: u32 = 16;
 const PAGE_BYTES: usize = 1 << PAGE_SHIFT;
-/// Pages below this number are found by index, so that the usual program,
-/// whose arrays start low, pays no search.
+/// Pages below this number are found by index. The arrays of most programs start at
+/// low addresses and need no search.
 const DENSE_PAGES: usize = 1 << 16;
 
 type Page = Box<[u8; PAGE_BYTES]>;
 
-/// Memory that reads as zero where nothing was written.
+/// A memory that reads as zero where nothing was written.
 #[derive(Debug, Default)]
 pub struct Memory {
     dense: Vec<Option<Page>>,
@@ -26,7 +27,7 @@ impl Memory {
         Memory { line_shift: line_bytes.trailing_zeros(), ..Memory::default() }
     }
 
-    /// How many bytes of the host this memory occupies.
+    /// The bytes that this memory allocates in the simulator.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         (self.dense.iter().flatten().count() + self.sparse.len()) * PAGE_BYTES
@@ -59,7 +60,7 @@ impl Memory {
         (address >> PAGE_SHIFT, address as usize % PAGE_BYTES)
     }
 
-    /// The bytes of a line; zero beyond its size.
+    /// The bytes of a line, followed by zeros.
     #[inline]
     #[must_use]
     pub fn read_line(&self, line: LineAddr) -> LineData {
@@ -72,7 +73,7 @@ impl Memory {
         data
     }
 
-    /// Writes the masked bytes of a line. Says whether any byte changed.
+    /// Writes the masked bytes of a line. Returns true if a byte changed.
     #[inline]
     pub fn write_line(&mut self, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
         let (number, offset) = self.place(line);
@@ -84,7 +85,7 @@ impl Memory {
         before.0[..bytes] != *place
     }
 
-    /// Reads bytes from anywhere.
+    /// Reads bytes from any address.
     pub fn read(&self, from: Addr, to: &mut [u8]) {
         let mut at = from.0;
         let mut left = to;
@@ -101,7 +102,7 @@ impl Memory {
         }
     }
 
-    /// Writes bytes anywhere.
+    /// Writes bytes to any address.
     pub fn write(&mut self, to: Addr, from: &[u8]) {
         let mut at = to.0;
         let mut left = from;
@@ -121,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn memory_takes_room_only_where_it_was_written() {
+    fn memory_is_allocated_only_where_it_was_written() {
         let mut memory = Memory::new(64);
         assert_eq!(memory.read_line(LineAddr(1 << 50)), LineData::default());
         assert_eq!(memory.allocated_bytes(), 0);
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_write_says_whether_a_byte_changed() {
+    fn a_line_write_reports_whether_a_byte_changed() {
         let mut memory = Memory::new(64);
         let data = LineData([7; LINE_BYTES_MAX]);
         assert!(memory.write_line(LineAddr(3), ByteMask::range(8, 4), &data));

@@ -1,10 +1,10 @@
 //! Main memory: channels, banks and rows.
 //!
-//! A chiplet's lines are spread over its channels, then over rows of a channel's
-//! banks. Where there are fewer channels than chiplets, neighbours share one. An
-//! access waits for its bank, then for the channel's data bus; both serve in
-//! order of arrival, so accesses to one line are served in the order they
-//! came. A bank keeps its last row open: another access to that row is a hit.
+//! A chiplet's lines are spread over its channels, then over the rows of a
+//! channel's banks. If there are fewer channels than chiplets, adjacent chiplets
+//! share one. An access waits for its bank, then for the channel's data bus. Both
+//! serve in order of arrival, so accesses to one line complete in order. A bank
+//! keeps its last row open: another access to that row is a row hit.
 
 use core::num::NonZeroU32;
 
@@ -22,19 +22,20 @@ pub struct DramSpec {
     pub banks_per_channel: NonZeroU32,
     /// Bytes of an open row.
     pub row_bytes: NonZeroU32,
-    /// Consecutive bytes on one channel before the next channel's turn.
+    /// Consecutive bytes on one channel before the next channel.
     pub interleave_bytes: NonZeroU32,
-    /// What a channel's data bus carries each cycle.
+    /// The bytes that a channel's data bus carries each cycle.
     pub channel_bytes_per_cycle: NonZeroU32,
-    /// Controller and wires, there and back, beside what follows.
+    /// The round trip through controller and wires, without the latencies below.
     pub base_latency_cycles: u32,
-    /// From the command to the data when the row is open.
+    /// From the command to the data, for an open row.
     pub row_hit_cycles: u32,
-    /// The same when another row must be closed and this one opened.
+    /// From the command to the data, if another row must be closed and this one
+    /// opened.
     pub row_miss_cycles: u32,
 }
 
-/// What the memory did.
+/// The traffic of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DramTraffic {
     /// Accesses that read.
@@ -45,28 +46,28 @@ pub struct DramTraffic {
     pub bytes: u64,
     /// Accesses that found their row open.
     pub row_hits: u64,
-    /// Accesses that had to open their row.
+    /// Accesses that opened their row.
     pub row_misses: u64,
     /// Cycles that accesses waited for a busy bank or bus.
     pub queue_cycles: u64,
 }
 
-/// A byte of memory.
+/// A byte of memory and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct ByteLocation {
     /// Its address.
     pub address: u64,
-    /// The chiplet that it lies on.
+    /// Its chiplet.
     pub chiplet: u16,
-    /// Its number among the bytes of that chiplet.
+    /// Its index among the bytes of that chiplet.
     pub local: u64,
 }
 
-/// On a machine of one chiplet.
-impl From<u64> for Located {
+/// For a machine with one chiplet.
+impl From<u64> for ByteLocation {
     #[inline]
-    fn from(address: u64) -> Located {
-        Located { address, chiplet: 0, local: address }
+    fn from(address: u64) -> ByteLocation {
+        ByteLocation { address, chiplet: 0, local: address }
     }
 }
 
@@ -77,34 +78,35 @@ struct Bank {
     ready_at: Cycle,
 }
 
-/// An access, for those who draw it.
+/// An access, as probes see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramUse {
     /// The channel.
     pub channel: usize,
     /// The bank, counted over all channels.
     pub bank: usize,
-    /// The first byte.
+    /// The address of the first byte.
     pub address: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u32,
-    /// Does it write?
+    /// Whether it writes.
     pub is_write: bool,
-    /// Was its row open?
+    /// Whether its row was open.
     pub is_row_hit: bool,
     /// The first cycle of its data on the channel.
     pub from: Cycle,
     /// The first cycle in which the channel is free again.
     pub until: Cycle,
-    /// When its data are back at the asker (a read) or in the array (a write).
+    /// When the data arrive at the requester (a read) or in the array (a write).
     pub done: Cycle,
 }
 
-/// The memory's timing. Its bytes are kept elsewhere.
+/// The timing of memory. Another type keeps its bytes.
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
-    /// The channels of a chiplet, and the chiplets that share them.
+    /// The channels of a chiplet. The next field is the number of chiplets that
+    /// share them.
     channels_each: u64,
     sharers: u64,
     banks: Vec<Bank>,
@@ -127,13 +129,13 @@ impl Dram {
         }
     }
 
-    /// Which channel, bank (counted over all channels) and row hold a byte.
+    /// The channel, the bank (counted over all channels) and the row of a byte.
     ///
-    /// The bank is the row number folded over itself, so that arrays that lie
-    /// a power of two apart do not meet in one bank.
+    /// The bank is a hash of the row number. Arrays at a distance of a power of two
+    /// thus do not collide in one bank.
     #[must_use]
-    pub fn place(&self, byte: impl Into<Located>) -> (usize, usize, u64) {
-        let Located { chiplet, local, .. } = byte.into();
+    pub fn place(&self, byte: impl Into<ByteLocation>) -> (usize, usize, u64) {
+        let ByteLocation { chiplet, local, .. } = byte.into();
         let interleave = u64::from(self.spec.interleave_bytes.get());
         let channels = self.channels_each;
         let banks = u64::from(self.spec.banks_per_channel.get());
@@ -150,9 +152,9 @@ impl Dram {
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access of `bytes` from `byte` on that arrives now.
+    /// Serves an access of `bytes` from `byte` on, which arrives now.
     #[inline]
-    pub fn access(&mut self, now: Cycle, byte: impl Into<Located>, bytes: u32, write: bool) -> DramUse {
+    pub fn access(&mut self, now: Cycle, byte: impl Into<ByteLocation>, bytes: u32, write: bool) -> DramUse {
         let byte = byte.into();
         let (channel, place, row) = self.place(byte);
         let address = byte.address;
@@ -186,7 +188,7 @@ impl Dram {
         DramUse { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit, from, until, done }
     }
 
-    /// What the memory did so far.
+    /// The traffic so far.
     #[must_use]
     pub fn traffic(&self) -> DramTraffic {
         self.traffic
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_chiplet_has_channels_or_a_share_of_one_and_rows_of_its_own() {
-        let at = |chiplet, local| Located { address: 0, chiplet, local };
+        let at = |chiplet, local| ByteLocation { address: 0, chiplet, local };
         for (chiplets, of_each) in [(1, 4), (2, 2), (4, 1), (8, 1)] {
             let dram = Dram::new(&spec(), chiplets);
             let mut rows = std::collections::BTreeSet::new();

@@ -1,7 +1,7 @@
-//! Main memory: its bytes, its timing, and the operations on their way to it.
+//! Main memory: its bytes, its timing, and the operations under way.
 
 pub(crate) mod bytes;
 pub mod dram;
-pub(crate) mod way;
+pub(crate) mod operations;
 
 pub use bytes::Memory;

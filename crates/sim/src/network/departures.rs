@@ -1,27 +1,26 @@
-//! The order in which messages leave one station for others.
+//! The order in which messages leave a station.
 
 use rustc_hash::FxHashMap;
 
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
-/// When the last message left a station.
+/// The time of the last departure from a station.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// All that leaves the station leaves in the order in which it was set off: nothing
-    /// but one latency delays it.
+    /// One order for all messages of a station with a single latency.
     Serial(Cycle),
-    /// What leaves for one destination leaves in order.
-    Each(Leaves),
+    /// One order for each destination.
+    Each(LastDepartures),
 }
 
 impl Departures {
     pub(super) fn new(is_serial: bool) -> Departures {
-        if is_serial { Departures::Serial(0) } else { Departures::Each(Leaves::default()) }
+        if is_serial { Departures::Serial(0) } else { Departures::Each(LastDepartures::default()) }
     }
 
-    /// When the last message left, or leaves, before which none may leave for that
-    /// destination; perhaps 0 if that is past.
+    /// The earliest time at which a message may leave for this destination: the
+    /// time of the last departure. May be 0 if that is past.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -31,33 +30,33 @@ impl Departures {
     }
 }
 
-/// When the last message left, or leaves, for each destination. What is past
-/// delays nothing and is forgotten from time to time, so that the memory of a
-/// machine does not grow with the square of its stations.
+/// The time of the last departure for each destination. Times in the past delay
+/// nothing and are removed now and then, so that memory use does not grow with the
+/// square of the number of stations.
 #[derive(Debug, Default)]
-pub(super) struct Leaves {
+pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
-    /// With so many destinations those of the past are forgotten.
-    forgets_at: usize,
+    /// The number of destinations at which past ones are removed.
+    prunes_at: usize,
 }
 
-/// So many destinations are always kept.
+/// The number of destinations that are always kept.
 const KEPT: usize = 64;
 
-impl Leaves {
-    /// When the last message left for a destination; perhaps 0 if that is past.
+impl LastDepartures {
+    /// The time of the last departure for a destination. May be 0 if that is past.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
-        if self.last.len() >= self.forgets_at {
-            self.forget(now);
+        if self.last.len() >= self.prunes_at {
+            self.prune(now);
         }
         self.last.entry(to).or_default()
     }
 
     #[cold]
-    fn forget(&mut self, now: Cycle) {
+    fn prune(&mut self, now: Cycle) {
         self.last.retain(|_, last| *last > now);
-        self.forgets_at = KEPT.max(2 * self.last.len());
+        self.prunes_at = KEPT.max(2 * self.last.len());
     }
 }
 
@@ -66,9 +65,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_is_that_of_a_table_of_all_destinations_and_the_past_is_forgotten() {
+    fn departures_match_a_full_table_and_past_ones_are_removed() {
         const STATIONS: u32 = 1000;
-        let mut leaves = Leaves::default();
+        let mut leaves = LastDepartures::default();
         let mut table = vec![0; STATIONS as usize];
         let mut most = 0;
         for i in 0..50_000u64 {

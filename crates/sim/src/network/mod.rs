@@ -1,4 +1,4 @@
-//! The way between stations: where they stand, the network, and the messages under way.
+//! The network: the places of stations, and the messages under way.
 
 mod departures;
 pub mod noc;
@@ -12,7 +12,7 @@ use crate::options::DropMessage;
 use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::attribution::Trail;
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::{MessageSeen, Probe};
 use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, MessageId, Sent, StationId, StationInfo};
@@ -30,41 +30,42 @@ pub(crate) struct Transit {
     bytes: u32,
     pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
-    /// Does it stay off the network?
+    /// True if sender and receiver stand at the same place, so that the message
+    /// does not use the network.
     is_beside: bool,
     pub(crate) trail: Trail,
 }
 
-/// Something leaves a station.
+/// The departure of a message or a memory operation from a station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) from: StationId,
-    /// When it may leave, if nothing before it leaves later.
+    /// The time at which it may leave, unless an earlier one leaves later.
     pub(crate) at: Cycle,
     /// The station's own clock, if it has one.
     pub(crate) clock: i64,
     pub(crate) trail: Trail,
 }
 
-/// What the network keeps about a station.
+/// The network's data about a station.
 #[derive(Debug)]
-struct Stand {
+struct StationPlace {
     place: NocNode,
-    /// Stations with the same number stand beside one another.
+    /// Stations with the same number stand at the same place.
     site: u32,
     departures: Departures,
 }
 
-/// The network, with the messages on it.
+/// The network with its messages.
 #[derive(Debug)]
 pub(crate) struct Network {
     noc: Noc,
     placement: Placement,
     header_bytes: u32,
-    /// The message to lose on purpose.
+    /// The message to drop, for fault injection.
     drop: Option<DropMessage>,
     /// By station.
-    stands: Vec<Stand>,
+    places: Vec<StationPlace>,
     transits: Slab<Transit>,
 }
 
@@ -81,48 +82,48 @@ impl Network {
     ) -> Result<Network, String> {
         let noc = Noc::of_chiplets(&system.noc, &system.links, system.chiplets)?;
         let placement = Placement::new(system, &noc);
-        let stand = |(station, site): (&StationInfo, u32)| {
+        let place_of = |(station, site): (&StationInfo, u32)| {
             let level = &levels[usize::from(station.level)];
             let place = placement.node(level, station.index);
-            Stand { place, site, departures: Departures::new(!level.is_bank()) }
+            StationPlace { place, site, departures: Departures::new(!level.is_bank()) }
         };
-        let stands = stations.iter().zip(sites(levels, stations)).map(stand).collect();
+        let places = stations.iter().zip(sites(levels, stations)).map(place_of).collect();
         let header_bytes = system.noc.header_bytes;
-        Ok(Network { placement, noc, header_bytes, drop, stands, transits: Slab::default() })
+        Ok(Network { placement, noc, header_bytes, drop, places, transits: Slab::default() })
     }
 
-    /// What each link connects.
+    /// The ends of each link.
     pub(crate) fn links(&self) -> impl Iterator<Item = LinkEnds> {
         self.noc.links().map(|(ends, _)| ends)
     }
 
-    /// What the network carried so far.
+    /// The traffic so far.
     pub(crate) fn traffic(&self) -> NocTraffic {
         self.noc.traffic()
     }
 
-    /// The network without what is on it.
+    /// The network without its messages.
     pub(crate) fn into_noc(self) -> Noc {
         self.noc
     }
 
-    /// Where a station stands.
+    /// The place of a station.
     #[inline]
     pub(crate) fn place(&self, station: StationId) -> NocNode {
-        self.stands[station as usize].place
+        self.places[station as usize].place
     }
 
-    /// Where the memory of a bank's lines stands.
+    /// The place of the memory of a bank's lines.
     pub(crate) fn memory_place(&self, bank: u32, banks: u32) -> NocNode {
         self.placement.memory(bank, banks)
     }
 
-    /// The number of memory: one behind the last station.
+    /// The number that stands for memory: one more than that of the last station.
     pub(crate) fn memory(&self) -> StationId {
-        self.stands.len() as StationId
+        self.places.len() as StationId
     }
 
-    /// The bytes of a message with that payload.
+    /// The bytes of a message with this payload.
     #[inline]
     pub(crate) fn bytes_of(&self, payload_bytes: u32) -> u32 {
         self.header_bytes + payload_bytes
@@ -133,16 +134,16 @@ impl Network {
         self.transits.get(number)
     }
 
-    /// When something may leave for a destination: never before what left for
-    /// it earlier.
+    /// The time at which a message may leave for a destination. Messages to one
+    /// destination leave in order.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
-        let last = self.stands[departure.from as usize].departures.last(to, now);
+        let last = self.places[departure.from as usize].departures.last(to, now);
         *last = departure.at.max(*last);
         *last
     }
 
-    /// Sends a message. Says whether it is lost on purpose.
+    /// Sends a message. Returns true if it is dropped.
     #[must_use]
     pub(crate) fn send<Pr: Probe>(
         &mut self,
@@ -153,9 +154,9 @@ impl Network {
     ) -> bool {
         let Departure { from, trail, .. } = *departure;
         let &Sent { to, message, name, payload_bytes, line, is_access } = sent;
-        let is_beside = self.stands[from as usize].site == self.stands[to as usize].site && from != to;
+        let is_beside = self.places[from as usize].site == self.places[to as usize].site && from != to;
         let bytes = self.bytes_of(payload_bytes);
-        let past = Past { at: engine.now(), from, to, name, line, dropped: false };
+        let past = PastMessage { at: engine.now(), from, to, name, line, dropped: false };
         if is_beside {
             reports.tally.beside_messages += 1;
             reports.history.sent(past);
@@ -169,15 +170,14 @@ impl Network {
         false
     }
 
-    /// Counts and remembers a message that is sent. Says whether it is lost on
-    /// purpose.
+    /// Counts and records a message that is sent. Returns true if it is dropped.
     #[must_use]
-    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: Past, bytes: u32) -> bool {
+    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: PastMessage, bytes: u32) -> bool {
         reports.tally.message(past.name, bytes);
         let drop = self.drop.as_ref();
         let dropped = drop
             .is_some_and(|drop| drop.name == past.name && reports.tally.messages_of(past.name) == drop.nth);
-        reports.history.sent(Past { dropped, ..past });
+        reports.history.sent(PastMessage { dropped, ..past });
         if dropped {
             reports.tally.counts.dropped_messages += 1;
             reports.tally.counts.dropped_bytes += u64::from(bytes);
@@ -185,7 +185,7 @@ impl Network {
         dropped
     }
 
-    /// A message enters the network.
+    /// Sends a message into the network.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -195,7 +195,7 @@ impl Network {
     ) {
         let Some(transit) = self.transits.get_mut(number) else { return };
         let Transit { from, to, name, line, bytes, .. } = *transit;
-        let places = (self.stands[from as usize].place, self.stands[to as usize].place);
+        let places = (self.places[from as usize].place, self.places[to as usize].place);
         let sent = engine.now();
         let (arrives, queued) = cross(&mut self.noc, sent, places, bytes, reports.probe);
         transit.trail = transit.trail.at_noc(queued);
@@ -203,8 +203,8 @@ impl Network {
         engine.at(arrives, Event::Arrive(number));
     }
 
-    /// Takes bytes from one place to another. Says when they arrive, and how long they
-    /// waited for links.
+    /// Moves bytes from one place to another. Returns the time of arrival and the
+    /// cycles spent waiting for links.
     #[inline]
     pub(crate) fn cross(
         &mut self,
@@ -216,7 +216,7 @@ impl Network {
         cross(&mut self.noc, now, places, bytes, probe)
     }
 
-    /// A message has arrived.
+    /// Takes a message that has arrived.
     #[inline]
     pub(crate) fn arrive<Pr>(&mut self, reports: &mut Reports<'_, Pr>, number: u32) -> Option<Transit> {
         let transit = self.transits.remove(number)?;
@@ -227,7 +227,7 @@ impl Network {
         Some(transit)
     }
 
-    /// Notes that bytes have arrived.
+    /// Counts bytes that have arrived.
     #[inline]
     pub(crate) fn delivered(&mut self, bytes: u32) {
         self.noc.delivered(bytes);
@@ -247,7 +247,7 @@ fn cross(
     (arrives, noc.traffic().queue_cycles - queued)
 }
 
-/// By station: the number of the first one that stands at the same place.
+/// By station: the number of the first station at the same place.
 fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
     let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
     let mut first = std::collections::BTreeMap::new();
@@ -264,7 +264,7 @@ mod tests {
     use crate::reports::progress::Watch;
 
     #[test]
-    fn messages_of_a_station_leave_in_order_but_for_the_one_to_lose() {
+    fn messages_of_a_station_leave_in_order_except_the_dropped_one() {
         let system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
         let level = LevelInfo {
             name: "l1".to_owned(),

@@ -1,10 +1,12 @@
-//! Where a protocol's stations stand on the network.
+//! The places of a protocol's stations on the network.
 //!
-//! What a machine has several of is divided among its chiplets in order. Compute
-//! units of a chiplet are spread evenly over its nodes, and so are the banks of the
-//! shared levels. On a crossbar with a port for each, compute units take the
-//! first ports and banks the ones behind them. What exists once stands in the
-//! middle of the first chiplet; the host enters at its first node. The memory of a bank's lines stands
+//! Components that come in groups are divided among the chiplets in order. The
+//! compute units of a chiplet are spread evenly over its nodes, and so are the
+//! banks of the shared levels. On a crossbar with a port for each, compute units
+//! take the first ports and banks the ports after them. A single component stands
+//! in the middle of the first chiplet; the host stands at its first node. The
+//! memory of a bank's lines stands beside the bank, even if a protocol has no
+//! controller there.
 //! beside the bank, whether or not a protocol has a controller there.
 
 use proto::Per;
@@ -13,11 +15,11 @@ use crate::config::System;
 use crate::network::noc::{Noc, NocNode, Topology};
 use crate::stations::fabric::LevelInfo;
 
-/// Where stations stand.
+/// The places of stations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
-    /// Of each chiplet.
+    /// The nodes of each chiplet. `cus` is counted likewise.
     nodes: u32,
     cus: u32,
     columns: Option<u32>,
@@ -33,7 +35,7 @@ impl Placement {
         Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
-    /// Where a station of a level stands.
+    /// The place of a station of a level.
     pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
         let (_, index) = level.site(index);
         let (count, has_lines) = match &level.beside {
@@ -53,7 +55,7 @@ impl Placement {
         }
     }
 
-    /// Where a bank and the memory of its lines stand.
+    /// The place of a bank and of the memory of its lines.
     pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
         self.divided(bank, banks, |bank, banks| match self.columns {
             None if self.cus < self.nodes => self.cus + bank % (self.nodes - self.cus),
@@ -62,8 +64,9 @@ impl Placement {
         })
     }
 
-    /// The node of one of so many that are divided among the chiplets, by where it
-    /// stands within its own. What cannot be divided stands on the first.
+    /// The node of one of `count` components that are divided among the chiplets.
+    /// `within` places it on its chiplet. If they cannot be divided, all stand on
+    /// the first chiplet.
     fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
         let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
         NocNode((index / each * self.nodes + within(index % each, each)) as u16)
@@ -91,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_a_level_stand_beside_the_same_controller_of_another() {
+    fn controllers_beside_another_level_stand_at_the_place_of_its_controllers() {
         let system = system();
         let noc = Noc::new(&system.noc).unwrap();
         let beside = Beside { name: "l2".to_owned(), count: 4, has_lines: true };

@@ -1,8 +1,8 @@
-//! The ports in front of the stations that take requests.
+//! The ports of the stations that take requests.
 //!
-//! Each serves its line requests in the order in which they came, so many a
-//! cycle. A request that its station cannot answer yet waits inside the
-//! station; it does not block the port, until too many wait.
+//! A port serves its line requests in order, up to a fixed number each cycle. A
+//! request that its station cannot answer yet waits inside the station. It does not
+//! block the port unless too many requests are under way.
 
 use std::collections::VecDeque;
 
@@ -20,45 +20,46 @@ use crate::stations::timing::StationTiming;
 
 /// A line request that waits for the port.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LineAsk {
+pub(crate) struct WaitingRequest {
     pub(crate) instr: u32,
     pub(crate) since: Cycle,
     pub(crate) part: LinePart,
 }
 
-/// A line request that its station has not answered.
+/// A line request that its station has not answered yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
+pub(crate) struct PendingRequest {
     pub(crate) instr: u32,
     pub(crate) part: LinePart,
     pub(crate) spent: Spent,
 }
 
-/// The way into one station.
+/// The port of one station.
 #[derive(Debug)]
 pub(crate) struct Port {
-    queue: VecDeque<LineAsk>,
-    /// Requests under way; their numbers are the station's slots.
-    flights: Slab<Flight>,
+    queue: VecDeque<WaitingRequest>,
+    /// Requests under way. Their numbers are the station's slots.
+    pending: Slab<PendingRequest>,
     free_at: Cycle,
     is_scheduled: bool,
-    /// Served no request because so many were under way.
+    /// Whether the port serves no request because too many are under way.
     is_full: bool,
 }
 
 impl Port {
     /// The first part of an instruction that waits for the port.
     pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
-        self.queue.iter().find(|ask| ask.instr == instr).map(|ask| &ask.part)
+        self.queue.iter().find(|waiting| waiting.instr == instr).map(|waiting| &waiting.part)
     }
 
     /// The first part of an instruction that the station has not answered.
     pub(crate) fn unanswered(&self, instr: u32) -> Option<(Slot, &LinePart)> {
-        let flight = self.flights.iter().find(|(_, flight)| flight.instr == instr);
-        flight.map(|(slot, flight)| (Slot(slot), &flight.part))
+        let pending = self.pending.iter().find(|(_, pending)| pending.instr == instr);
+        pending.map(|(slot, pending)| (Slot(slot), &pending.part))
     }
 
-    /// Says whether the port is to be served now, or sees to it that it will be.
+    /// Returns true if the port is to be served now. Otherwise schedules the next
+    /// service, if one is needed.
     #[inline]
     fn next(&mut self, engine: &mut Engine, station: StationId) -> bool {
         if self.is_scheduled || self.is_full || self.queue.is_empty() {
@@ -73,20 +74,20 @@ impl Port {
     }
 }
 
-/// What a port takes.
+/// The limits of a port.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// How many requests may be under way.
-    flights: usize,
-    /// How many requests enter in one cycle.
+    /// The number of requests that may be under way.
+    pending: usize,
+    /// The number of requests that enter in one cycle.
     per_cycle: u32,
 }
 
-/// Requests under way at an L1, for each of its miss registers. Those that
-/// wait for a register wait in the station, so that hits behind them pass.
-const FLIGHTS_PER_MISS_REGISTER: usize = 4;
+/// The requests under way at an L1 for each of its miss registers. Requests without
+/// a register wait in the station, so that later hits can pass them.
+const PENDING_PER_MISS_REGISTER: usize = 4;
 
-/// The ports by station. A port is made when the first request enters there.
+/// The ports by station. A port is created at its first request.
 #[derive(Debug)]
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
@@ -101,20 +102,20 @@ impl Ports {
     pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
         let limits = |station: &StationInfo| {
             let level = &levels[usize::from(station.level)];
-            // A level without registers of its own takes as many requests as an L1.
+            // A level without its own registers takes as many requests as an L1.
             let registers = match level.miss_registers {
                 0 => system.l1.miss_registers,
                 registers => registers,
             };
             let per_cycle = StationTiming::of(system, &level.name).ports;
-            Limits { flights: registers as usize * FLIGHTS_PER_MISS_REGISTER, per_cycle }
+            Limits { pending: registers as usize * PENDING_PER_MISS_REGISTER, per_cycle }
         };
         Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
     }
 
-    /// From now on a port takes the next request however many are under way.
+    /// Removes the limit on requests under way.
     pub(crate) fn take_any_number(&mut self) {
-        self.limits.iter_mut().for_each(|limits| limits.flights = usize::MAX);
+        self.limits.iter_mut().for_each(|limits| limits.pending = usize::MAX);
     }
 
     #[inline]
@@ -125,8 +126,8 @@ impl Ports {
     #[inline]
     fn open(&mut self, station: StationId) -> &mut Port {
         let new = || {
-            let (queue, flights) = (VecDeque::new(), Slab::default());
-            Box::new(Port { queue, flights, free_at: 0, is_scheduled: false, is_full: false })
+            let (queue, pending) = (VecDeque::new(), Slab::default());
+            Box::new(Port { queue, pending, free_at: 0, is_scheduled: false, is_full: false })
         };
         self.of[station as usize].get_or_insert_with(new)
     }
@@ -136,8 +137,8 @@ impl Ports {
         (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 
-    /// Queues the line requests of an instruction. Says whether the port is to be
-    /// served now.
+    /// Queues the line requests of an instruction. Returns true if the port is to
+    /// be served now.
     #[inline]
     #[must_use]
     pub(crate) fn queue(
@@ -149,42 +150,45 @@ impl Ports {
     ) -> bool {
         let since = engine.now();
         let port = self.open(station);
-        port.queue.extend(parts.iter().map(|&part| LineAsk { instr, since, part }));
+        port.queue.extend(parts.iter().map(|&part| WaitingRequest { instr, since, part }));
         port.next(engine, station)
     }
 
-    /// Queues a request that has no line. Says whether the port is to be served now.
+    /// Queues a request without a line. Returns true if the port is to be served
+    /// now.
     #[must_use]
     pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
         self.queue(engine, station, instr, &[NO_PART])
     }
 
-    /// The port was to be looked at. Says whether it is to be served now.
+    /// Handles a scheduled service. Returns true if the port is to be served now.
     #[must_use]
     pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
         let Some(port) = self.get_mut(station) else { return false };
         port.is_scheduled = false;
-        // An invalidation may have kept the cache meanwhile.
+        // An invalidation may have blocked the port meanwhile.
         port.free_at <= engine.now() || port.next(engine, station)
     }
 
-    /// A port is served in this cycle. Says how many requests enter.
+    /// Begins to serve a port in this cycle. Returns the number of requests that
+    /// may enter.
     #[inline]
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
         self.open(station).free_at = now + 1;
         self.limits[station as usize].per_cycle
     }
 
-    /// Takes the next request, if not too many are under way.
+    /// Takes the next request, unless too many are under way.
     #[inline]
-    pub(crate) fn take(&mut self, station: StationId) -> Option<LineAsk> {
-        let flights_max = self.limits[station as usize].flights;
+    pub(crate) fn take(&mut self, station: StationId) -> Option<WaitingRequest> {
+        let pending_max = self.limits[station as usize].pending;
         let port = self.get_mut(station)?;
-        port.is_full = port.flights.len() >= flights_max;
+        port.is_full = port.pending.len() >= pending_max;
         if port.is_full { None } else { port.queue.pop_front() }
     }
 
-    /// A port has been served in this cycle: it is looked at again, if something waits.
+    /// Ends the service of a port in this cycle. Schedules the next one if requests
+    /// wait.
     #[inline]
     pub(crate) fn end(&mut self, engine: &mut Engine, station: StationId) {
         let Some(port) = self.get_mut(station) else { return };
@@ -194,28 +198,33 @@ impl Ports {
         }
     }
 
-    /// A request is under way at its station.
+    /// Records a request under way at its station.
     #[inline]
-    pub(crate) fn fly(&mut self, station: StationId, flight: Flight) -> Slot {
-        Slot(self.open(station).flights.insert(flight))
+    pub(crate) fn add_pending(&mut self, station: StationId, pending: PendingRequest) -> Slot {
+        Slot(self.open(station).pending.insert(pending))
     }
 
-    /// A request is answered.
+    /// Records the answer of a request.
     #[inline]
-    pub(crate) fn answer(&mut self, engine: &mut Engine, station: StationId, slot: Slot) -> Option<Flight> {
+    pub(crate) fn answer(
+        &mut self,
+        engine: &mut Engine,
+        station: StationId,
+        slot: Slot,
+    ) -> Option<PendingRequest> {
         let port = self.get_mut(station)?;
-        let flight = port.flights.remove(slot.0)?;
+        let pending = port.pending.remove(slot.0)?;
         if port.is_full {
             port.is_full = false;
             port.is_scheduled = true;
             engine.at(port.free_at.max(engine.now()), Event::Port(station));
         }
-        Some(flight)
+        Some(pending)
     }
 
-    /// Requests at a station turn to something else.
+    /// Changes the activity to which the time of some requests is charged.
     #[inline(never)]
-    pub(crate) fn turn(
+    pub(crate) fn set_activity(
         &mut self,
         now: Cycle,
         station: StationId,
@@ -224,21 +233,20 @@ impl Ports {
     ) {
         let Some(port) = self.get_mut(station) else { return };
         for (slot, on) in spends {
-            if let Some(flight) = port.flights.get_mut(slot.0) {
-                flight.spent.turn(now, on, trail);
+            if let Some(pending) = port.pending.get_mut(slot.0) {
+                pending.spent.set_activity(now, on, trail);
             }
         }
     }
 
-    /// Keeps a station that has just taken a request from taking the next one before
-    /// that cycle.
+    /// Blocks a station that has just taken a request until this cycle.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = until;
         }
     }
 
-    /// Keeps a station from taking requests for so many cycles more.
+    /// Blocks a station for this many more cycles.
     pub(crate) fn delay(&mut self, now: Cycle, station: StationId, cycles: u64) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = port.free_at.max(now) + cycles;
@@ -276,22 +284,24 @@ mod tests {
         }
         ports.begin(0, 0);
         let mut slots = Vec::new();
-        while let Some(LineAsk { instr, part, .. }) = ports.take(0) {
-            slots.push(ports.fly(0, Flight { instr, part, spent: Spent::new(0, Op::Fence, 0) }));
+        while let Some(WaitingRequest { instr, part, .. }) = ports.take(0) {
+            slots.push(
+                ports.add_pending(0, PendingRequest { instr, part, spent: Spent::new(0, Op::Fence, 0) }),
+            );
         }
-        assert_eq!(slots.len(), FLIGHTS_PER_MISS_REGISTER);
+        assert_eq!(slots.len(), PENDING_PER_MISS_REGISTER);
         ports.end(&mut engine, 0);
         assert!(engine.is_quiet(), "only an answer makes room");
         assert!(!ports.queue_order(&mut engine, 0, 5), "requests keep their order");
-        assert_eq!(ports.answer(&mut engine, 0, slots[1]).map(|flight| flight.instr), Some(1));
+        assert_eq!(ports.answer(&mut engine, 0, slots[1]).map(|pending| pending.instr), Some(1));
         assert!(ports.answer(&mut engine, 0, slots[1]).is_none(), "it is answered once");
         assert!(matches!(engine.next(), Some((1, Event::Port(0)))));
         assert!(ports.due(&mut engine, 0));
-        assert_eq!(ports.take(0).map(|ask| ask.instr), Some(4));
+        assert_eq!(ports.take(0).map(|waiting| waiting.instr), Some(4));
     }
 
     #[test]
-    fn a_station_that_invalidates_lines_takes_no_request_meanwhile() {
+    fn a_station_takes_no_request_while_it_invalidates_lines() {
         let (mut ports, mut engine) = (ports(), Engine::new(0));
         assert!(ports.queue_order(&mut engine, 0, 0));
         ports.delay(0, 0, 30);

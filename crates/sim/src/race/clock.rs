@@ -1,7 +1,7 @@
-//! What a thread knows of the others, as vector clocks.
+//! Vector clocks: the operations of other threads that a thread is ordered after.
 
-/// A thread of the run between two points at which nothing runs: the host, or
-/// a wavefront. Wavefronts that start together have neighbouring numbers.
+/// A thread of the run since the machine was last idle: the host or a wavefront.
+/// Wavefronts that start together have adjacent numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ThreadId(pub(super) u32);
 
@@ -10,8 +10,8 @@ impl ThreadId {
     pub(super) const HOST: ThreadId = ThreadId(0);
 }
 
-/// How far each thread is known; zero is not at all. Only a window of
-/// wavefronts is stored: those of a work-group know little of any others.
+/// The latest epoch known of each thread; zero if none is known. Only a window of
+/// wavefronts is stored, because the wavefronts of a work-group know few others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     host: u32,
@@ -20,7 +20,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// How far `thread` is known.
+    /// The latest epoch known of `thread`.
     #[inline]
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         if thread == ThreadId::HOST {
@@ -32,7 +32,7 @@ impl Clock {
         }
     }
 
-    /// Learns that `thread` has come to `epoch`.
+    /// Raises the epoch known of `thread`.
     pub(super) fn learn(&mut self, thread: ThreadId, epoch: u32) {
         if thread == ThreadId::HOST {
             self.host = self.host.max(epoch);
@@ -43,7 +43,7 @@ impl Clock {
         *place = epoch.max(*place);
     }
 
-    /// Learns all that `other` knows.
+    /// Takes the maximum with another clock.
     pub(super) fn join(&mut self, other: &Clock) {
         self.host = self.host.max(other.host);
         if other.epochs.is_empty() {

@@ -1,81 +1,81 @@
-//! Places in the code: an operation of a kernel with its semantics.
+//! Code sites: an operation of a kernel with its semantics.
 
 use kernel::{Action, Posted, Semantics, Site, Space};
 use proto::{Level, Order};
 use rustc_hash::FxHashMap;
 
-/// A place in the code. A record has room for some thousands; what comes after
-/// them goes by the name of one that races alike, and is counted.
+/// A code site. A record has room for some thousands. Further ones share the number
+/// of a site with the same semantics, and are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CodeId(pub(super) u16);
 
 impl CodeId {
-    /// Bits of a number.
+    /// The bits of a number.
     pub(super) const BITS: u32 = 12;
-    /// The most that are told apart.
+    /// The number of sites that can be distinguished.
     const MOST: usize = (1 << CodeId::BITS) - 1;
 }
 
-/// What stands at a place in the code.
+/// The description of a code site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
-    /// The kernel, by the order of first launches; none is the host.
+    /// The kernel, numbered in the order of first launches. `None` for the host.
     pub(super) kernel: Option<u16>,
     pub(super) site: Site,
-    pub(super) what: What,
+    pub(super) what: OpKind,
     pub(super) semantics: Semantics,
     pub(super) space: Space,
 }
 
-/// What an operation does, as far as races care.
+/// The kind of an operation, as far as races are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum What {
+pub(super) enum OpKind {
     Load,
     Store,
     Update,
-    /// A compare-exchange that found another value: it only read.
+    /// A compare-exchange that found another value, and therefore only read.
     Failed,
     Fence,
     Barrier,
 }
 
-impl What {
-    pub(super) fn of(op: &Posted) -> What {
+impl OpKind {
+    pub(super) fn of(op: &Posted) -> OpKind {
         match op.action {
-            Action::Load | Action::HostRead => What::Load,
-            Action::Store | Action::HostWrite => What::Store,
-            Action::Rmw { .. } => What::Update,
-            Action::Barrier => What::Barrier,
-            Action::Fence | Action::Launch(_) => What::Fence,
+            Action::Load | Action::HostRead => OpKind::Load,
+            Action::Store | Action::HostWrite => OpKind::Store,
+            Action::Rmw { .. } => OpKind::Update,
+            Action::Barrier => OpKind::Barrier,
+            Action::Fence | Action::Launch(_) => OpKind::Fence,
         }
     }
 
     #[inline]
     pub(super) fn writes(self) -> bool {
-        matches!(self, What::Store | What::Update)
+        matches!(self, OpKind::Store | OpKind::Update)
     }
 
     #[inline]
     pub(super) fn reads(self) -> bool {
-        matches!(self, What::Load | What::Update | What::Failed)
+        matches!(self, OpKind::Load | OpKind::Update | OpKind::Failed)
     }
 }
 
 impl Code {
     #[inline]
     pub(super) fn is_atomic(&self) -> bool {
-        self.semantics.order.is_atomic() || matches!(self.what, What::Update | What::Failed)
+        self.semantics.order.is_atomic() || matches!(self.what, OpKind::Update | OpKind::Failed)
     }
 
     pub(super) fn acquires(&self) -> bool {
-        self.semantics.order.acquires() && self.what != What::Store
+        self.semantics.order.acquires() && self.what != OpKind::Store
     }
 
     pub(super) fn releases(&self) -> bool {
-        self.semantics.order.releases() && !matches!(self.what, What::Load | What::Failed)
+        self.semantics.order.releases() && !matches!(self.what, OpKind::Load | OpKind::Failed)
     }
 
-    /// The operation in words.
+    /// The operation as text.
     pub(super) fn describe(&self) -> String {
         let local = if self.space == Space::Lds { "local " } else { "" };
         let order = match self.semantics.order {
@@ -87,20 +87,20 @@ impl Code {
             Order::SeqCst => "sequentially consistent ",
         };
         let what = match self.what {
-            What::Load if self.is_atomic() => "atomic load",
-            What::Load => "load",
-            What::Store if self.is_atomic() => "atomic store",
-            What::Store => "store",
-            What::Update => "read-modify-write",
-            What::Failed => "compare-exchange that failed",
-            What::Fence => "fence",
-            What::Barrier => "barrier",
+            OpKind::Load if self.is_atomic() => "atomic load",
+            OpKind::Load => "load",
+            OpKind::Store if self.is_atomic() => "atomic store",
+            OpKind::Store => "store",
+            OpKind::Update => "read-modify-write",
+            OpKind::Failed => "compare-exchange that failed",
+            OpKind::Fence => "fence",
+            OpKind::Barrier => "barrier",
         };
         format!("{order}{local}{what}")
     }
 }
 
-/// The name of a level, as the command line writes it.
+/// The name of a level, as on the command line.
 #[must_use]
 pub fn level_name(level: Level) -> &'static str {
     match level {
@@ -114,22 +114,23 @@ pub fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// All places that were met.
+/// All code sites seen.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     all: Vec<Code>,
     numbers: FxHashMap<Key, CodeId>,
     last: Option<(Key, CodeId)>,
-    /// How often a place could not get a number of its own.
+    /// The number of accesses whose site had no number of its own.
     pub(super) overflowed: u64,
 }
 
-/// A site is one address in the program: cheaper to compare than its text.
+/// The identity of a code site. A site's address is cheaper to compare than its
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kernel: Option<u16>,
     site: usize,
-    what: What,
+    what: OpKind,
     semantics: Semantics,
     is_local: bool,
 }
@@ -161,7 +162,7 @@ impl Codes {
         number
     }
 
-    /// A place of another site that races alike.
+    /// A known code site with the same semantics.
     fn like(&self, code: &Code) -> CodeId {
         let alike = |other: &&Code| {
             (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)

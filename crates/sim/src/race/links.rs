@@ -1,4 +1,4 @@
-//! What happens before what: releases, acquires, fences, barriers.
+//! The happens-before relation: releases, acquires, fences and barriers.
 
 use std::rc::Rc;
 
@@ -9,20 +9,20 @@ use super::clock::{Clock, ThreadId};
 use super::code::CodeId;
 use super::scope::{Instance, Pairing, RaceModel, Standing, wider};
 
-/// Where releases and acquires meet.
+/// A place where releases and acquires synchronize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Meeting {
+pub(super) enum SyncPlace {
     /// A word of global memory.
     Word(u64),
     /// A word of a work-group's local memory.
     Local { group: u64, word: u64 },
     /// The n-th barrier of a work-group.
     Barrier { group: u64, nth: u32 },
-    /// Anywhere, if all locations pair.
+    /// One place for all locations, if any two locations pair.
     Anywhere,
 }
 
-/// Who released.
+/// The origin of a release or an acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) standing: Standing,
@@ -30,60 +30,61 @@ pub(super) struct Source {
     pub(super) code: CodeId,
 }
 
-/// What a release makes known to those who acquire at its scope.
+/// The knowledge that a release passes to acquires at its scope.
 #[derive(Clone, Debug)]
 pub(super) struct Published {
     scope: Instance,
-    /// Reaches narrower scopes elsewhere, too.
+    /// Whether it also reaches narrower scopes elsewhere.
     is_remote: bool,
     clock: Rc<Clock>,
-    /// The same if all scopes were one: what scopes cut off is in it.
+    /// The clock as it would be if all scopes were one.
     wide: Rc<Clock>,
     source: Source,
 }
 
-/// What was released, and by whom: whether one place in the code spoke for more
-/// than one work-group.
-type Offer = (Published, Vec<(Source, bool)>);
+/// A release and its sources. The flag of a source tells whether its code site
+/// released in more than one work-group.
+type AcquirableRelease = (Published, Vec<(Source, bool)>);
 
-/// All that was released at one scope in one place.
+/// All releases at one scope and one place.
 #[derive(Clone, Debug)]
 struct Channel {
     all: Published,
     /// Releases that may turn out not to have happened, by operation.
     tentative: Vec<(usize, Published)>,
-    /// Who released, with whether it was more than one work-group.
+    /// The sources, each with a flag for more than one work-group.
     sources: Vec<(Source, bool)>,
 }
 
-/// A link that scopes cut: the acquire would have learned something.
+/// A release and an acquire whose scopes kept them from synchronizing.
 #[derive(Clone, Debug)]
-pub(super) struct Missed {
+pub(super) struct MissedLink {
     pub(super) release: Source,
     pub(super) acquire: Source,
     pub(super) wide: Rc<Clock>,
 }
 
-/// A thread: what it knows, and what it has under way.
+/// A thread: its knowledge and its operations under way.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) standing: Standing,
     pub(super) epoch: u32,
-    /// Threads before this number are known whole: kernels that have ended.
+    /// Threads before this number belong to kernels that have ended; all of their
+    /// operations are known.
     pub(super) since: u32,
-    /// How far the host is known from the launch.
+    /// The host's epoch at the launch of the kernel.
     host: u32,
-    /// What is known through each closure: one, or one a scope.
+    /// The knowledge through each closure: one closure, or one for each scope.
     clocks: Vec<(Instance, Rc<Clock>)>,
     wide: Rc<Clock>,
-    /// What barriers told: they order local memory whatever their semantics.
+    /// The knowledge through barriers, which order local memory with any semantics.
     local: Rc<Clock>,
     /// The last release fence at each scope.
     fences: Vec<Published>,
-    /// What atomic reads found that an acquire fence may take.
-    seen: Vec<(Meeting, Vec<Offer>)>,
-    /// Operations under way that are recorded when they are complete, each
-    /// with the epoch of its issue.
+    /// Releases that earlier atomic reads found, for a later acquire fence.
+    seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
+    /// Operations under way that are recorded at their completion, each with the
+    /// epoch of its issue.
     pub(super) in_flight: Vec<(usize, u32)>,
     pub(super) barriers: u32,
 }
@@ -105,7 +106,7 @@ impl Thread {
         }
     }
 
-    /// Is it known here without any synchronization?
+    /// Whether an epoch of `thread` is known without synchronization.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {
@@ -114,7 +115,7 @@ impl Thread {
         thread.0 == self.standing.thread || thread.0 < self.since
     }
 
-    /// Did what `thread` did in `epoch` happen before what comes here next?
+    /// Whether epoch `epoch` of `thread` happened before the next operation here.
     #[inline]
     pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
@@ -126,17 +127,18 @@ impl Thread {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)
     }
 
-    /// Will everybody who learns what comes here next know that, too?
+    /// Whether every thread that acquires the next operation here also learns that
+    /// epoch.
     #[inline]
     pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
         match model {
-            // What one scope told is not passed on through another one.
+            // Knowledge from one scope is not passed on through another.
             RaceModel::HrfDirect => self.knows_anyway(thread, epoch),
             RaceModel::Drf | RaceModel::HrfIndirect => self.knows(thread, epoch),
         }
     }
 
-    /// Would it have happened before if all scopes were one?
+    /// Whether it would have happened before if all scopes were one.
     pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
         self.wide.of(thread) >= epoch
     }
@@ -166,27 +168,27 @@ fn join(into: &mut Rc<Clock>, from: &Rc<Clock>) {
     }
 }
 
-/// The closure that a link of this scope belongs to.
+/// The closure of a link at this scope.
 fn closure(model: RaceModel, scope: Instance) -> Instance {
     if model == RaceModel::HrfDirect { scope } else { Instance::SYSTEM }
 }
 
-/// Releases that wait for their acquires.
+/// The releases of a run that acquires may still find.
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) model: RaceModel,
     pairing: Pairing,
-    channels: FxHashMap<Meeting, Vec<Channel>>,
-    /// What those knew who came to a barrier.
-    barriers: FxHashMap<Meeting, Rc<Clock>>,
-    missed: Vec<Missed>,
-    /// For each place in the code, the widest level that its communication needed.
+    channels: FxHashMap<SyncPlace, Vec<Channel>>,
+    /// The combined knowledge of the threads that reached a barrier.
+    barriers: FxHashMap<SyncPlace, Rc<Clock>>,
+    missed: Vec<MissedLink>,
+    /// For each code site, the widest level that its synchronization needed.
     pub(super) needed: FxHashMap<CodeId, Level>,
 }
 
-/// Cut links that are remembered.
+/// The number of missed links that are kept.
 const MISSED_MOST: usize = 256;
-/// Sources of one channel that are told apart.
+/// The number of sources of a channel that are distinguished.
 const SOURCES_MOST: usize = 8;
 
 impl Links {
@@ -201,21 +203,21 @@ impl Links {
         }
     }
 
-    /// Nothing runs: all that was released is known to all that will run.
+    /// Removes all releases. The machine is idle, so every later thread knows them.
     pub(super) fn forget(&mut self) {
         self.channels.clear();
         self.barriers.clear();
         self.missed.clear();
     }
 
-    fn meeting(&self, at: Meeting) -> Meeting {
+    fn sync_place(&self, at: SyncPlace) -> SyncPlace {
         match (self.pairing, at) {
-            (Pairing::AnyLocation, Meeting::Word(_) | Meeting::Local { .. }) => Meeting::Anywhere,
+            (Pairing::AnyLocation, SyncPlace::Word(_) | SyncPlace::Local { .. }) => SyncPlace::Anywhere,
             _ => at,
         }
     }
 
-    /// What `thread` releases now at `scope`.
+    /// The knowledge that `thread` releases now at `scope`.
     fn published(&self, thread: &mut Thread, code: CodeId, scope: Instance, is_remote: bool) -> Published {
         let (me, epoch) = (ThreadId(thread.standing.thread), thread.epoch);
         let scope = if self.model == RaceModel::Drf { Instance::SYSTEM } else { scope };
@@ -229,17 +231,17 @@ impl Links {
         Published { scope, is_remote, clock, wide, source }
     }
 
-    /// An atomic write of `thread` at `at`. One that `releases` tells what its
-    /// thread knows; any tells what its fences released. With `tentative`, it
-    /// is not certain that it writes.
+    /// Records an atomic write of `thread` at `at`. A release publishes the
+    /// knowledge of its thread; any write publishes that of earlier release fences.
+    /// With `tentative`, it is not certain yet that it writes.
     pub(super) fn write(
         &mut self,
         thread: &mut Thread,
-        at: Meeting,
+        at: SyncPlace,
         release: Option<(CodeId, Instance, bool)>,
         tentative: Option<usize>,
     ) {
-        let at = self.meeting(at);
+        let at = self.sync_place(at);
         if let Some((code, scope, is_remote)) = release {
             let published = self.published(thread, code, scope, is_remote);
             self.publish(at, published, tentative);
@@ -250,7 +252,7 @@ impl Links {
         }
     }
 
-    fn publish(&mut self, at: Meeting, published: Published, tentative: Option<usize>) {
+    fn publish(&mut self, at: SyncPlace, published: Published, tentative: Option<usize>) {
         let channels = self.channels.entry(at).or_default();
         let alike = |c: &Channel| c.all.scope == published.scope && c.all.is_remote == published.is_remote;
         let number = channels.iter().position(alike).unwrap_or_else(|| {
@@ -264,16 +266,16 @@ impl Links {
         }
     }
 
-    /// It is known which of an operation's tentative writes took place: `happened`
-    /// is asked of each place, or of all of them where they are one.
+    /// Decides which tentative writes of an operation happened. `happened` is asked
+    /// for each place, or once if all locations pair.
     pub(super) fn decide(
         &mut self,
         token: usize,
-        happened: impl Fn(Option<Meeting>) -> bool,
-        places: impl Iterator<Item = Meeting>,
+        happened: impl Fn(Option<SyncPlace>) -> bool,
+        places: impl Iterator<Item = SyncPlace>,
     ) {
         for place in places {
-            let at = self.meeting(place);
+            let at = self.sync_place(place);
             let took_place = happened(Some(place).filter(|place| *place == at));
             for channel in self.channels.get_mut(&at).into_iter().flatten() {
                 while let Some(found) = channel.tentative.iter().position(|(of, _)| *of == token) {
@@ -286,30 +288,30 @@ impl Links {
         }
     }
 
-    /// An atomic read of `thread` at `at`; one that acquires learns what was
-    /// released there at its scope, any may be followed by a fence.
+    /// Records an atomic read of `thread` at `at`. An acquire learns the releases
+    /// at its scope. A later fence may acquire the others.
     pub(super) fn read(
         &mut self,
         thread: &mut Thread,
-        at: Meeting,
+        at: SyncPlace,
         acquire: Option<(CodeId, Instance, bool)>,
     ) {
-        let at = self.meeting(at);
+        let at = self.sync_place(at);
         let Some(channels) = self.channels.get(&at) else { return };
-        let offered: Vec<Offer> =
-            channels.iter().map(|channel| (channel.offer(), channel.sources.clone())).collect();
+        let releases: Vec<AcquirableRelease> =
+            channels.iter().map(|channel| (channel.acquirable(), channel.sources.clone())).collect();
         if let Some((code, scope, is_remote)) = acquire {
-            for (published, sources) in &offered {
+            for (published, sources) in &releases {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
         }
         match thread.seen.iter_mut().find(|(of, _)| *of == at) {
-            Some((_, seen)) => *seen = offered,
-            None => thread.seen.push((at, offered)),
+            Some((_, seen)) => *seen = releases,
+            None => thread.seen.push((at, releases)),
         }
     }
 
-    /// `thread` acquires at `scope` what was released.
+    /// `thread` acquires a release at `scope`.
     fn take(
         &mut self,
         thread: &mut Thread,
@@ -338,8 +340,8 @@ impl Links {
 
     fn miss(&mut self, thread: &Thread, published: &Published, code: CodeId) {
         let acquire = Source { standing: thread.standing, epoch: thread.epoch, code };
-        let missed = Missed { release: published.source, acquire, wide: published.wide.clone() };
-        let same = |m: &Missed| {
+        let missed = MissedLink { release: published.source, acquire, wide: published.wide.clone() };
+        let same = |m: &MissedLink| {
             m.release.standing.thread == missed.release.standing.thread
                 && m.acquire.standing.thread == missed.acquire.standing.thread
                 && m.acquire.code == code
@@ -352,29 +354,29 @@ impl Links {
         self.missed.push(missed);
     }
 
-    /// The link whose scopes kept `thread` from knowing of `first`.
-    pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&Missed> {
-        let carries = |m: &&Missed| m.wide.of(first) >= epoch;
-        let own = |m: &&Missed| m.acquire.standing.thread == thread.standing.thread;
+    /// The missed link because of which `thread` does not know `first`.
+    pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&MissedLink> {
+        let carries = |m: &&MissedLink| m.wide.of(first) >= epoch;
+        let own = |m: &&MissedLink| m.acquire.standing.thread == thread.standing.thread;
         let mut all = self.missed.iter().rev().filter(carries);
         all.clone().find(own).or_else(|| all.next())
     }
 
-    /// `thread` comes to a barrier.
-    pub(super) fn arrive(&mut self, thread: &Thread, at: Meeting) {
+    /// Records the arrival of `thread` at a barrier.
+    pub(super) fn arrive(&mut self, thread: &Thread, at: SyncPlace) {
         let known = Rc::make_mut(self.barriers.entry(at).or_default());
         known.join(&thread.local);
         known.learn(ThreadId(thread.standing.thread), thread.epoch);
     }
 
-    /// `thread` goes on behind a barrier that all have come to.
-    pub(super) fn depart(&mut self, thread: &mut Thread, at: Meeting) {
+    /// Continues `thread` after a barrier that all threads have reached.
+    pub(super) fn depart(&mut self, thread: &mut Thread, at: SyncPlace) {
         if let Some(known) = self.barriers.get(&at) {
             join(&mut thread.local, known);
         }
     }
 
-    /// A fence of `thread`: its release half, at its issue.
+    /// The release of a fence, at its issue.
     pub(super) fn fence_releases(
         &mut self,
         thread: &mut Thread,
@@ -384,13 +386,13 @@ impl Links {
     ) {
         let published = self.published(thread, code, scope, is_remote);
         if self.pairing == Pairing::AnyLocation {
-            return self.publish(Meeting::Anywhere, published, None);
+            return self.publish(SyncPlace::Anywhere, published, None);
         }
         thread.fences.retain(|fence| fence.scope != published.scope);
         thread.fences.push(published);
     }
 
-    /// Its acquire half, when it is complete.
+    /// The acquire of a fence, at its completion.
     pub(super) fn fence_acquires(
         &mut self,
         thread: &mut Thread,
@@ -399,13 +401,14 @@ impl Links {
         is_remote: bool,
     ) {
         if self.pairing == Pairing::AnyLocation {
-            return self.read(thread, Meeting::Anywhere, Some((code, scope, is_remote)));
+            return self.read(thread, SyncPlace::Anywhere, Some((code, scope, is_remote)));
         }
         for (at, mut found) in core::mem::take(&mut thread.seen) {
             for (published, sources) in &found {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
-            // What this fence has taken whole no later one needs.
+            // Later fences do not need the releases that this fence has acquired
+            // completely.
             found.retain(|(published, _)| match self.model {
                 RaceModel::Drf => false,
                 RaceModel::HrfDirect => published.scope != scope,
@@ -432,13 +435,13 @@ impl Channel {
         }
     }
 
-    /// All that an acquire may learn here now.
-    fn offer(&self) -> Published {
-        let mut offer = self.all.clone();
+    /// All knowledge that an acquire may take here now.
+    fn acquirable(&self) -> Published {
+        let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {
-            join(&mut offer.clock, &published.clock);
-            join(&mut offer.wide, &published.wide);
+            join(&mut acquirable.clock, &published.clock);
+            join(&mut acquirable.wide, &published.wide);
         }
-        offer
+        acquirable
     }
 }

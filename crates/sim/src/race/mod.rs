@@ -1,18 +1,17 @@
-//! Watches a run for races between its accesses.
+//! A race detector for simulated runs.
 //!
-//! [`Detector`] is a [`Probe`]. It keeps, as vector clocks, what each
-//! wavefront knows of the others through synchronization at sufficient scope,
-//! and for each word of global and local memory the accesses that a later one
-//! may race with. Two accesses race if nothing but their timing ordered them:
-//! so a race is found also where the answer came out right.
+//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront: the
+//! operations it is ordered after by synchronization at sufficient scope. For each
+//! word of global and local memory it keeps the accesses with which a later one may
+//! race. Two accesses race if only their timing ordered them. A race is therefore
+//! found even if the run's answer is right.
 //!
-//! * A wavefront is one thread: its lanes advance together, so what they do
-//!   one after the other is ordered. Two lanes that store to one word in the
-//!   same instruction race.
-//! * The beginning and end of a kernel order everything, and a barrier orders
-//!   the local memory of its work-group whatever its semantics.
-//! * A release takes effect when it is issued and an acquire when it is
-//!   complete, which is the most that a run can order.
+//! * A wavefront is one thread. Its lanes advance together, so its instructions are
+//!   ordered. Two lanes that store to one word in the same instruction race.
+//! * The beginning and end of a kernel order everything. A barrier orders the local
+//!   memory of its work-group with any semantics.
+//! * A release takes effect at its issue and an acquire at its completion. No run
+//!   orders more.
 
 mod clock;
 mod code;
@@ -30,55 +29,55 @@ use crate::queue::Cycle;
 use crate::reports::probe::{Layout, Probe, WaveAt};
 
 use clock::ThreadId;
-use code::{Code, CodeId, Codes, What};
-use links::{Links, Meeting, Thread};
-use report::Found;
+use code::{Code, CodeId, Codes, OpKind};
+use links::{Links, SyncPlace, Thread};
+use report::FoundRaces;
 use scope::{Instance, Standing};
 use shadow::{EPOCHS_MOST, Record, Shadow, THREADS_MOST, WordAt};
-use words::Me;
+use words::CurrentAccess;
 
 pub use code::level_name;
-pub use report::{Party, Race, RaceKind, RaceReport, Usage, WideScope};
+pub use report::{Race, RaceKind, RaceReport, RacingAccess, Usage, WideScope};
 pub use scope::{Pairing, RaceModel};
 
-/// What a detector is to look for.
+/// The options of a race detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceOptions {
-    /// When a program is free of races.
+    /// The definition of race freedom.
     pub model: RaceModel,
-    /// Which releases an acquire comes after.
+    /// The releases that an acquire is ordered after.
     pub pairing: Pairing,
 }
 
-/// Threads that are remembered for the sake of operations under way.
+/// The number of ended threads that are kept for operations under way.
 const GONE_MOST: usize = 1 << 12;
 
-/// Finds races while a run goes on, or several runs of one program.
+/// A race detector for one or several runs of one program.
 #[derive(Debug)]
 pub struct Detector {
     links: Links,
     shadow: Shadow,
     codes: Codes,
-    /// Kernels by the order of their first launches.
+    /// Kernels in the order of their first launches.
     kernels: Vec<String>,
     kernel_of: FxHashMap<KernelId, (u16, u32)>,
-    /// Every thread since the last time that nothing ran; the host is first.
+    /// Every thread since the machine was last idle. The host is first.
     standings: Vec<Standing>,
-    /// The threads that run: by compute unit and slot.
+    /// The running threads, by compute unit and slot.
     live: FxHashMap<(u32, u32), Thread>,
-    /// Threads that ended while an operation of another one was under way.
+    /// Threads that ended while an operation of another thread was under way.
     gone: FxHashMap<u32, Thread>,
-    /// Operations under way that are recorded when they are complete.
+    /// The number of operations under way that are recorded at their completion.
     late: u32,
     host: Thread,
-    /// None where the machine is one chiplet.
+    /// `None` if the machine has one chiplet.
     cus_per_chiplet: Option<u32>,
-    /// Kernels that were launched and have not ended.
+    /// The number of kernels that were launched and have not ended.
     pending: u32,
-    found: Found,
+    found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// Threads that could not get a number; their accesses were not watched.
+    /// Threads without a number. Their accesses were not checked.
     unwatched: u64,
 }
 
@@ -106,30 +105,30 @@ impl Detector {
             host: Thread::new(host, 1, 0),
             cus_per_chiplet: None,
             pending: 0,
-            found: Found::default(),
+            found: FoundRaces::default(),
             arrays: Vec::new(),
             accesses: 0,
             unwatched: 0,
         }
     }
 
-    /// Has no race been found so far?
+    /// Whether no race has been found so far.
     #[must_use]
-    pub fn found_nothing(&self) -> bool {
+    pub fn has_no_races(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// What was found.
+    /// The report of all races found.
     #[must_use]
     pub fn finish(self) -> RaceReport {
         report::report(self)
     }
 
-    fn code(&mut self, kernel: Option<u16>, op: &Posted, what: What) -> CodeId {
+    fn code(&mut self, kernel: Option<u16>, op: &Posted, what: OpKind) -> CodeId {
         self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
     }
 
-    /// Runs `act` with the thread of a wavefront.
+    /// Calls `act` with the thread of a wavefront.
     fn with(&mut self, at: WaveAt, act: impl FnOnce(&mut Detector, &mut Thread)) {
         let Some(mut thread) = self.live.remove(&(at.cu, at.slot)) else { return };
         act(self, &mut thread);
@@ -154,7 +153,7 @@ impl Detector {
         Some(Thread::new(standing, self.host.since, launched))
     }
 
-    /// What a thread does from here on is not told by what it has released.
+    /// Begins an epoch, which the thread's earlier releases do not cover.
     fn next_epoch(&mut self, thread: &mut Thread) {
         thread.epoch += 1;
         if thread.epoch > EPOCHS_MOST {
@@ -165,12 +164,12 @@ impl Detector {
 
     fn issue_op(&mut self, thread: &mut Thread, op: &Posted) {
         let kernel = self.kernel_name(thread);
-        let code = self.code(kernel, op, What::of(op));
+        let code = self.code(kernel, op, OpKind::of(op));
         let it = *self.codes.get(code);
         let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         match it.what {
-            What::Load | What::Store | What::Update | What::Failed => {
+            OpKind::Load | OpKind::Store | OpKind::Update | OpKind::Failed => {
                 let is_deferred = it.is_atomic() && it.what.reads();
                 if is_deferred {
                     thread.in_flight.push((token(op), thread.epoch));
@@ -182,20 +181,20 @@ impl Detector {
                     let release = it.releases().then_some((code, scope, remote));
                     let tentative = compares(op).then_some(token(op));
                     for word in words_of(op) {
-                        self.links.write(thread, meeting(thread, op, word), release, tentative);
+                        self.links.write(thread, sync_place(thread, op, word), release, tentative);
                     }
                     if it.releases() {
                         self.next_epoch(thread);
                     }
                 }
             }
-            What::Fence => {
+            OpKind::Fence => {
                 if it.releases() {
                     self.links.fence_releases(thread, code, scope, remote);
                     self.next_epoch(thread);
                 }
             }
-            What::Barrier => {
+            OpKind::Barrier => {
                 let at = barrier(thread);
                 self.links.arrive(thread, at);
                 if it.releases() {
@@ -210,15 +209,15 @@ impl Detector {
 
     fn complete_op(&mut self, thread: &mut Thread, op: &Posted) {
         let kernel = self.kernel_name(thread);
-        let code = self.code(kernel, op, What::of(op));
+        let code = self.code(kernel, op, OpKind::of(op));
         let it = *self.codes.get(code);
         let scope = scope_of(thread, op);
         let remote = op.semantics.hints.remote;
         let acquire = it.acquires().then_some((code, scope, remote));
         match it.what {
-            What::Load | What::Update if it.is_atomic() => {
+            OpKind::Load | OpKind::Update if it.is_atomic() => {
                 for word in words_of(op) {
-                    self.links.read(thread, meeting(thread, op, word), acquire);
+                    self.links.read(thread, sync_place(thread, op, word), acquire);
                 }
                 let epoch = match thread.in_flight.iter().position(|(of, _)| *of == token(op)) {
                     Some(at) => thread.in_flight.swap_remove(at).1,
@@ -228,22 +227,23 @@ impl Detector {
                     self.record(thread, epoch, op, code, |_| true);
                     return self.one_less_late();
                 }
-                let failed = self.code(kernel, op, What::Failed);
+                let failed = self.code(kernel, op, OpKind::Failed);
                 self.links.decide(
                     token(op),
                     |at| {
-                        let is_there =
-                            |lane: &usize| at.is_none_or(|at| meeting(thread, op, word_of(op, *lane)) == at);
+                        let is_there = |lane: &usize| {
+                            at.is_none_or(|at| sync_place(thread, op, word_of(op, *lane)) == at)
+                        };
                         op.exec.iter().filter(is_there).any(|lane| succeeded(op, lane))
                     },
-                    words_of(op).into_iter().map(|word| meeting(thread, op, word)),
+                    words_of(op).into_iter().map(|word| sync_place(thread, op, word)),
                 );
                 self.record(thread, epoch, op, code, |lane| succeeded(op, lane));
                 self.record(thread, epoch, op, failed, |lane| !succeeded(op, lane));
                 self.one_less_late();
             }
-            What::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
-            What::Barrier => {
+            OpKind::Fence if it.acquires() => self.links.fence_acquires(thread, code, scope, remote),
+            OpKind::Barrier => {
                 let at = barrier(thread);
                 thread.barriers += 1;
                 self.links.depart(thread, at);
@@ -268,7 +268,7 @@ impl Detector {
         thread.standing.group.map(|_| thread.standing.kernel)
     }
 
-    /// Records an access of those lanes that `takes` part in it.
+    /// Records an access by the lanes that satisfy `takes`.
     fn record(
         &mut self,
         thread: &Thread,
@@ -277,10 +277,10 @@ impl Detector {
         code: CodeId,
         takes: impl Fn(usize) -> bool,
     ) {
-        let me = Me::new(thread, &self.codes, code);
+        let current = CurrentAccess::new(thread, &self.codes, code);
         let width = op.width.bytes() as u64;
         let group = thread.standing.group.unwrap_or(u64::MAX);
-        if me.writes && !me.is_atomic && matches!(op.addressing, Addressing::Gather) {
+        if current.writes && !current.is_atomic && matches!(op.addressing, Addressing::Gather) {
             self.find_lanes_that_collide(thread, op, code);
         }
         for lane in op.exec.iter().filter(|&lane| takes(lane)) {
@@ -296,13 +296,13 @@ impl Detector {
                     Space::Lds => WordAt::Local { group, word: word as u32 },
                 };
                 let record = Record::new(ThreadId(thread.standing.thread), epoch, code, lane as u32, mask);
-                self.touch(&me, at, record);
+                self.touch(&current, at, record);
                 byte = stop;
             }
         }
     }
 
-    /// Two lanes of one instruction that store to the same bytes.
+    /// Finds lanes of one instruction that store to the same bytes.
     fn find_lanes_that_collide(&mut self, thread: &Thread, op: &Posted, code: CodeId) {
         let mut all = [(0u64, 0usize); kernel::LANES_MAX];
         let mut count = 0;
@@ -327,7 +327,8 @@ impl Detector {
         }
     }
 
-    /// Nothing runs: all that was done comes before all that will be.
+    /// Removes all records. The machine is idle, so later accesses are ordered
+    /// after all earlier ones.
     fn nothing_runs(&mut self) {
         self.standings.truncate(1);
         self.shadow.forget();
@@ -338,7 +339,7 @@ impl Detector {
         self.host = Thread::new(self.standings[0], 1, 0);
     }
 
-    /// Is nothing running, so that the host is alone?
+    /// Whether no kernel runs, so that the host is alone.
     fn is_idle(&self) -> bool {
         self.pending == 0
     }
@@ -353,15 +354,15 @@ impl Detector {
         self.host = host;
     }
 
-    /// The bytes that the host copies while a kernel runs.
+    /// Records the bytes that the host copies while a kernel runs.
     fn copy(&mut self, host: &Thread, op: &Posted) {
-        let code = self.code(None, op, What::of(op));
-        let me = Me::new(host, &self.codes, code);
+        let code = self.code(None, op, OpKind::of(op));
+        let current = CurrentAccess::new(host, &self.codes, code);
         let (first, bytes) = (op.base().0, op.bulk.len() as u64);
         for word in first / 4..(first + bytes).div_ceil(4) {
             let mask = mask_of(word, first, first + bytes);
             let record = Record::new(ThreadId::HOST, host.epoch, code, 0, mask);
-            self.touch(&me, WordAt::Global(word), record);
+            self.touch(&current, WordAt::Global(word), record);
         }
     }
 }
@@ -372,7 +373,7 @@ fn mask_of(word: u64, first: u64, end: u64) -> u8 {
     (1 << to) - (1 << from)
 }
 
-/// Names an operation in flight.
+/// Identifies an operation under way.
 fn token(op: &Posted) -> usize {
     core::ptr::from_ref(op).addr()
 }
@@ -393,7 +394,7 @@ fn word_of(op: &Posted, lane: usize) -> u64 {
     (op.addr(lane).0 / 4) | local
 }
 
-/// The words that the lanes of an atomic access name, each once.
+/// The distinct words that the lanes of an atomic access name.
 fn words_of(op: &Posted) -> Vec<u64> {
     let mut words: Vec<u64> = op.exec.iter().map(|lane| word_of(op, lane)).collect();
     words.sort_unstable();
@@ -401,14 +402,15 @@ fn words_of(op: &Posted) -> Vec<u64> {
     words
 }
 
-fn meeting(thread: &Thread, op: &Posted, word: u64) -> Meeting {
+fn sync_place(thread: &Thread, op: &Posted, word: u64) -> SyncPlace {
     match op.space {
-        Space::Global => Meeting::Word(word),
-        Space::Lds => Meeting::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
+        Space::Global => SyncPlace::Word(word),
+        Space::Lds => SyncPlace::Local { group: thread.standing.group.unwrap_or(u64::MAX), word },
     }
 }
 
-/// The scope that an operation names; local memory has one, its work-group.
+/// The scope that an operation names. Local memory has a single scope, its
+/// work-group.
 fn scope_of(thread: &Thread, op: &Posted) -> Instance {
     match op.space {
         Space::Lds => thread.standing.instance(&kernel::acq_rel(Level::WorkGroup)),
@@ -416,11 +418,11 @@ fn scope_of(thread: &Thread, op: &Posted) -> Instance {
     }
 }
 
-fn barrier(thread: &Thread) -> Meeting {
-    Meeting::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
+fn barrier(thread: &Thread) -> SyncPlace {
+    SyncPlace::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
 }
 
-/// A barrier orders its work-group, and what its semantics name.
+/// A barrier orders its work-group and the scope of its semantics.
 fn barrier_scopes(thread: &Thread, named: Instance) -> impl Iterator<Item = Instance> + use<> {
     let own = kernel::acq_rel(Level::WorkGroup);
     let group = thread.standing.instance(&own);

@@ -1,4 +1,4 @@
-//! The races that were found, in words.
+//! Reports of races.
 
 use kernel::{ArrayInfo, Site, Space};
 use proto::Level;
@@ -12,11 +12,11 @@ use super::links::{Links, Source, Thread};
 use super::scope::{RaceModel, Standing, rank};
 use super::shadow::{Record, WordAt};
 
-/// What kind of race it is.
+/// The kind of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RaceKind {
-    /// At least one of the two is an ordinary access.
+    /// At least one of the accesses is ordinary.
     Ordinary,
     /// Both are atomic, at different scopes.
     Synchronization,
@@ -25,7 +25,7 @@ pub enum RaceKind {
 }
 
 impl RaceKind {
-    /// The kind in words.
+    /// The kind as text.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -38,16 +38,16 @@ impl RaceKind {
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Party {
+pub struct RacingAccess {
     /// The kernel, or `host`.
     pub kernel: String,
     /// The source file.
     pub file: &'static str,
-    /// The line in it.
+    /// The line in the file.
     pub line: u32,
-    /// The column.
+    /// The column in the line.
     pub column: u32,
-    /// What it does, in words.
+    /// The operation as text.
     pub operation: String,
     /// The work-group in the grid.
     pub work_group: u32,
@@ -59,43 +59,43 @@ pub struct Party {
     pub compute_unit: u32,
 }
 
-/// Two places in the code whose accesses race.
+/// Two code sites whose accesses race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Race {
-    /// What kind of race it is.
+    /// The kind of the race.
     pub kind: RaceKind,
-    /// The first word on which it was seen, for example `head[3]`.
+    /// The first word on which it was found, for example `head[3]`.
     pub location: String,
     /// The access that came first in this run.
-    pub first: Party,
-    /// The other one.
-    pub second: Party,
-    /// The scopes of the two; `-` where it is an ordinary access.
+    pub first: RacingAccess,
+    /// The later access.
+    pub second: RacingAccess,
+    /// The scopes of the two accesses; `-` for an ordinary access.
     pub scopes: [String; 2],
-    /// Why nothing orders them, and the smallest change that would.
+    /// The reason why nothing orders them, and the smallest change that would.
     pub advice: String,
-    /// How many pairs of accesses raced at these two places.
+    /// The number of pairs of accesses that raced at these two sites.
     pub count: u64,
 }
 
-/// An atomic operation or a fence whose scope is wider than what was seen to
-/// communicate through it.
+/// An atomic operation or a fence whose scope is wider than its observed
+/// synchronization needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WideScope {
     /// The kernel, or `host`.
     pub kernel: String,
     /// The source file.
     pub file: &'static str,
-    /// The line in it.
+    /// The line in the file.
     pub line: u32,
-    /// The column.
+    /// The column in the line.
     pub column: u32,
-    /// What it does, in words.
+    /// The operation as text.
     pub operation: String,
     /// Its scope.
     #[serde(serialize_with = "by_name")]
     pub scope: Level,
-    /// The narrowest that would have been enough in these runs.
+    /// The narrowest scope that was sufficient in these runs.
     #[serde(serialize_with = "by_name")]
     pub enough: Level,
 }
@@ -104,37 +104,37 @@ fn by_name<S: serde::Serializer>(level: &Level, to: S) -> Result<S::Ok, S::Error
     to.serialize_str(level_name(*level))
 }
 
-/// What a detector looked at, and what it took.
+/// The work and the limits of a detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Accesses of lanes that were watched.
+    /// Accesses of lanes that were checked.
     pub accesses: u64,
-    /// Bytes of memory that had a shadow, at 16 bytes of shadow a word.
+    /// Bytes of memory with a shadow. The shadow takes 16 bytes for each word.
     pub watched_bytes: u64,
-    /// How often a word had more than two accesses that a later one might
-    /// race with, and needed a list.
+    /// The number of times that a word had more than two accesses to keep, and
+    /// needed a list.
     pub spilled: u64,
-    /// The longest of these lists that became short again.
+    /// The longest of the lists that became short again.
     pub longest_list: u64,
-    /// Wavefronts and releases that could not be told apart from others for
-    /// want of numbers: a race may have been missed.
+    /// Wavefronts and releases that had no number of their own. A race may have
+    /// been missed.
     pub unwatched: u64,
 }
 
-/// What a detector found in one run.
+/// The result of a race detector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RaceReport {
-    /// The races: one for each pair of places in the code.
+    /// The races: one for each pair of code sites.
     pub races: Vec<Race>,
-    /// Scopes that were wider than they needed to be.
+    /// Scopes that are wider than necessary.
     pub wide_scopes: Vec<WideScope>,
-    /// What was looked at.
+    /// The work of the detector.
     pub usage: Usage,
 }
 
-/// One race while the run goes on.
+/// One race during a run.
 #[derive(Debug)]
-struct Pair {
+struct RacePair {
     kind: RaceKind,
     at: WordAt,
     first: (Record, Standing),
@@ -143,24 +143,24 @@ struct Pair {
     count: u64,
 }
 
-/// All races so far, by the two places.
+/// All races so far, by their two sites.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pairs: Vec<Pair>,
-    numbers: FxHashMap<(RaceKind, Side, Side), usize>,
+pub(super) struct FoundRaces {
+    pairs: Vec<RacePair>,
+    numbers: FxHashMap<(RaceKind, RaceSite, RaceSite), usize>,
 }
 
-/// A place in the source, in a kernel.
-type Side = (Option<u16>, usize);
+/// A place in the source, within a kernel.
+type RaceSite = (Option<u16>, usize);
 
-impl Found {
+impl FoundRaces {
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 }
 
 impl Detector {
-    /// Two accesses race.
+    /// Records a race between two accesses.
     #[cold]
     pub(super) fn race(
         &mut self,
@@ -179,7 +179,7 @@ impl Detector {
             self.found.pairs[number].count += 1;
             return;
         }
-        let pair = Pair {
+        let pair = RacePair {
             kind,
             at,
             first: (first, *self.standing(first.thread())),
@@ -217,7 +217,7 @@ impl Detector {
         match self.links.cut(thread, first.thread(), first.epoch()) {
             Some(cut) => self.widen(cut.release, cut.acquire),
             None => format!(
-                "the chain between them changes its scope on the way, which {} does not allow; \
+                "the chain between them changes its scope, which {} does not allow; \
                  use the {level} scope in all of it",
                 model_name(self.links.model)
             ),
@@ -228,7 +228,7 @@ impl Detector {
         self.links.model != RaceModel::Drf && thread.would_know(first, epoch)
     }
 
-    /// The change that would make a release reach an acquire.
+    /// The change of scopes that would make a release reach an acquire.
     fn widen(&self, release: Source, acquire: Source) -> String {
         let enough = release.standing.common(&acquire.standing);
         let side = |source: Source| {
@@ -268,7 +268,7 @@ fn scope_of(code: &Code, standing: &Standing) -> String {
     }
 }
 
-/// The name of a word: the array, and the element where it begins.
+/// The name of a word: the array and the element at its beginning.
 fn name(arrays: &[ArrayInfo], at: WordAt) -> String {
     match at {
         WordAt::Local { word, .. } => format!("local memory, byte {}", word * 4),
@@ -295,7 +295,7 @@ pub(super) fn report(detector: Detector) -> RaceReport {
     };
     let party = |(record, standing): (Record, Standing)| {
         let code = codes.get(record.code());
-        Party {
+        RacingAccess {
             kernel: kernel(code),
             file: code.site.file(),
             line: code.site.line(),
@@ -339,7 +339,7 @@ fn wide_scopes(links: &Links, code: impl Fn(CodeId) -> (Code, String)) -> Vec<Wi
     let wide = |(number, level): (CodeId, Level)| {
         let (code, kernel) = code(number);
         let scope = code.semantics.level;
-        // Below a work-group there is nothing to save.
+        // A scope narrower than a work-group saves nothing.
         let enough = if rank(level) < rank(Level::WorkGroup) { Level::WorkGroup } else { level };
         let is_wide = code.is_atomic() && code.space == Space::Global && rank(scope) > rank(enough);
         is_wide.then(|| WideScope {

@@ -1,24 +1,26 @@
-//! Which instance of a scope is meant, and the models' readings of scopes.
+//! Scope instances, and the interpretation of scopes by the race models.
 
 use kernel::Semantics;
 use proto::Level;
 
 use crate::reports::probe::WaveAt;
 
-/// When is a program free of races?
+/// A definition of race freedom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RaceModel {
-    /// Data-race-free: scopes play no part, every one is the whole system.
+    /// Data-race-free: scopes have no effect, and every scope is the whole system.
     Drf,
-    /// Heterogeneous-race-free, direct: a chain of synchronization keeps to one scope instance.
+    /// Heterogeneous-race-free, direct: all links of a chain of synchronization use
+    /// one scope instance.
     HrfDirect,
-    /// Heterogeneous-race-free, indirect: the links of a chain may be of different scopes.
+    /// Heterogeneous-race-free, indirect: the links of a chain may use different
+    /// scopes.
     #[default]
     HrfIndirect,
 }
 
 impl RaceModel {
-    /// All models, with the names that the command line knows.
+    /// All models, with their names on the command line.
     pub const ALL: [(&'static str, RaceModel); 3] = [
         ("drf", RaceModel::Drf),
         ("hrf-direct", RaceModel::HrfDirect),
@@ -26,15 +28,15 @@ impl RaceModel {
     ];
 }
 
-/// Which releases an acquire comes after.
+/// The releases that an acquire is ordered after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pairing {
-    /// Those of its own location. A fence releases with the atomic writes that
-    /// follow it, and acquires what the atomic reads before it found.
+    /// Those at its own location. A fence releases through the atomic writes after
+    /// it, and acquires the releases that the atomic reads before it found.
     #[default]
     SameLocation,
-    /// All earlier ones of its scope, whatever their location, as the
-    /// definitions of HRF say. This hides what only the timing of one run ordered.
+    /// All earlier ones at its scope, at any location, as in the definitions of
+    /// HRF. This hides races that the timing of one run happened to order.
     AnyLocation,
 }
 
@@ -50,26 +52,27 @@ impl Instance {
     pub(super) const SYSTEM: Instance = Instance { level: Level::System, number: 0 };
 }
 
-/// Where a thread stands among the scopes.
+/// The position of a thread in the scope hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) thread: u32,
-    /// The work-group, distinct from those of all other kernels; none is the host.
+    /// The work-group, distinct from those of all other kernels. `None` for the
+    /// host.
     pub(super) group: Option<u64>,
-    /// None where the machine has one.
+    /// `None` if the machine has one chiplet.
     pub(super) chiplet: Option<u32>,
     pub(super) at: WaveAt,
-    /// The name of its kernel.
+    /// The number of its kernel's name.
     pub(super) kernel: u16,
 }
 
 impl Standing {
-    /// The number of the work-group `at` belongs to, over all kernels.
+    /// The number of the work-group of `at`, over all kernels.
     pub(super) fn group_of(at: &WaveAt) -> u64 {
         u64::from(at.kernel.0) << 32 | u64::from(at.work_group)
     }
 
-    /// The instance that an operation of this thread names.
+    /// The scope instance that an operation of this thread names.
     pub(super) fn instance(&self, semantics: &Semantics) -> Instance {
         let number = match semantics.level {
             Level::WorkItem | Level::SubGroup => u64::from(self.thread),
@@ -81,7 +84,7 @@ impl Standing {
         Instance { level: semantics.level, number }
     }
 
-    /// The narrowest level whose scope holds both.
+    /// The narrowest level whose scope contains both threads.
     pub(super) fn common(&self, other: &Standing) -> Level {
         match (self.group, other.group) {
             _ if self.thread == other.thread => Level::SubGroup,
@@ -93,7 +96,7 @@ impl Standing {
     }
 }
 
-/// The place of a level in the hierarchy, the narrowest first.
+/// The rank of a level in the hierarchy, narrowest first.
 pub(super) fn rank(level: Level) -> u8 {
     match level {
         Level::WorkItem => 0,

@@ -1,7 +1,8 @@
-//! What was done to each word, as far as a later access may race with it.
+//! The shadow of memory: for each word, the accesses with which a later one may
+//! race.
 //!
-//! A word has room for two records. Where more accesses are unordered, as
-//! those of many readers, they stand in a list of their own.
+//! A word has room for two records. More unordered accesses, such as those of many
+//! readers, go to a list.
 
 use rustc_hash::FxHashMap;
 
@@ -14,12 +15,12 @@ const EPOCH_BITS: u32 = 19;
 const LANE_BITS: u32 = 6;
 const MASK_BITS: u32 = 4;
 
-/// The most threads and epochs that a record can name.
+/// The largest numbers of threads and epochs that a record can hold.
 pub(super) const THREADS_MOST: u32 = (1 << THREAD_BITS) - 1;
 pub(super) const EPOCHS_MOST: u32 = (1 << EPOCH_BITS) - 1;
 
-/// One access of a word: thread, epoch, place in the code, lane, and which of
-/// the word's bytes. Records of a thread stand together when they are sorted.
+/// One access of a word: thread, epoch, code site, lane, and the bytes of the word.
+/// In sorted order, the records of a thread are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record(u64);
 
@@ -64,7 +65,8 @@ impl Record {
         (self.0 >> 2) as u8 & ((1 << MASK_BITS) - 1)
     }
 
-    /// The same access by another lane, as far as races care.
+    /// Whether the other record adds nothing: the same access, possibly by another
+    /// lane.
     #[inline]
     pub(super) fn is_repeated_by(self, other: Record) -> bool {
         (self.0 ^ other.0) >> (2 + MASK_BITS + LANE_BITS) == 0 && other.mask() & !self.mask() == 0
@@ -77,24 +79,24 @@ pub(super) struct Word([u64; 2]);
 
 const _: () = assert!(size_of::<Word>() == 16);
 
-/// Many records of one word, with what they have in common, so that most
-/// accesses need not look at each.
+/// Many records of one word, with a summary, so that most accesses need not examine
+/// each record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
-    /// Sorted, and so by thread.
+    /// Sorted, therefore grouped by thread.
     pub(super) records: Vec<Record>,
-    /// Does any of them write?
+    /// Whether any of them writes.
     pub(super) writes: bool,
-    /// Is any of them an ordinary access?
+    /// Whether any of them is an ordinary access.
     pub(super) plain: bool,
-    /// The scope of all that are atomic, if it is one.
+    /// The scope of all atomic ones, if they share one.
     pub(super) scope: Option<Instance>,
-    /// Has no atomic been summed up yet?
+    /// Whether no atomic access has been summarized yet.
     pub(super) is_fresh: bool,
 }
 
 impl List {
-    /// Where the records of `thread` stand.
+    /// The range of the records of `thread`.
     pub(super) fn of(&self, thread: ThreadId) -> core::ops::Range<usize> {
         let first = self.records.partition_point(|record| record.thread() < thread);
         let more = self.records[first..].iter().take_while(|record| record.thread() == thread).count();
@@ -102,13 +104,13 @@ impl List {
     }
 }
 
-/// What stands at a word.
-pub(super) enum Found<'a> {
+/// The records of a word.
+pub(super) enum WordRecords<'a> {
     Inline([Option<Record>; 2]),
     List(&'a mut List),
 }
 
-/// Words of a page: four kilobytes of memory.
+/// The words of a page: four kilobytes of memory.
 const PAGE_WORDS: usize = 1024;
 
 #[derive(Debug)]
@@ -117,19 +119,19 @@ struct Page {
     words: Box<[Word]>,
 }
 
-/// Where a word is: global memory, or the local memory of a work-group.
+/// A word of global memory, or of the local memory of a work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WordAt {
     Global(u64),
     Local { group: u64, word: u32 },
 }
 
-/// How much of the shadow was used.
+/// The size of the shadow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShadowUse {
-    /// Pages that were made.
+    /// Pages allocated.
     pub(super) pages: u64,
-    /// How often a word needed a list.
+    /// The number of times that a word needed a list.
     pub(super) spilled: u64,
     /// The longest list.
     pub(super) longest: u64,
@@ -147,7 +149,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Forgets everything: all that was done comes before all that will be.
+    /// Removes all records. Later accesses are ordered after all earlier ones.
     pub(super) fn forget(&mut self) {
         self.generation += 1;
         self.local.clear();
@@ -195,14 +197,14 @@ impl Shadow {
         page.words[word] = to;
     }
 
-    pub(super) fn found(&mut self, word: Word) -> Found<'_> {
+    pub(super) fn records_of(&mut self, word: Word) -> WordRecords<'_> {
         match word.list() {
-            Some(number) => Found::List(&mut self.lists[number as usize]),
-            None => Found::Inline(word.records()),
+            Some(number) => WordRecords::List(&mut self.lists[number as usize]),
+            None => WordRecords::Inline(word.records()),
         }
     }
 
-    /// Puts a list in the place of records that do not fit.
+    /// Stores a list for a word whose records do not fit.
     pub(super) fn spill(&mut self, list: List) -> Word {
         self.usage.spilled += 1;
         let number = match self.free.pop() {
@@ -218,7 +220,7 @@ impl Shadow {
         Word([u64::from(number) << 2 | LIST, 0])
     }
 
-    /// A list that has become short goes back into the word.
+    /// Moves the records of a short list back into the word.
     pub(super) fn shrink(&mut self, word: Word) -> Word {
         let Some(number) = word.list() else { return word };
         let list = &mut self.lists[number as usize];
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_holds_what_it_was_made_of() {
+    fn a_record_keeps_its_fields() {
         let record = Record::new(ThreadId(THREADS_MOST), EPOCHS_MOST, CodeId(4094), 63, 15);
         let found = (record.thread(), record.epoch(), record.code(), record.lane(), record.mask());
         assert_eq!(found, (ThreadId(THREADS_MOST), EPOCHS_MOST, CodeId(4094), 63, 15));
@@ -282,12 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_goes_back_when_it_is_short() {
+    fn a_short_list_moves_back_into_its_word() {
         let mut shadow = Shadow::default();
         let record = |thread| Record::new(ThreadId(thread), 1, CodeId(0), 0, 15);
         let records = vec![record(1), record(2), record(3)];
         let word = shadow.spill(List { records, ..List::default() });
-        let Found::List(list) = shadow.found(word) else { panic!("three records do not fit") };
+        let WordRecords::List(list) = shadow.records_of(word) else { panic!("three records do not fit") };
         assert_eq!(list.of(ThreadId(2)), 1..2);
         list.records.truncate(2);
         let word = shadow.shrink(word);

@@ -1,4 +1,4 @@
-//! An access against what was done to its words before.
+//! The check of an access against the earlier accesses of its words.
 
 use kernel::Space;
 use proto::Level;
@@ -9,27 +9,27 @@ use super::code::{Code, CodeId, Codes};
 use super::links::Thread;
 use super::report::RaceKind;
 use super::scope::{Instance, RaceModel, Standing, wider};
-use super::shadow::{Found, List, Record, Word, WordAt};
+use super::shadow::{List, Record, Word, WordAt, WordRecords};
 
-/// Who accesses, and how.
-pub(super) struct Me<'a> {
+/// The properties of the current access.
+pub(super) struct CurrentAccess<'a> {
     pub(super) thread: &'a Thread,
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Is it recorded when it is complete, and not when it is issued?
+    /// Whether it is recorded at its completion, not at its issue.
     is_late: bool,
     code: CodeId,
     scope: Instance,
-    /// Synchronizes with narrower scopes elsewhere, or in local memory, where
-    /// there is one scope: no other atomic conflicts with it.
+    /// Whether it synchronizes with narrower scopes elsewhere, or is in local
+    /// memory, which has one scope. No other atomic conflicts with it.
     is_any_scope: bool,
 }
 
-impl<'a> Me<'a> {
-    pub(super) fn new(thread: &'a Thread, codes: &Codes, number: CodeId) -> Me<'a> {
+impl<'a> CurrentAccess<'a> {
+    pub(super) fn new(thread: &'a Thread, codes: &Codes, number: CodeId) -> CurrentAccess<'a> {
         let code = codes.get(number);
-        Me {
+        CurrentAccess {
             thread,
             writes: code.what.writes(),
             is_atomic: code.is_atomic(),
@@ -46,50 +46,52 @@ fn is_any_scope(code: &Code) -> bool {
     code.semantics.hints.remote || code.space == Space::Lds
 }
 
-/// What an earlier access means for a later one.
-struct Verdict {
+/// The relation of an earlier access to a later one.
+struct Relation {
     race: Option<RaceKind>,
-    /// An access that races with the earlier one races with the later one.
+    /// Whether every access that races with the earlier one also races with the
+    /// later one.
     is_covered: bool,
 }
 
 impl Detector {
-    fn judge(&self, me: &Me<'_>, earlier: Record, now: Record) -> Verdict {
+    fn compare(&self, current: &CurrentAccess<'_>, earlier: Record, now: Record) -> Relation {
         let (thread, epoch) = (earlier.thread(), earlier.epoch());
         let code = self.codes.get(earlier.code());
         let (writes, is_atomic) = (code.what.writes(), code.is_atomic());
         let standing = &self.standings[thread.0 as usize];
-        let is_same_scope = me.is_any_scope
+        let is_same_scope = current.is_any_scope
             || is_any_scope(code)
             || self.links.model == RaceModel::Drf
-            || standing.instance(&code.semantics) == me.scope;
-        let kind = match (is_atomic && me.is_atomic, is_same_scope) {
+            || standing.instance(&code.semantics) == current.scope;
+        let kind = match (is_atomic && current.is_atomic, is_same_scope) {
             (true, true) => None,
             (true, false) => Some(RaceKind::Synchronization),
             (false, _) => Some(RaceKind::Ordinary),
         };
-        let conflicts = (writes || me.writes) && earlier.mask() & now.mask() != 0;
-        let is_ordered = || match me.is_local {
-            true => me.thread.knows_locally(thread, epoch),
-            false => me.thread.knows(thread, epoch),
+        let conflicts = (writes || current.writes) && earlier.mask() & now.mask() != 0;
+        let is_ordered = || match current.is_local {
+            true => current.thread.knows_locally(thread, epoch),
+            false => current.thread.knows(thread, epoch),
         };
-        let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(me, earlier, now));
-        // A remote atomic races with fewer than the narrow one before it did.
+        let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(current, earlier, now));
+        // A remote atomic races with fewer accesses than the narrow one before it.
         let covers_scope = self.links.model == RaceModel::Drf
             || is_any_scope(code)
-            || !me.is_any_scope && standing.instance(&code.semantics) == me.scope;
-        let is_as_strong = (me.writes || !writes) && (!me.is_atomic || is_atomic && covers_scope);
+            || !current.is_any_scope && standing.instance(&code.semantics) == current.scope;
+        let is_as_strong = (current.writes || !writes) && (!current.is_atomic || is_atomic && covers_scope);
         let is_covered = is_as_strong
             && earlier.mask() & !now.mask() == 0
-            && (me.thread.passes_on(self.links.model, thread, epoch) || me.is_local && is_ordered());
-        Verdict { race, is_covered }
+            && (current.thread.passes_on(self.links.model, thread, epoch)
+                || current.is_local && is_ordered());
+        Relation { race, is_covered }
     }
 
-    /// Does `earlier` come after what is recorded only now? An atomic that reads is
-    /// recorded when it is complete, but has released when it was issued.
+    /// Whether `earlier` happens after `now`, which is recorded only now. An atomic
+    /// that reads is recorded at its completion, but it releases at its issue.
     #[cold]
-    fn is_answered(&self, me: &Me<'_>, earlier: Record, now: Record) -> bool {
-        if !me.is_late {
+    fn is_answered(&self, current: &CurrentAccess<'_>, earlier: Record, now: Record) -> bool {
+        if !current.is_late {
             return false;
         }
         let at = self.standings[earlier.thread().0 as usize].at;
@@ -103,9 +105,9 @@ impl Detector {
         other.is_some_and(|other| other.knows(now.thread(), now.epoch()))
     }
 
-    /// Checks one access of a word against the earlier ones and records it.
+    /// Checks an access of a word against the earlier ones, and records it.
     #[inline]
-    pub(super) fn touch(&mut self, me: &Me<'_>, at: WordAt, record: Record) {
+    pub(super) fn touch(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record) {
         let word = self.shadow.get(at);
         if word.is_empty() {
             return self.shadow.set(at, Word::of([Some(record), None]));
@@ -114,20 +116,20 @@ impl Detector {
         if records.iter().flatten().any(|earlier| earlier.is_repeated_by(record)) {
             return;
         }
-        self.touch_again(me, at, record, word);
+        self.touch_again(current, at, record, word);
     }
 
-    fn touch_again(&mut self, me: &Me<'_>, at: WordAt, record: Record, word: Word) {
-        if let Found::Inline(records) = self.shadow.found(word) {
+    fn touch_again(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record, word: Word) {
+        if let WordRecords::Inline(records) = self.shadow.records_of(word) {
             let mut kept = [None; 3];
             let mut count = 0;
             for earlier in records.into_iter().flatten() {
-                self.note_sharing(me, earlier);
-                let verdict = self.judge(me, earlier, record);
-                if let Some(kind) = verdict.race {
-                    self.race(me.thread, kind, earlier, record, at);
+                self.note_sharing(current, earlier);
+                let relation = self.compare(current, earlier, record);
+                if let Some(kind) = relation.race {
+                    self.race(current.thread, kind, earlier, record, at);
                 }
-                if !verdict.is_covered {
+                if !relation.is_covered {
                     kept[count] = Some(earlier);
                     count += 1;
                 }
@@ -144,34 +146,35 @@ impl Detector {
             };
             return self.shadow.set(at, word);
         }
-        let Found::List(list) = self.shadow.found(word) else { return };
+        let WordRecords::List(list) = self.shadow.records_of(word) else { return };
         let mut list = core::mem::take(list);
-        self.touch_list(me, at, record, &mut list);
-        if let Found::List(place) = self.shadow.found(word) {
+        self.touch_list(current, at, record, &mut list);
+        if let WordRecords::List(place) = self.shadow.records_of(word) {
             *place = list;
         }
         let word = self.shadow.shrink(word);
         self.shadow.set(at, word);
     }
 
-    fn touch_list(&mut self, me: &Me<'_>, at: WordAt, record: Record, list: &mut List) {
+    fn touch_list(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record, list: &mut List) {
         let (first, last) = (list.records[0], list.records[list.records.len() - 1]);
-        // The list is sorted by thread, and the threads of a work-group stand
-        // together: if the ends are of one group, all are.
-        self.note_sharing(me, first);
-        self.note_sharing(me, last);
-        let own = list.of(ThreadId(me.thread.standing.thread));
+        // The list is sorted by thread, and the threads of a work-group are
+        // adjacent. If the first and the last record are of one work-group, all
+        // are.
+        self.note_sharing(current, first);
+        self.note_sharing(current, last);
+        let own = list.of(ThreadId(current.thread.standing.thread));
         if list.records[own.clone()].iter().any(|earlier| earlier.is_repeated_by(record)) {
             return;
         }
-        let is_one_scope = me.is_any_scope || self.links.model == RaceModel::Drf;
-        let conflicts_with_none = (!me.writes && !list.writes)
-            || (me.is_atomic && !list.plain && (is_one_scope || list.scope == Some(me.scope)));
+        let is_one_scope = current.is_any_scope || self.links.model == RaceModel::Drf;
+        let conflicts_with_none = (!current.writes && !list.writes)
+            || (current.is_atomic && !list.plain && (is_one_scope || list.scope == Some(current.scope)));
         if conflicts_with_none {
-            // Only this thread's own records can be covered.
+            // Only records of this thread can be covered.
             let mut at_record = own.start;
             for _ in own {
-                if self.judge(me, list.records[at_record], record).is_covered {
+                if self.compare(current, list.records[at_record], record).is_covered {
                     list.records.remove(at_record);
                 } else {
                     at_record += 1;
@@ -181,11 +184,11 @@ impl Detector {
             let mut kept = 0;
             for number in 0..list.records.len() {
                 let earlier = list.records[number];
-                let verdict = self.judge(me, earlier, record);
-                if let Some(kind) = verdict.race {
-                    self.race(me.thread, kind, earlier, record, at);
+                let relation = self.compare(current, earlier, record);
+                if let Some(kind) = relation.race {
+                    self.race(current.thread, kind, earlier, record, at);
                 }
-                if !verdict.is_covered {
+                if !relation.is_covered {
                     list.records[kept] = earlier;
                     kept += 1;
                 }
@@ -198,7 +201,7 @@ impl Detector {
         self.add_to_sum(list, record);
     }
 
-    /// Sums up anew what the records of a list have in common.
+    /// Computes the summary of a list.
     pub(super) fn sum_up(&self, list: &mut List) {
         (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
         for number in 0..list.records.len() {
@@ -219,22 +222,22 @@ impl Detector {
         list.is_fresh = false;
     }
 
-    /// Two atomics of a word need a scope that holds both.
-    fn note_sharing(&mut self, me: &Me<'_>, earlier: Record) {
-        if !me.is_atomic || earlier.thread().0 == me.thread.standing.thread {
+    /// Two atomics on one word need a scope that contains both.
+    fn note_sharing(&mut self, current: &CurrentAccess<'_>, earlier: Record) {
+        if !current.is_atomic || earlier.thread().0 == current.thread.standing.thread {
             return;
         }
         if !self.codes.get(earlier.code()).is_atomic() {
             return;
         }
-        let level = self.standings[earlier.thread().0 as usize].common(&me.thread.standing);
-        for code in [earlier.code(), me.code] {
+        let level = self.standings[earlier.thread().0 as usize].common(&current.thread.standing);
+        for code in [earlier.code(), current.code] {
             let needed = self.links.needed.entry(code).or_insert(Level::WorkItem);
             *needed = wider(*needed, level);
         }
     }
 
-    /// Where a thread stands.
+    /// The position of a thread in the scope hierarchy.
     pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
         &self.standings[thread.0 as usize]
     }

@@ -1,24 +1,23 @@
-//! Where the cycles of a run went: every cycle to one cause, none left over.
+//! Attribution: every cycle of a run is assigned to one cause.
 //!
-//! **The method.** A run is kernels one after the other, with the host between
-//! them. A kernel is launched, acquires, runs and releases; those four follow
-//! each other, so only the running needs a rule. Each wavefront slot that the
-//! kernel used lives through the same time from the kernel's first dispatch to
-//! its last wavefront's end, and is in one state at a time:
+//! **Method.** A run is a sequence of kernels, with the host between them. A kernel
+//! is launched, acquires, runs and releases, one after the other; only the running
+//! phase needs a rule. For each wavefront slot that the kernel used, that phase
+//! lasts from the kernel's first dispatch to the end of its last wavefront. In that
+//! time the slot is in one of these states:
 //!
 //! * not yet started, or between two wavefronts: launch;
-//! * done while others still run: load imbalance;
-//! * at its SIMD unit: computing, or waiting for its turn to issue;
-//! * held up: by the operation whose completion ends the wait.
+//! * done while other slots still run: load imbalance;
+//! * at its SIMD unit: computing, or waiting for a turn to issue;
+//! * held up: charged to the operation whose completion ends the wait.
 //!
-//! What an operation held up is that of its slowest line: waiting for the port
-//! of the L1, acquiring, releasing, queueing in the network, at the L2 and at
-//! the memory on the way of the messages that brought the answer, and the
-//! access itself with all that is left. If it was under way before the
-//! wavefront stood still, the parts shrink in proportion, and the access takes
-//! what rounding leaves. The times of all slots are summed by cause and divided
-//! by the number of slots; the cycles that rounding loses go to the causes
-//! with the largest remainders.
+//! The wait for an operation is divided as the time of its slowest line: the wait
+//! for the L1's port, acquire, release, the queues in the network, at the L2 and at
+//! memory on the path of the answer, and the access itself, which takes the rest.
+//! If the operation was issued before the wavefront stopped, the parts shrink in
+//! proportion; the access takes the rounding loss. The times of all slots are
+//! summed by cause and divided by the number of slots. The cycles lost in rounding
+//! go to the causes with the largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +26,7 @@ use proto::{Symbol, symbols};
 use crate::queue::Cycle;
 
 symbols! {
-    /// What a cycle was spent on.
+    /// The cause of a cycle.
     pub enum Cause {
         /// Launching kernels and starting wavefronts.
         Launch,
@@ -41,9 +40,9 @@ symbols! {
         Store,
         /// Performing atomic accesses.
         Atomic,
-        /// Acquiring: at operations and where kernels begin.
+        /// Acquiring, at operations and at the beginning of kernels.
         Acquire,
-        /// Releasing: at operations and where kernels end.
+        /// Releasing, at operations and at the end of kernels.
         Release,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,
@@ -64,11 +63,11 @@ symbols! {
     }
 }
 
-/// How many causes there are.
+/// The number of causes.
 const CAUSES: usize = Cause::Host as usize + 1;
 
 impl Cause {
-    /// Its name in results.
+    /// The name of the cause in results.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -120,7 +119,7 @@ impl Attribution {
         self.0[cause.index()] += cycles;
     }
 
-    /// Adds what `slots` slots did in `cycles` cycles each, as one.
+    /// Adds the mean of `count` slots, each with `cycles` cycles.
     pub(crate) fn add_mean(&mut self, slots: &Attribution, count: u64, cycles: Cycle) {
         if count == 0 {
             return self.add(Cause::Launch, cycles);
@@ -139,8 +138,8 @@ impl Attribution {
     }
 }
 
-/// What a message, or an operation on memory, has waited for on its way, and
-/// what those before it have waited for that set it off.
+/// The queue waits of a message or a memory operation, together with those of the
+/// messages that caused it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trail {
     pub(crate) noc: u32,
@@ -168,7 +167,7 @@ impl Trail {
     }
 }
 
-/// As many as 32 bits hold.
+/// Clamps to 32 bits.
 #[inline]
 pub(crate) fn small(cycles: u64) -> u32 {
     u32::try_from(cycles).unwrap_or(u32::MAX)
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_remainders_take_what_rounding_loses() {
+    fn the_largest_remainders_take_the_rounding_loss() {
         let mut slots = Attribution::default();
         slots.add(Cause::Load, 10);
         slots.add(Cause::Store, 11);
@@ -199,7 +198,7 @@ mod tests {
         ) {
             let total: u64 = parts.iter().sum();
             let mut slots = Attribution(parts);
-            // Every slot lives through the same time.
+            // All slots have the same lifetime.
             slots.add(Cause::Imbalance, total.next_multiple_of(count) - total);
             let cycles = slots.total() / count;
             let mut mean = Attribution::default();

@@ -1,4 +1,4 @@
-//! What a run counted, and that it adds up.
+//! The counters of a run, and their consistency checks.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::network::noc::NocTraffic;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
-        /// Counted while the machine runs, beside what the network, memory and
-        /// the stations count.
+        /// Counters of the machine, apart from those of the network, memory and the
+        /// stations.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Counts {
             $( $(#[doc = $doc])+ pub(crate) $name: u64 ),+
@@ -48,62 +48,63 @@ counts! {
     barriers,
     /// Accesses of wavefronts to local memory.
     lds_accesses,
-    /// Further turns that bank conflicts in local memory cost.
+    /// Additional turns because of bank conflicts in local memory.
     lds_conflict_cycles,
     /// Timed accesses of the host.
     host_accesses,
     /// Requests for a line, after coalescing.
     line_requests,
-    /// Requests that order without a line: fences and kernel boundaries.
+    /// Requests without a line: fences and kernel boundaries.
     order_requests,
     /// Requests that were answered.
     answers,
-    /// Cycles that operations of wavefronts were under way, local memory apart,
-    /// and kernel boundaries. What follows up to `release_wait_cycles` are its parts.
+    /// Cycles for which operations of wavefronts, except accesses to local memory,
+    /// and kernel boundaries were under way. The counters from here to
+    /// `release_wait_cycles` are its parts.
     op_wait_cycles,
-    /// Cycles that loads of data were under way, over all of them.
+    /// Cycles for which plain loads were under way, summed.
     load_wait_cycles,
-    /// Cycles that stores of data were under way, over all of them.
+    /// Cycles for which plain stores were under way, summed.
     store_wait_cycles,
-    /// Cycles that atomic loads were under way, but for what they acquire.
+    /// Cycles for which atomic loads were under way, without their acquires.
     atomic_load_wait_cycles,
-    /// Cycles that atomic stores were under way, but for what they release.
+    /// Cycles for which atomic stores were under way, without their releases.
     atomic_store_wait_cycles,
-    /// Cycles that read-modify-writes were under way, but for what they acquire
-    /// and release.
+    /// Cycles for which read-modify-writes were under way, without their acquires
+    /// and releases.
     atomic_rmw_wait_cycles,
-    /// Cycles that wavefronts stood at barriers, over all of them.
+    /// Cycles for which wavefronts waited at barriers, summed.
     barrier_wait_cycles,
-    /// Cycles that acquires took beside their access, the beginning of kernels
-    /// included.
+    /// Cycles of acquires, apart from the accesses themselves. Includes the
+    /// beginning of kernels.
     acquire_wait_cycles,
-    /// Cycles that releases took beside their access, the end of kernels
-    /// included.
+    /// Cycles of releases, apart from the accesses themselves. Includes the end of
+    /// kernels.
     release_wait_cycles,
-    /// Requests for an atomic access to a line.
+    /// Requests for an atomic access of a line.
     atomic_requests,
-    /// Bytes of the distinct lines that atomics touched.
+    /// Bytes of the distinct lines that atomics accessed.
     atomic_line_bytes,
-    /// The most bytes of lines that were registered to first-level caches at
-    /// one time.
+    /// The largest number of bytes of lines that were registered at L1s at one
+    /// time.
     registered_bytes_peak,
     /// Cycles that line requests waited for the port of their L1.
     l1_port_wait_cycles,
-    /// Cycles that messages waited for their busy receiver.
+    /// Cycles that messages waited for a busy receiver.
     bank_wait_cycles,
-    /// Messages that ask the receiver for a line.
+    /// Messages that request a line.
     access_messages,
     /// Operations sent to memory.
     memory_ops,
     /// Operations that memory answered.
     memory_answers,
-    /// Messages dropped on purpose.
+    /// Messages dropped by fault injection.
     dropped_messages,
-    /// Bytes of them.
+    /// The bytes of those messages.
     dropped_bytes,
 }
 
-/// What the stations of one level used.
+/// The activity of the stations of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LevelUses {
     pub(crate) tag_lookups: u64,
@@ -204,37 +205,38 @@ fn add_causes(sum: &mut [u64; CAUSES], more: &ByCause) {
     }
 }
 
-/// One step uses far less than a millionth of what 32 bits hold.
+/// The number of steps between two sums. The use of one step is far below a
+/// millionth of 2^32.
 const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
 
 /// Messages of one name.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct MessageCount {
     name: &'static str,
     messages: u64,
     bytes: u64,
 }
 
-/// All that is counted during a run.
+/// All counters of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
-    /// By the number of the level: its name, and what its stations used.
+    /// By level: its name, and the activity of its stations.
     levels: Vec<(String, LevelUses)>,
-    /// Not yet in `levels`: sums of 32 bits are added many at a time.
+    /// Activity that is not in `levels` yet: sums of 32 bits, added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
-    names: Vec<Named>,
-    /// Messages between stations that stand beside one another.
+    names: Vec<MessageCount>,
+    /// Messages between stations that stand at the same place.
     pub(crate) beside_messages: u64,
-    /// Lines that are registered now.
+    /// The number of lines that are registered now.
     registered: u64,
     registered_peak: u64,
     touched_by_atomics: FxHashSet<LineAddr>,
 }
 
 impl Tally {
-    /// Of a machine with these levels.
+    /// The counters of a machine with these levels.
     pub(crate) fn new(names: impl Iterator<Item = String>) -> Tally {
         let levels: Vec<_> = names.map(|name| (name, LevelUses::default())).collect();
         Tally { recent: vec![Uses::default(); levels.len()], levels, ..Tally::default() }
@@ -279,7 +281,7 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts what a hit uses: [`Hit::uses`].
+    /// Counts the activity of a hit: [`Hit::uses`].
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
         let Uses { tag_lookups, accesses, hits, data_reads, .. } = Hit::uses();
@@ -305,13 +307,13 @@ impl Tally {
         self.touched_by_atomics.insert(line);
     }
 
-    /// What is measured in lines is counted in bytes.
-    pub(crate) fn price_lines(&mut self, line_bytes: u64) {
+    /// Computes the counters in bytes from those in lines.
+    pub(crate) fn convert_lines(&mut self, line_bytes: u64) {
         self.counts.atomic_line_bytes = self.touched_by_atomics.len() as u64 * line_bytes;
         self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
 
-    /// Moves the recent uses to where they cannot overflow.
+    /// Moves the recent activity to the wide sums, which cannot overflow.
     pub(crate) fn sum_up(&mut self) {
         self.recent_steps = 0;
         for ((_, level), recent) in self.levels.iter_mut().zip(&mut self.recent) {
@@ -319,7 +321,7 @@ impl Tally {
         }
     }
 
-    /// The levels by number: the name, and what the stations used up to the last
+    /// The levels by number: the name, and the activity up to the last
     /// [`Tally::sum_up`].
     pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
         &self.levels
@@ -328,12 +330,12 @@ impl Tally {
     /// Counts a message that is sent.
     #[inline]
     pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
-        // The same name is nearly always the same string, found by its address.
-        let same = |n: &Named| core::ptr::eq(n.name, name) || n.name == name;
+        // Equal names nearly always have the same address.
+        let same = |n: &MessageCount| core::ptr::eq(n.name, name) || n.name == name;
         let at = match self.names.iter().position(same) {
             Some(at) => at,
             None => {
-                self.names.push(Named { name, messages: 0, bytes: 0 });
+                self.names.push(MessageCount { name, messages: 0, bytes: 0 });
                 self.names.len() - 1
             }
         };
@@ -341,19 +343,20 @@ impl Tally {
         self.names[at].bytes += u64::from(bytes);
     }
 
-    /// How many messages of a name were sent.
+    /// The number of messages of a name.
     pub(crate) fn messages_of(&self, name: &str) -> u64 {
         self.names.iter().find(|n| n.name == name).map_or(0, |n| n.messages)
     }
 
-    /// The names of all messages seen.
+    /// The names of all messages sent.
     pub(crate) fn message_names(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.names.iter().map(|n| n.name).collect();
         names.sort_unstable();
         names
     }
 
-    /// Says what does not add up, if anything.
+    /// Checks the consistency of the counters. The error names the first
+    /// inconsistency.
     pub(crate) fn check(&self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
         let c = &self.counts;
         let sum = |f: fn(&LevelUses) -> u64| self.levels.iter().map(|(_, uses)| f(uses)).sum::<u64>();
@@ -371,9 +374,9 @@ impl Tally {
         )?;
         at_most("hits of atomic accesses", sum(|r| r.sync_hits), "all of them", sum(|r| r.sync_accesses))?;
         let below = sum(|r| r.sync_accesses) - sum(|r| r.sync_hits);
-        at_most("atomic accesses served from afar", sum(|r| r.sync_remote), "those that did not hit", below)?;
+        at_most("remote atomic accesses", sum(|r| r.sync_remote), "atomic accesses that did not hit", below)?;
         let registered = sum(|r| r.lines_registered);
-        at_most("lines given back", sum(|r| r.lines_unregistered), "lines registered", registered)?;
+        at_most("lines unregistered", sum(|r| r.lines_unregistered), "lines registered", registered)?;
         let parts = c.load_wait_cycles
             + c.store_wait_cycles
             + c.atomic_load_wait_cycles
@@ -396,7 +399,7 @@ impl Tally {
         })
     }
 
-    /// Everything under its name.
+    /// Every counter by name.
     pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
         let mut all: BTreeMap<String, u64> = BTreeMap::new();
         all.extend(self.counts.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
@@ -488,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_books_pass_and_each_missing_entry_is_named() {
+    fn consistent_counters_pass_and_each_inconsistency_is_named() {
         let (tally, noc, dram) = balanced();
         assert_eq!(tally.check(&noc, &dram), Ok(()));
         let entries = tally.entries(&noc, &dram);

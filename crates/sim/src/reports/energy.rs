@@ -1,16 +1,16 @@
-//! Energy: so many picojoules an access, summed once at the end of a run.
+//! Energy: a cost in picojoules for each access, summed at the end of a run.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What the network's energy is charged for.
+/// The unit in which the network's energy is charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NocUnit {
-    /// Each message, however long and far.
+    /// Each message, of any length and distance.
     Message,
-    /// Each flit, however far.
+    /// Each flit, at any distance.
     #[default]
     Flit,
     /// Each flit on each hop.
@@ -33,11 +33,11 @@ pub struct EnergySpec {
     pub l2_write_pj: f64,
     /// A use of the network, in the unit that `noc_unit` names.
     pub noc_pj: f64,
-    /// What `noc_pj` is charged for.
+    /// The unit of `noc_pj`.
     pub noc_unit: NocUnit,
-    /// A line read from or written to main memory.
+    /// A read or write of a line in main memory.
     pub dram_pj: f64,
-    /// An access of a wavefront to its work-group's local memory.
+    /// An access of a wavefront to local memory.
     pub lds_pj: f64,
 }
 
@@ -58,7 +58,7 @@ impl EnergySpec {
     }
 }
 
-/// How often each thing that costs energy happened.
+/// The number of uses of each component that costs energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnergyUses {
     /// Vector instructions.
@@ -73,7 +73,7 @@ pub struct EnergyUses {
     pub l2_writes: u64,
     /// Uses of the network, in the system's unit.
     pub noc_uses: u64,
-    /// Lines moved from and to memory.
+    /// Lines read from or written to memory.
     pub dram_accesses: u64,
     /// Accesses to local memory.
     pub lds_accesses: u64,
@@ -91,7 +91,7 @@ pub struct Energy {
     pub l2: f64,
     /// The network.
     pub noc: f64,
-    /// The links between chiplets, on a machine of several.
+    /// The links between chiplets, on a machine with several.
     #[serde(default)]
     pub links: Option<f64>,
     /// Main memory.
@@ -101,12 +101,12 @@ pub struct Energy {
     /// Data arrays of further levels, by name.
     #[serde(default)]
     pub levels: BTreeMap<String, f64>,
-    /// All of the above.
+    /// The sum of the above.
     pub total: f64,
 }
 
 impl Energy {
-    /// What `uses` cost under `spec`, and further levels each by itself.
+    /// The energy of `uses` under `spec`. The energy of further levels is given.
     #[must_use]
     pub fn of(spec: &EnergySpec, uses: &EnergyUses, levels: BTreeMap<String, f64>) -> Energy {
         let cost = |count: u64, each: f64| count as f64 * each;
@@ -126,7 +126,7 @@ impl Energy {
         energy
     }
 
-    /// The same with the links between chiplets.
+    /// Adds the energy of the links between chiplets.
     #[must_use]
     pub fn with_links(self, picojoules: f64) -> Energy {
         Energy { links: Some(picojoules), total: self.total + picojoules, ..self }

@@ -1,4 +1,4 @@
-//! Why a run has no result.
+//! The errors of a run.
 
 use core::fmt;
 
@@ -6,39 +6,39 @@ use kernel::Fault;
 
 pub use crate::reports::stuck::{Awaited, Cause, Stuck, Wait};
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// The machine cannot be built, or the protocol cannot run on it.
     #[error("{0}")]
     Machine(String),
-    /// The program did something wrong.
+    /// The program made an error.
     #[error("{0}")]
     Fault(Box<Fault>),
-    /// The run does not get to its end.
+    /// The run did not finish.
     #[error("{0}")]
     Stuck(Box<Stuck>),
-    /// The protocol came to a row that its tables call impossible.
+    /// The protocol reached a row that its tables call impossible.
     #[error("the protocol failed at cycle {cycle}: {why} (seed {seed})")]
     Violation {
-        /// Which station, and what it says.
+        /// The station and its message.
         why: String,
-        /// When.
+        /// The cycle of the violation.
         cycle: u64,
         /// The seed of the run.
         seed: u64,
     },
-    /// What was counted does not add up: an error of the simulator.
+    /// The counters are inconsistent: an error of the simulator.
     #[error("the counters of the run do not add up: {0}")]
     Unreconciled(String),
-    /// The message that was to be lost was never sent.
+    /// The message to drop was never sent.
     #[error("{}", nothing_dropped(name, *nth, *sent, names))]
     NothingDropped {
-        /// Its name.
+        /// The name of the message.
         name: String,
-        /// Which one.
+        /// Its number among the messages of that name.
         nth: u64,
-        /// How many of that name were sent.
+        /// The number of messages of that name that were sent.
         sent: u64,
         /// The names of the messages that were sent.
         names: Vec<&'static str>,

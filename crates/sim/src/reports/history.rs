@@ -1,4 +1,4 @@
-//! The last messages of a run, for the case that it does not end.
+//! The last messages of a run, for the diagnosis of a stuck run.
 
 use proto::LineAddr;
 
@@ -6,9 +6,9 @@ use crate::queue::Cycle;
 
 /// A message that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Past {
+pub(crate) struct PastMessage {
     pub(crate) at: Cycle,
-    /// The number of a station; one behind the last is memory.
+    /// The number of a station, or of memory, which follows the last station.
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) name: &'static str,
@@ -16,27 +16,27 @@ pub(crate) struct Past {
     pub(crate) dropped: bool,
 }
 
-impl Past {
-    /// A message about a line, between stations that are still to be named.
-    pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> Past {
-        Past { at, from: 0, to: 0, name, line: Some(line), dropped: false }
+impl PastMessage {
+    /// A message about a line. The caller sets the stations.
+    pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> PastMessage {
+        PastMessage { at, from: 0, to: 0, name, line: Some(line), dropped: false }
     }
 }
 
-/// How many messages are remembered.
+/// The number of messages kept.
 const KEPT: usize = 1 << 13;
 
 /// The last messages sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
-    ring: Vec<Past>,
+    ring: Vec<PastMessage>,
     next: usize,
-    dropped: Vec<Past>,
+    dropped: Vec<PastMessage>,
 }
 
 impl History {
     #[inline]
-    pub(crate) fn sent(&mut self, past: Past) {
+    pub(crate) fn sent(&mut self, past: PastMessage) {
         if past.dropped {
             self.dropped.push(past);
         }
@@ -48,16 +48,16 @@ impl History {
         }
     }
 
-    /// The last `most` messages about a line, oldest first, with those that
-    /// were lost on purpose, however long ago.
-    pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<Past> {
+    /// The last `most` messages about a line, oldest first, and all dropped ones,
+    /// of any age.
+    pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<PastMessage> {
         let (newer, older) = self.ring.split_at(self.next);
-        let about = |past: &&Past| past.line == Some(line);
-        let mut last: Vec<Past> =
+        let about = |past: &&PastMessage| past.line == Some(line);
+        let mut last: Vec<PastMessage> =
             newer.iter().rev().chain(older.iter().rev()).filter(about).take(most).copied().collect();
         last.reverse();
         let lost = self.dropped.iter().filter(about).filter(|past| !last.contains(past)).copied();
-        let mut all: Vec<Past> = lost.collect();
+        let mut all: Vec<PastMessage> = lost.collect();
         all.extend(last);
         all
     }
@@ -68,9 +68,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_messages_of_a_line_are_kept_and_lost_ones_for_ever() {
+    fn the_last_messages_of_a_line_are_kept_and_dropped_ones_always() {
         let mut history = History::default();
-        let past = |at: u64, line: u64, dropped| Past {
+        let past = |at: u64, line: u64, dropped| PastMessage {
             at,
             from: 0,
             to: 1,

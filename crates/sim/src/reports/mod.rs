@@ -1,5 +1,5 @@
-//! What a run tells of itself: what it counted, where its cycles went, what it sent
-//! last, and why it has no result.
+//! The reports of a run: counters, attribution of cycles, last messages, and
+//! errors.
 
 pub mod attribution;
 pub(crate) mod counters;
@@ -27,7 +27,7 @@ use sample::{LEVELS, Sample};
 use samples::Samples;
 use times::Times;
 
-/// All that keeps account of a run. Every part of a machine reports here.
+/// The records of a run. Every part of a machine reports here.
 #[derive(Debug)]
 pub(crate) struct Reports<'a, Pr> {
     pub(crate) probe: &'a mut Pr,
@@ -58,38 +58,38 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
         }
     }
 
-    /// The last cycle before which no sample is due.
+    /// The last cycle before the next sample.
     pub(crate) fn before_next_sample(&self) -> Cycle {
         self.samples.before_next()
     }
 
-    /// Takes the samples that are due before anything happens in this cycle.
+    /// Takes the samples that are due before the events of this cycle.
     pub(crate) fn take_samples(&mut self, now: Cycle, noc: &NocTraffic, dram: &DramTraffic) {
         let (tally, line_bytes) = (&mut self.tally, self.line_bytes);
         self.samples.take(now, self.probe, || sample(tally, line_bytes, noc, dram));
     }
 
-    /// Takes the samples up to the last event, and one behind it.
+    /// Takes the samples up to the last event, and one after it.
     pub(crate) fn take_last_samples(&mut self, last: Cycle, noc: &NocTraffic, dram: &DramTraffic) {
         let (tally, line_bytes) = (&mut self.tally, self.line_bytes);
         self.samples.take_last(last, self.probe, || sample(tally, line_bytes, noc, dram));
     }
 
-    /// Sums up what was counted, and says what does not add up.
+    /// Sums and checks the counters.
     ///
     /// # Errors
-    /// The counters that contradict each other.
+    /// The counters that are inconsistent.
     pub(crate) fn check(&mut self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
         self.tally.sum_up();
-        self.tally.price_lines(self.line_bytes);
+        self.tally.convert_lines(self.line_bytes);
         self.tally.check(noc, dram)
     }
 }
 
-/// All counters as they stand.
+/// All counters at this moment.
 fn sample(tally: &mut Tally, line_bytes: u64, noc: &NocTraffic, dram: &DramTraffic) -> Sample {
     tally.sum_up();
-    tally.price_lines(line_bytes);
+    tally.convert_lines(line_bytes);
     let counts = &tally.counts;
     let levels = [
         (counts.line_requests + counts.order_requests).saturating_sub(counts.answers),

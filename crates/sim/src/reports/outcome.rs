@@ -1,4 +1,4 @@
-//! What a run gives back.
+//! The result of a run.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use crate::queue::Cycle;
 use crate::reports::attribution::Attribution;
 use crate::reports::energy::Energy;
 
-/// When a kernel ran, launch and end included.
+/// The time of a kernel, including its launch and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelTime {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// When its launch began.
+    /// The cycle at which its launch began.
     pub from: Cycle,
-    /// When its end was complete.
+    /// The cycle at which its end was complete.
     pub until: Cycle,
 }
 
-/// The result of a run that came to its end and whose books balance.
+/// The result of a run that finished with consistent counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How long the timed part took.
+    /// The cycles of the timed part.
     pub cycles: Cycle,
-    /// What the program computed. Whether it is right is for the caller to say.
+    /// The program's answer. The caller checks it.
     pub answer: Answer,
-    /// Everything that was counted, by name; the attribution as `cycles.CAUSE`.
+    /// Every counter by name. The attribution is included as `cycles.CAUSE`.
     pub counters: BTreeMap<String, u64>,
-    /// Where the cycles went; they add up to [`Outcome::cycles`].
+    /// The cycles by cause. They add up to [`Outcome::cycles`].
     pub attribution: Attribution,
     /// The energy, in picojoules.
     pub energy: Energy,
-    /// How often each row of the protocol's tables fired.
+    /// The number of times that each row of the protocol's tables fired.
     pub coverage: Coverage,
-    /// The kernels, in the order in which they ran.
+    /// The kernels in the order in which they ran.
     pub kernels: Vec<KernelTime>,
-    /// What each link of the network carried.
+    /// The traffic of each link of the network.
     pub links: Vec<(LinkEnds, LinkTraffic)>,
-    /// How many events the simulation took.
+    /// The number of events of the simulation.
     pub events: u64,
 }

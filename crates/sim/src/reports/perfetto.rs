@@ -1,9 +1,9 @@
-//! A time line of a run as a Perfetto trace: it opens in the Perfetto UI.
+//! A timeline of a run in the trace format of the Perfetto UI.
 //!
-//! One track for each wavefront slot, L1, L2 bank, link and memory channel, and
-//! counters of each interval. Time is that of the machine's clock, rounded to
-//! nanoseconds; every slice notes its first cycle. Packets are written as they
-//! come, so that a long run needs no memory.
+//! There is one track for each wavefront slot, L1, L2 bank, link and memory
+//! channel, and counters for each interval. Time is that of the machine's clock,
+//! rounded to nanoseconds; every slice has its first cycle as a note. Packets are
+//! written immediately, so memory use does not grow with the run.
 
 mod intervals;
 mod packet;
@@ -28,10 +28,10 @@ const SLICE_END: i32 = 2;
 const COUNTER: i32 = 4;
 const STATE_CLEARED: u32 = 1;
 const NEEDS_STATE: u32 = 2;
-/// All packets are of one sequence.
+/// The sequence of all packets.
 const SEQUENCE: u32 = 1;
 
-/// What a track stands for.
+/// The subject of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Track {
     /// A heading with tracks below it.
@@ -47,28 +47,28 @@ enum Track {
     Counter(&'static str, &'static str),
 }
 
-/// How many cycles an interval of the counters has, unless told otherwise.
+/// The default interval of the counters, in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 
-/// The clock of the machine; 1 GHz if it is not known.
+/// The clock of the machine; 1 GHz if it is unknown.
 fn clock_mhz(layout: &Layout) -> u32 {
     if layout.clock_mhz == 0 { 1000 } else { layout.clock_mhz }
 }
 
 /// A track that was declared.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct TrackState {
     uuid: u64,
-    /// Where its last slice ended: slices of a track do not overlap.
+    /// The end of its last slice. Slices of a track do not overlap.
     end: Cycle,
 }
 
-/// Writes a time line while the run goes on.
+/// Writes a timeline during a run.
 #[derive(Debug)]
 pub struct Timeline<W: Write> {
     out: W,
     layout: Layout,
-    tracks: BTreeMap<Track, Open>,
+    tracks: BTreeMap<Track, TrackState>,
     names: BTreeMap<String, u64>,
     intervals: Intervals,
     has_begun: bool,
@@ -77,12 +77,12 @@ pub struct Timeline<W: Write> {
 }
 
 impl<W: Write> Timeline<W> {
-    /// A time line that is written to `out`. Wrap a file in a `BufWriter`.
+    /// A timeline that is written to `out`. Wrap a file in a `BufWriter`.
     pub fn new(out: W) -> Timeline<W> {
         Timeline::with_interval(out, EVERY)
     }
 
-    /// The same, with a value of each counter every so many cycles.
+    /// A timeline with a value of each counter every `every` cycles.
     pub fn with_interval(out: W, every: NonZeroU64) -> Timeline<W> {
         Timeline {
             out,
@@ -96,10 +96,10 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Ends the trace and gives the writer back.
+    /// Ends the trace and returns the writer.
     ///
     /// # Errors
-    /// The first error that writing met.
+    /// The first error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         match self.failed {
             Some(error) => Err(error),
@@ -123,14 +123,14 @@ impl<W: Write> Timeline<W> {
         self.failed = written.err();
     }
 
-    /// The track, which is declared at its first use.
-    fn track(&mut self, track: Track) -> Open {
+    /// The state of a track, which is declared at its first use.
+    fn track(&mut self, track: Track) -> TrackState {
         if let Some(&open) = self.tracks.get(&track) {
             return open;
         }
         let (name, parent) = self.name_of(track);
         let parent = parent.map(|group| self.track(Track::Group(group)).uuid);
-        let open = Open { uuid: self.tracks.len() as u64 + 1, end: 0 };
+        let open = TrackState { uuid: self.tracks.len() as u64 + 1, end: 0 };
         self.tracks.insert(track, open);
         let counter = match track {
             Track::Counter(_, unit) => Some(CounterDescriptor { unit_name: unit.to_owned() }),
@@ -170,7 +170,7 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Draws a slice; what overlaps the track's last slice is cut off.
+    /// Writes a slice. The part that overlaps the track's last slice is cut off.
     fn slice(&mut self, track: Track, name: &str, from: Cycle, until: Cycle, notes: &[(&str, u64)]) {
         let open = self.track(track);
         let from = from.max(open.end);
@@ -204,7 +204,7 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// Draws a value of a counter.
+    /// Writes a value of a counter.
     fn value(&mut self, value: Value) {
         let open = self.track(Track::Counter(value.name, value.unit));
         self.write(Packet {
@@ -219,13 +219,13 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// When a cycle begins, by the clock of the machine.
+    /// The time at which a cycle begins, by the clock of the machine.
     fn nanoseconds(&self, cycle: Cycle) -> u64 {
         let clock = u128::from(clock_mhz(&self.layout));
         u64::try_from((u128::from(cycle) * 1000 + clock / 2) / clock).unwrap_or(u64::MAX)
     }
 
-    /// The number of a name, which is written out at its first use.
+    /// The number of a name, which is written at its first use.
     fn intern(&mut self, name: &str) -> (u64, Option<InternedData>) {
         if let Some(&iid) = self.names.get(name) {
             return (iid, None);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_that_of_the_clock_and_each_slice_keeps_its_cycle() {
+    fn timestamps_follow_the_clock_and_each_slice_keeps_its_cycle() {
         let mut timeline = Timeline::new(Vec::new());
         timeline.begin(&Layout { clock_mhz: 1200, ..layout() });
         timeline.serve(0, "Get", None, 1200, 1203);
@@ -403,7 +403,8 @@ mod tests {
         };
         assert_eq!(of_kind(SLICE_BEGIN), [1000, 2000]);
         assert_eq!(of_kind(SLICE_END), [1003, 2005]);
-        // Levels stand at the end of their interval, all else at its beginning.
+        // Levels are written at the end of their interval, other counters at its
+        // beginning.
         assert!(of_kind(COUNTER).iter().all(|at| *at == 0 || *at == 1000), "{:?}", of_kind(COUNTER));
         let cycles: Vec<_> = trace
             .packet
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_writer_comes_out_at_the_end() {
+    fn finish_returns_an_error_of_the_writer() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -1,8 +1,8 @@
-//! Watching a run.
+//! Probes: observers of a run.
 //!
-//! A [`Probe`] sees what the machine does, when it does it. Every method has an
-//! empty default, and a run is compiled for its probe: what is not watched
-//! costs nothing. A probe changes nothing of the run.
+//! A [`Probe`] is told of every event of the machine when it happens. Every method
+//! has an empty default, and a run is compiled for its probe, so an event without
+//! an observer costs nothing. A probe does not affect the run.
 
 use core::num::NonZeroU64;
 
@@ -14,12 +14,12 @@ use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
 
-/// Where a wavefront runs.
+/// The place of a wavefront.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaveAt {
     /// The compute unit.
     pub cu: u32,
-    /// The wavefront's slot there.
+    /// Its slot on the compute unit.
     pub slot: u32,
     /// Its kernel.
     pub kernel: KernelId,
@@ -29,7 +29,7 @@ pub struct WaveAt {
     pub wave: u32,
 }
 
-/// A message, when it enters the network.
+/// A message that enters the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSeen {
     /// Its name in the protocol.
@@ -38,43 +38,43 @@ pub struct MessageSeen {
     pub from: u32,
     /// The number of the receiving station.
     pub to: u32,
-    /// The line it is about, if any.
+    /// The line it concerns, if any.
     pub line: Option<LineAddr>,
-    /// Bytes, the header included.
+    /// Its bytes, including the header.
     pub bytes: u32,
-    /// When it was sent.
+    /// The cycle at which it enters the network.
     pub sent: Cycle,
-    /// When it arrives.
+    /// The cycle at which it arrives.
     pub arrives: Cycle,
 }
 
-/// The names of what a machine is made of.
+/// The components of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// The stations of the protocol, for example `L2[3]`, by number.
     pub stations: Vec<String>,
     /// The links of the network, by number.
     pub links: Vec<LinkEnds>,
-    /// How many compute units it has.
+    /// The number of compute units.
     pub compute_units: u32,
-    /// How many chiplets they stand on.
+    /// The number of chiplets.
     pub chiplets: u32,
-    /// The clock that cycles count; zero if it is not known.
+    /// The clock of the machine; zero if it is unknown.
     pub clock_mhz: u32,
-    /// How many channels memory has.
+    /// The number of memory channels.
     pub dram_channels: u32,
 }
 
-/// Sees a run.
-#[allow(unused_variables, reason = "the defaults look at nothing")]
+/// An observer of a run.
+#[allow(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Probe {
     /// The run begins.
     #[inline]
     fn begin(&mut self, layout: &Layout) {}
-    /// The host launches a kernel; it runs after those launched before it.
+    /// The host launches a kernel, which runs after those launched before it.
     #[inline]
     fn launch(&mut self, now: Cycle, kernel: KernelId, name: &str) {}
-    /// A kernel ran, launch and end included.
+    /// A kernel has run. The times include its launch and its end.
     #[inline]
     fn kernel(&mut self, name: &str, from: Cycle, until: Cycle) {}
     /// A wavefront starts.
@@ -92,13 +92,13 @@ pub trait Probe {
     /// An operation of a wavefront is complete.
     #[inline]
     fn complete(&mut self, at: WaveAt, op: &Posted, issued: Cycle, until: Cycle) {}
-    /// The host issues an operation; a copy of an array is complete at once.
+    /// The host issues an operation. A copy of an array is complete at once.
     #[inline]
     fn host_issue(&mut self, now: Cycle, op: &Posted) {}
     /// An operation of the host is complete.
     #[inline]
     fn host_complete(&mut self, now: Cycle, op: &Posted) {}
-    /// A wavefront goes on behind a barrier.
+    /// A wavefront continues after a barrier.
     #[inline]
     fn barrier(&mut self, now: Cycle, at: WaveAt) {}
     /// A station serves an input.
@@ -114,20 +114,19 @@ pub trait Probe {
     /// Memory serves an access.
     #[inline]
     fn dram(&mut self, access: &DramUse) {}
-    /// How many cycles lie between two samples; nothing if none are taken.
+    /// The number of cycles between two samples, or `None` for no samples.
     fn sample_every(&self) -> Option<NonZeroU64> {
         None
     }
-    /// What was counted so far, after each interval and at the end of a run
-    /// that ends well.
+    /// The counters so far, after each interval and at the end of a successful run.
     fn sample(&mut self, sample: &Sample) {}
-    /// The arrays of the program, when the run ends, however it ends.
+    /// The arrays of the program, at the end of any run.
     #[inline]
     fn arrays(&mut self, arrays: &[ArrayInfo]) {}
-    /// The run has ended well.
+    /// The run ended successfully.
     #[inline]
     fn end(&mut self, now: Cycle) {}
 }
 
-/// Watches nothing.
+/// The probe that ignores everything.
 impl Probe for () {}

@@ -1,18 +1,19 @@
-//! Is the run still getting anywhere?
+//! Detection of runs without progress.
 //!
-//! Progress is a wavefront that retires or a byte that changes. What changes
-//! memory or local memory is seen at once; a store into a cache may write the
-//! value that stood there, which nobody can tell from outside. So while there
-//! was progress not long ago, nothing is examined; after that, every operation
-//! is compared with what its wavefront did before. A wavefront that does
-//! something new (another address, another value) still gets somewhere, if
-//! only to the end of a long loop; one that repeats itself does not.
+//! Progress is a wavefront that retires or a byte that changes. A change of memory
+//! or local memory is visible at once. A store into a cache is not: it may write
+//! the value that was already there. As long as the last progress is recent,
+//! operations are therefore not examined. After that, each operation is compared
+//! with the earlier ones of its wavefront. A wavefront with a new operation
+//! (another address, another value) still advances, for example in a long loop. A
+//! wavefront that only repeats operations does not.
 //!
-//! The user says for how many cycles nothing may happen. Two things take longer
-//! than a small number of cycles although all is well. A long computation is waited
-//! for: the cycles count from its end. While operations are examined, that is so
-//! once for each length and wavefront, and so a spin with pauses is found too. And
-//! the machine's own delays are the least that is waited: see [`least_patience`].
+//! The user sets the patience: the number of cycles without progress that are
+//! allowed. Two things can take longer without an error. A long computation extends
+//! the limit: the cycles count from its end. While operations are examined, each
+//! length of computation extends it only once for each wavefront, so a spin with
+//! pauses is found too. The machine's own latencies are the lower bound of the
+//! limit: see [`least_patience`].
 
 use core::hash::{Hash, Hasher};
 
@@ -22,22 +23,22 @@ use crate::config::System;
 use crate::network::noc::Topology;
 use crate::queue::Cycle;
 
-/// A run is never given up in less than so many round trips to memory: accesses
-/// queue behind each other.
+/// The least patience in round trips to memory. Accesses queue behind each other.
 const ROUND_TRIPS: u64 = 16;
-/// Nor in less than so many periods of the longest timer.
+/// The least patience in periods of the longest timer.
 const TIMER_PERIODS: u64 = 4;
-/// A computation is long if so many of it are more than the patience.
+/// A computation is long if this many of it exceed the patience.
 const LONG_TIMES: u64 = 4;
 
-/// Who is busy in the eyes of [`Watch`], beside wavefronts.
+/// Numbers of busy components for [`Watch`]. Smaller numbers are wavefronts. This
+/// one is the host.
 pub(crate) const BUSY_HOST: u32 = u32::MAX;
-/// The command processor, which launches a kernel.
+/// The command processor, during a launch.
 pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
-/// The first station; the others are below it.
+/// The first station. The others have lower numbers.
 pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
 
-/// The cycles that a machine needs to show progress, whatever a user asks for.
+/// The least patience that the latencies of a machine allow.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;
     let hops = match noc.topology {
@@ -46,10 +47,10 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         }
         Topology::Crossbar { .. } => 1,
     };
-    let mut way = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
+    let mut path = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
     if system.chiplets > 1 {
-        // Over two networks and the link between them.
-        way = 2 * way + u64::from(system.links.latency_cycles);
+        // A path that crosses two networks and the link between them.
+        path = 2 * path + u64::from(system.links.latency_cycles);
     }
     let dram = &system.dram;
     let further = system.levels.iter().map(|level| u64::from(level.latency_cycles)).sum::<u64>();
@@ -60,13 +61,13 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         dram.row_miss_cycles,
         system.host.memory_latency_cycles,
     ];
-    let round_trip = 2 * way + served.map(u64::from).iter().sum::<u64>() + further;
+    let round_trip = 2 * path + served.map(u64::from).iter().sum::<u64>() + further;
     let timers = &system.timers;
     let timer = timers.drain_cycles.max(timers.epoch_cycles).max(timers.tick_cycles);
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
 }
 
-/// Watches for progress.
+/// Detects a run without progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     patience_cycles: u64,
@@ -74,7 +75,7 @@ pub(crate) struct Watch {
     /// The last operation that was new, while operations are examined.
     last_novelty: Cycle,
     examining: bool,
-    /// When the last long computation ends.
+    /// The end of the last long computation.
     busy_until: Cycle,
     seen: FxHashSet<u64>,
 }
@@ -91,7 +92,7 @@ impl Watch {
         }
     }
 
-    /// Something happened that cannot happen for ever.
+    /// Records an event that cannot repeat forever.
     #[inline]
     pub(crate) fn progress(&mut self, now: Cycle) {
         self.last_progress = now;
@@ -101,7 +102,8 @@ impl Watch {
         }
     }
 
-    /// Someone is busy for that long: no reason to lose patience.
+    /// Records that a component is busy for some cycles, which extends the limit if
+    /// they are many.
     #[inline]
     pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
         if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {
@@ -111,32 +113,33 @@ impl Watch {
 
     #[cold]
     fn busy_long(&mut self, now: Cycle, who: u32, cycles: u64) {
-        // Who pauses again and again for as long gets nowhere.
+        // A repeated pause of the same length is not progress.
         if !self.examining || self.seen.insert(hash(("busy", who, cycles))) {
             self.busy_until = self.busy_until.max(now.saturating_add(cycles));
         }
     }
 
-    /// Shall operations be examined?
+    /// Whether operations are to be examined.
     #[inline]
     pub(crate) fn is_examining(&self) -> bool {
         self.examining
     }
 
-    /// When progress was last made.
+    /// The cycle of the last progress.
     pub(crate) fn last_progress(&self) -> Cycle {
         self.last_progress
     }
 
-    /// Examines an operation: anything that tells it from an earlier one.
+    /// Examines an operation, given by everything that distinguishes it from
+    /// another.
     pub(crate) fn examine(&mut self, now: Cycle, operation: impl Hash) {
         if self.seen.insert(hash(operation)) {
             self.last_novelty = now;
         }
     }
 
-    /// Until then nothing can be lost.
-    pub(crate) fn lost_after(&self) -> Cycle {
+    /// The cycle up to which the run cannot be stuck.
+    pub(crate) fn stuck_after(&self) -> Cycle {
         let since = match self.examining {
             true => self.last_novelty.max(self.busy_until),
             false => self.last_progress,
@@ -144,9 +147,10 @@ impl Watch {
         since.saturating_add(self.patience_cycles)
     }
 
-    /// Has nothing progressed for too long?
-    pub(crate) fn is_lost(&mut self, now: Cycle) -> bool {
-        if now <= self.lost_after() {
+    /// Whether the run has made no progress for too long. Begins the examination of
+    /// operations when it is needed.
+    pub(crate) fn is_stuck(&mut self, now: Cycle) -> bool {
+        if now <= self.stuck_after() {
             return false;
         }
         if !self.examining {
@@ -204,45 +208,45 @@ mod tests {
                 - two,
             16 * 2 * 5
         );
-        assert!(two > usual, "a way between chiplets crosses two networks");
+        assert!(two > usual, "a path between chiplets crosses two networks");
     }
 
     #[test]
-    fn repeating_operations_lose_patience_and_new_ones_do_not() {
+    fn repeated_operations_exhaust_the_patience_and_new_ones_do_not() {
         let mut watch = Watch::new(100);
-        assert!(!watch.is_lost(100));
-        assert!(!watch.is_lost(101));
+        assert!(!watch.is_stuck(100));
+        assert!(!watch.is_stuck(101));
         assert!(watch.is_examining());
         watch.examine(150, (0, 1));
         watch.examine(190, (0, 2));
         watch.examine(195, (0, 1));
-        assert_eq!(watch.lost_after(), 290);
-        assert!(!watch.is_lost(290));
-        assert!(watch.is_lost(291));
+        assert_eq!(watch.stuck_after(), 290);
+        assert!(!watch.is_stuck(290));
+        assert!(watch.is_stuck(291));
         watch.progress(291);
-        assert_eq!(watch.lost_after(), 391);
-        assert!(!watch.is_examining() && !watch.is_lost(391));
+        assert_eq!(watch.stuck_after(), 391);
+        assert!(!watch.is_examining() && !watch.is_stuck(391));
     }
 
     #[test]
-    fn a_long_computation_is_waited_for_and_does_not_count_afterwards() {
+    fn a_long_computation_extends_the_patience_only_until_it_ends() {
         let mut watch = Watch::new(100);
         watch.busy(0, 0, 1000);
-        assert!(!watch.is_lost(101) && watch.is_examining());
-        assert!(!watch.is_lost(1100));
-        assert!(watch.is_lost(1101));
+        assert!(!watch.is_stuck(101) && watch.is_examining());
+        assert!(!watch.is_stuck(1100));
+        assert!(watch.is_stuck(1101));
         watch.progress(5000);
-        assert!(!watch.is_lost(5101) && !watch.is_lost(5201));
-        assert!(watch.is_lost(5202), "what was asked for, as nobody is busy");
+        assert!(!watch.is_stuck(5101) && !watch.is_stuck(5201));
+        assert!(watch.is_stuck(5202), "the patience, because nothing is busy");
     }
 
     #[test]
-    fn pauses_of_the_same_length_again_and_again_are_no_progress() {
+    fn repeated_pauses_of_the_same_length_are_not_progress() {
         let mut watch = Watch::new(100);
         let lost = (0..100).find(|round| {
             let now = round * 1000;
             watch.busy(now, 7, 900);
-            watch.is_lost(now + 950)
+            watch.is_stuck(now + 950)
         });
         assert_eq!(lost, Some(2), "the second pause is the last one that is new");
     }

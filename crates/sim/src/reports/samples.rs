@@ -1,4 +1,4 @@
-//! When counters are looked at while the run goes on, for a probe that asks for it.
+//! The schedule of samples for a probe.
 
 use core::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 use crate::reports::sample::Sample;
 
-/// When the next sample is due.
+/// The time of the next sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Samples {
     every: Option<NonZeroU64>,
@@ -18,12 +18,12 @@ impl Samples {
         Samples { every, next: every.map_or(Cycle::MAX, NonZeroU64::get) }
     }
 
-    /// The last cycle in which no sample is due.
+    /// The last cycle before the next sample.
     pub(crate) fn before_next(self) -> Cycle {
         self.next - 1
     }
 
-    /// Takes the samples that are due before anything happens in this cycle.
+    /// Takes the samples that are due before the events of this cycle.
     pub(crate) fn take(&mut self, now: Cycle, probe: &mut impl Probe, sample: impl FnOnce() -> Sample) {
         let Some(every) = self.every.filter(|_| self.next <= now) else { return };
         let mut sample = sample();
@@ -34,7 +34,7 @@ impl Samples {
         }
     }
 
-    /// Takes the samples up to the last event, and one behind it.
+    /// Takes the samples up to the last event, and one after it.
     pub(crate) fn take_last(
         &mut self,
         last: Cycle,

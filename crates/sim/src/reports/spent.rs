@@ -1,34 +1,34 @@
-//! On what operations spend their time: on waiting for the port, on acquiring,
-//! on releasing, in queues on the way, and on the access.
+//! The waits of an operation by cause: port, acquire, release, queues, and the
+//! access.
 //!
-//! The time of an operation is that of its slowest line, whose request says
-//! step by step what it is at. What an answer has waited for in queues is known
-//! from the messages that brought it.
+//! The time of an operation is that of its slowest line. The protocol reports the
+//! activity of a line's request step by step. The messages that bring the answer
+//! carry their queue waits.
 
 use proto::{Op, Spending};
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
-/// Cycles beside the access itself. An operation takes far fewer than 2^32;
-/// what is beyond counts as access.
+/// Cycles of waits other than the access itself. An operation takes far fewer than
+/// 2^32 cycles; an excess counts as access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Beside {
-    /// In front of the L1's port.
+pub(crate) struct Waits {
+    /// At the L1's port.
     pub(crate) port: u32,
     pub(crate) acquire: u32,
     pub(crate) release: u32,
-    /// In queues, wherever it was at that time.
+    /// In queues, during any activity.
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
-    /// In queues while it acquired or released.
+    /// In queues during acquires and releases.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
 }
 
-impl Beside {
-    pub(crate) fn add(&mut self, more: &Beside) {
+impl Waits {
+    pub(crate) fn add(&mut self, more: &Waits) {
         self.port = self.port.saturating_add(more.port);
         self.acquire = self.acquire.saturating_add(more.acquire);
         self.release = self.release.saturating_add(more.release);
@@ -40,16 +40,16 @@ impl Beside {
     }
 }
 
-/// The time of a request.
+/// The time account of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
-    beside: Beside,
+    waits: Waits,
     on: Spending,
     since: Cycle,
 }
 
 impl Spent {
-    /// A request that comes to its station, after it has waited for the port.
+    /// A request that reaches its station after a wait for the port.
     #[inline]
     pub(crate) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
@@ -57,21 +57,21 @@ impl Spent {
             Op::KernelEnd(_) => Spending::Release,
             Op::Load | Op::Store | Op::Rmw(_) | Op::Fence => Spending::Access,
         };
-        Spent { beside: Beside { port: small(waited), ..Beside::default() }, on, since: now }
+        Spent { waits: Waits { port: small(waited), ..Waits::default() }, on, since: now }
     }
 
-    /// The request turns to something else, for which something came that has waited
-    /// in queues.
-    pub(crate) fn turn(&mut self, now: Cycle, on: Spending, trail: Trail) {
-        *self = Spent { beside: self.until(now, trail), on, since: now };
+    /// Changes the activity of the request. The input that changes it has waited in
+    /// queues for `trail`.
+    pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
+        *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// What it has spent until now, when something came that has waited in
-    /// queues. A queue counts no longer than the request has been at what it
-    /// is at: what came may have been under way before.
+    /// The waits until now, when an input arrived that has waited in queues for
+    /// `trail`. Queue waits are limited to the time of the current activity,
+    /// because the input may have been under way before it began.
     #[inline]
-    pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Beside {
-        let mut beside = self.beside;
+    pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
+        let mut waits = self.waits;
         let all = small(now - self.since);
         let mut left = all;
         let mut take = |queued: u32| {
@@ -80,21 +80,21 @@ impl Spent {
             taken
         };
         if trail != Trail::default() {
-            beside.dram = beside.dram.saturating_add(take(trail.dram));
-            beside.bank = beside.bank.saturating_add(take(trail.bank));
-            beside.noc = beside.noc.saturating_add(take(trail.noc));
+            waits.dram = waits.dram.saturating_add(take(trail.dram));
+            waits.bank = waits.bank.saturating_add(take(trail.bank));
+            waits.noc = waits.noc.saturating_add(take(trail.noc));
         }
         match self.on {
             Spending::Access => {}
             Spending::Acquire => {
-                beside.acquire = beside.acquire.saturating_add(all);
-                beside.acquire_queued = beside.acquire_queued.saturating_add(all - left);
+                waits.acquire = waits.acquire.saturating_add(all);
+                waits.acquire_queued = waits.acquire_queued.saturating_add(all - left);
             }
             Spending::Release => {
-                beside.release = beside.release.saturating_add(all);
-                beside.release_queued = beside.release_queued.saturating_add(all - left);
+                waits.release = waits.release.saturating_add(all);
+                waits.release_queued = waits.release_queued.saturating_add(all - left);
             }
         }
-        beside
+        waits
     }
 }

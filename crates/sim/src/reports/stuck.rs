@@ -1,100 +1,101 @@
-//! A run that does not get to its end: who waits for what.
+//! The diagnosis of a run that does not finish: which thread waits for what.
 
 use core::fmt;
 
 use proto::words::{counted, plural};
 
-/// A run that does not get to its end.
+/// A run that does not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// How it shows.
+    /// The symptom.
     pub cause: Cause,
-    /// When it was given up.
+    /// The cycle at which the run was stopped.
     pub cycle: u64,
     /// The seed of the run.
     pub seed: u64,
-    /// Who waits: the host first, then wavefronts by compute unit and slot.
+    /// The waits: that of the host first, then those of wavefronts by compute unit
+    /// and slot.
     pub waits: Vec<Wait>,
-    /// Kernels and work-groups that wait, in words.
+    /// Kernels and work-groups that wait, as text.
     pub kernels: Vec<String>,
-    /// What is parked at the stations, in words.
+    /// The parked inputs of the stations, as text.
     pub parked: Vec<String>,
-    /// The last messages about the lines that are waited for.
+    /// The last messages about the lines that threads wait for.
     pub lines: Vec<LineHistory>,
 }
 
-/// How it shows that a run does not get to its end.
+/// The symptom of a run that does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Everybody waits for something that nobody will do.
+    /// Everything waits, and no event is pending.
     NothingMoves,
-    /// For so long no byte changed and no wavefront retired.
+    /// No byte changed and no wavefront retired for too long.
     NoProgress {
-        /// For how long.
+        /// The number of cycles without progress.
         idle_cycles: u64,
     },
-    /// The run took more cycles than it was allowed.
+    /// The run exceeded its limit of cycles.
     TooLong {
-        /// How many.
+        /// The number of cycles taken.
         cycles: u64,
     },
 }
 
-/// One that waits.
+/// A thread that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The host, or a wavefront, in words.
+    /// The host or a wavefront, as text.
     pub who: String,
-    /// For what.
+    /// The thing it waits for.
     pub what: Awaited,
-    /// Where in the program's source.
+    /// The place in the program's source.
     pub site: String,
 }
 
-/// What one waits for.
+/// The thing that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// An answer to an operation.
     Answer {
         /// The operation: `load`, `atomic`, ...
         what: &'static str,
-        /// The place, by array where it is known.
+        /// The accessed place, by array if it is known.
         place: String,
-        /// Since when.
+        /// The cycle of the issue.
         since: u64,
-        /// Where the request stands, in words.
+        /// The location of the request, as text.
         at: String,
     },
     /// The other wavefronts of its work-group.
     Barrier {
-        /// How many are there.
+        /// The number of wavefronts at the barrier.
         arrived: u32,
-        /// How many have ended and will never come.
+        /// The number of wavefronts that have ended and will not arrive.
         ended: u32,
-        /// How many there are in all.
+        /// The number of wavefronts in all.
         waves: u32,
     },
-    /// Nothing: it goes round in circles.
+    /// A change of a value, in a loop.
     Spins {
-        /// The operation it does again and again.
+        /// The operation that it repeats.
         what: &'static str,
-        /// The place, by array where it is known.
+        /// The accessed place, by array if it is known.
         place: String,
-        /// The value it found there last.
+        /// The last value read.
         value: Option<u64>,
     },
     /// The end of a kernel.
     Kernel(String),
-    /// Its first step, or its turn on the SIMD unit.
+    /// Its first instruction, or a turn on the SIMD unit.
     Turn,
 }
 
 /// The last messages about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineHistory {
-    /// The line, in words.
+    /// The line, as text.
     pub line: String,
-    /// The messages, oldest first, in words.
+    /// The messages, oldest first, as text.
     pub messages: Vec<String>,
 }
 
@@ -111,7 +112,7 @@ impl fmt::Display for Awaited {
             ),
             Awaited::Spins { what, place, value } => {
                 write!(f, "repeats its {what}{place} without progress")?;
-                value.map_or(Ok(()), |value| write!(f, "; it last found {value}"))
+                value.map_or(Ok(()), |value| write!(f, "; the last value read is {value}"))
             }
             Awaited::Kernel(name) => write!(f, "waits for the end of kernel `{name}`"),
             Awaited::Turn => f.write_str("waits for its turn"),
@@ -119,21 +120,21 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// How many waits a message names before it only counts them.
+/// The number of waits that a message lists. Further ones are only counted.
 const WAITS_SHOWN: usize = 12;
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stuck { cycle, seed, .. } = self;
         match self.cause {
-            Cause::NothingMoves => write!(f, "the run cannot go on: nothing moves after cycle {cycle}")?,
+            Cause::NothingMoves => write!(f, "the run is stuck: no event is pending after cycle {cycle}")?,
             Cause::NoProgress { idle_cycles } => write!(
                 f,
                 "the run makes no progress: no wavefront retired and no byte changed for {}, up to cycle {cycle}",
                 counted(idle_cycles, "cycle")
             )?,
             Cause::TooLong { cycles } => {
-                write!(f, "the run was given up after {}", counted(cycles, "cycle"))?;
+                write!(f, "the run was stopped after {}", counted(cycles, "cycle"))?;
             }
         }
         write!(f, " (seed {seed})")?;
@@ -156,7 +157,7 @@ impl fmt::Display for Stuck {
         for LineHistory { line, messages } in &self.lines {
             write!(f, "\n  last messages about {line}:")?;
             if messages.is_empty() {
-                f.write_str(" none that are remembered")?;
+                f.write_str(" none recorded")?;
             }
             for message in messages {
                 write!(f, "\n    {message}")?;

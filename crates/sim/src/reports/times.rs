@@ -1,36 +1,35 @@
-//! Keeps the account of [`crate::attribution`] while a machine runs.
+//! The bookkeeping of [`crate::attribution`] during a run.
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Attribution, Cause};
-use crate::reports::spent::Beside;
+use crate::reports::spent::Waits;
 
-/// Where the cycles went so far.
+/// The attribution so far.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// Of the kernels that have ended.
+    /// For the kernels that have ended.
     run: Attribution,
-    /// Of the slots that the running kernel has used.
+    /// For the slots that the running kernel has used.
     slots: Attribution,
     used: Vec<u32>,
     by_slot: Vec<Slot>,
-    /// Counts the kernels that were launched.
+    /// The number of kernels launched.
     kernels: u32,
-    /// When the step began at which the kernel is: its launch, its acquire, its
-    /// running or its release.
+    /// The beginning of the kernel's phase: launch, acquire, run or release.
     since: Cycle,
 }
 
 /// The account of a wavefront slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// Up to when it is known on what its time was spent.
+    /// The cycle up to which its time is attributed.
     mark: Cycle,
     /// The last kernel that used it.
     kernel: u32,
 }
 
 impl Times {
-    /// Of a machine with so many wavefront slots.
+    /// The accounts of a machine with this many wavefront slots.
     pub(crate) fn new(slots: usize) -> Times {
         Times {
             run: Attribution::default(),
@@ -42,19 +41,19 @@ impl Times {
         }
     }
 
-    /// A kernel begins to be launched.
+    /// Begins the launch of a kernel.
     pub(crate) fn launching(&mut self, now: Cycle) {
         self.kernels += 1;
         self.since = now;
     }
 
-    /// The kernel is launched, has acquired, or has released.
-    pub(crate) fn step_done(&mut self, now: Cycle, cause: Cause) {
+    /// Ends the launch, the acquire or the release of a kernel.
+    pub(crate) fn phase_done(&mut self, now: Cycle, cause: Cause) {
         self.run.add(cause, now - self.since);
         self.since = now;
     }
 
-    /// A wavefront takes its first step in a slot.
+    /// Starts a wavefront in a slot.
     pub(crate) fn started(&mut self, now: Cycle, number: u32) {
         let slot = &mut self.by_slot[number as usize];
         if slot.kernel != self.kernels {
@@ -64,7 +63,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// The wavefront in a slot was busy with something since it was last looked at.
+    /// Attributes the time of a slot since its last mark to a cause.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -72,15 +71,15 @@ impl Times {
         slot.mark = now;
     }
 
-    /// The wavefront in a slot has stood still for an operation, which spent this
-    /// beside its access.
+    /// Attributes the time since the last mark to an operation that held the
+    /// wavefront up. `spent` are the operation's waits other than its access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
         number: u32,
         access: Cause,
         issued_at: Cycle,
-        spent: &Beside,
+        spent: &Waits,
     ) {
         let slot = &mut self.by_slot[number as usize];
         let stood = now - slot.mark;
@@ -90,7 +89,8 @@ impl Times {
         if stood == 0 || all == 0 {
             return slots.add(access, stood);
         }
-        // Wide enough: no run has 2^64 cycles, and a wait is far shorter.
+        // 128 bits are wide enough: no run has 2^64 cycles, and waits are far
+        // shorter.
         let share = |cycles: u32| (u128::from(cycles) * u128::from(stood.min(all)) / u128::from(all)) as u64;
         let mut left = stood;
         for (cause, cycles) in [
@@ -110,10 +110,11 @@ impl Times {
         slots.add(access, left);
     }
 
-    /// The last wavefront of the kernel has retired: the others waited for it.
+    /// Ends the running phase of a kernel. The other slots have waited for the last
+    /// wavefront.
     ///
     /// # Errors
-    /// Says what does not add up, if anything.
+    /// The sums that are inconsistent.
     pub(crate) fn kernel_ran(&mut self, now: Cycle) -> Result<(), String> {
         let (count, cycles) = (self.used.len() as u64, now - self.since);
         for number in self.used.drain(..) {
@@ -131,10 +132,10 @@ impl Times {
         Ok(())
     }
 
-    /// The account of the whole run, whose host had the rest of the time.
+    /// The attribution of the whole run. The rest of the time belongs to the host.
     ///
     /// # Errors
-    /// Says what does not add up, if anything.
+    /// The sums that are inconsistent.
     pub(crate) fn close(mut self, cycles: Cycle) -> Result<Attribution, String> {
         let found = self.run.total();
         let Some(rest) = cycles.checked_sub(found) else {
@@ -153,11 +154,12 @@ mod tests {
     fn a_wait_is_divided_by_what_its_operation_spent_and_the_rest_is_the_access() {
         let mut times = Times::new(2);
         times.launching(0);
-        times.step_done(10, Cause::Launch);
+        times.phase_done(10, Cause::Launch);
         times.started(10, 0);
         times.spend(20, 0, Cause::Compute);
-        // Issued ten cycles before the wavefront stood still: half of what it spent.
-        let spent = Beside { port: 4, noc: 8, ..Beside::default() };
+        // Issued ten cycles before the wavefront stopped, so half of its waits
+        // count.
+        let spent = Waits { port: 4, noc: 8, ..Waits::default() };
         times.held_up(30, 0, Cause::Load, 10, &spent);
         times.started(30, 1);
         times.spend(40, 1, Cause::Compute);
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_whose_slots_lived_longer_than_it_does_not_add_up() {
+    fn slots_with_more_cycles_than_their_kernel_are_an_error() {
         let mut times = Times::new(1);
         times.launching(0);
         times.started(0, 0);

@@ -1,11 +1,12 @@
-//! The protocol's stations, behind an interface that names no protocol.
+//! The protocol's stations, behind an interface that is independent of the
+//! protocol.
 //!
-//! Everything else in this crate is compiled once; this file is compiled once
-//! a protocol. It steps stations, keeps the messages under way, and makes the
-//! choices that a station leaves to its environment without regard to time:
-//! which way is given up (the least recently used of the lowest rank).
+//! Everything else in this crate is compiled once; this file is compiled once for
+//! each protocol. It steps stations, keeps the messages under way, and makes the
+//! one choice that does not depend on time: the victim of an eviction is the least
+//! recently used way of the lowest rank.
 
-use drive::{At, Driver, Nodes, Told};
+use drive::{At, Driver, Messages, Nodes, Told};
 use proto::{
     Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load, MemoryOp,
     MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot,
@@ -31,62 +32,63 @@ pub(crate) struct Sent {
     pub(crate) is_access: bool,
 }
 
-/// What a step did, without the protocol's types.
+/// The effects of a step, without the protocol's types.
 #[derive(Debug, Default)]
-pub(crate) struct Out {
+pub(crate) struct StepEffects {
     pub(crate) sends: Vec<Sent>,
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// In how many ticks the station's next deadline is.
+    /// The number of ticks until the station's next deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
     pub(crate) violation: Option<String>,
 }
 
-/// Where a station stands in its protocol.
+/// The identity of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct StationInfo {
-    /// For example `L2[3]`.
+    /// The name, for example `L2[3]`.
     pub(crate) name: String,
     /// The number of its level.
     pub(crate) level: u8,
-    /// Which one of its kind.
+    /// Its number among the stations of its kind.
     pub(crate) index: u32,
 }
 
-/// A level at which a protocol has stations.
+/// A level at which the protocol has stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelInfo {
-    /// Its name on the machine: `l2`.
+    /// Its name on the machine, for example `l2`.
     pub(crate) name: String,
-    /// What there are `count` stations for in all.
+    /// The units that the stations belong to. There are `count` stations in all.
     pub(crate) per: Per,
     pub(crate) count: u32,
-    /// Do the stations keep lines?
+    /// Whether the stations keep lines.
     pub(crate) has_lines: bool,
-    /// How many lines may be under way at each, if it keeps lines.
+    /// The number of misses that each station can have outstanding, if it keeps
+    /// lines.
     pub(crate) miss_registers: u32,
-    /// How many levels stand between it and memory.
+    /// The number of levels between it and memory.
     pub(crate) height: u32,
-    /// The level beside which it stands, if it has no place of its own.
+    /// The level at whose place it stands, if it has no place of its own.
     pub(crate) beside: Option<Beside>,
 }
 
 impl LevelInfo {
-    /// Do several compute units share a station, which keeps lines?
+    /// Whether several compute units share a station, which keeps lines.
     pub(crate) fn is_bank(&self) -> bool {
         self.has_lines && self.is_shared()
     }
 
-    /// Do several compute units share a station?
+    /// Whether several compute units share a station.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The level and the number there of the station beside which one stands: its
-    /// own, if it has a place of its own.
+    /// The level and the number of the station at whose place a station stands.
+    /// They are its own if it has a place of its own.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -95,82 +97,82 @@ impl LevelInfo {
     }
 }
 
-/// Something that is parked at a station, in words.
+/// A parked input of a station.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parked {
-    /// A request that is presented again when the key is woken.
+    /// A request that is presented again when its key is woken.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of its line.
     Waiting { line: LineAddr, slot: Slot },
-    /// A message that is presented again when the key is woken.
+    /// A message that is presented again when its key is woken.
     Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
 /// The stations of one protocol.
 pub(crate) trait Fabric {
-    /// All stations; their numbers are their positions.
+    /// All stations, in the order of their numbers.
     fn stations(&self) -> Vec<StationInfo>;
     /// The levels of the stations, by number.
     fn levels(&self) -> Vec<LevelInfo>;
-    /// Where an agent's requests go.
+    /// The station that an agent's requests enter.
     ///
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
-    /// Where lines live.
+    /// The homes of lines.
     fn homes(&self) -> &Homes;
-    /// Puts the page of a line on a chiplet, unless it has a place.
+    /// Places the page of a line on a chiplet, unless it is placed already.
     fn touch(&mut self, line: LineAddr, chiplet: u16);
-    /// Does any controller look at clock ticks?
+    /// Whether any controller uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// Tells the protocol which arrays a kernel uses. Kernels come in order.
+    /// Tells the protocol which arrays a kernel uses. Kernels come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
-    /// The bytes that answer a plain load at once, if its step does nothing but that:
-    /// the step is then taken. A load that is not answered has changed nothing.
+    /// Answers a plain load whose step does nothing else, and takes that step.
+    /// Returns the bytes. Without an answer, nothing has changed.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
-    /// Presents a request.
-    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out);
+    /// Presents a request to a station.
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
     /// Delivers a message that was sent.
-    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out);
-    /// Forgets a message that was sent.
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects);
+    /// Drops a message that was sent.
     fn drop_message(&mut self, message: MessageId);
-    /// Delivers memory's answer to an operation that was sent at that time of the
-    /// station's clock.
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out);
+    /// Delivers memory's answer to an operation that was sent when the station's
+    /// clock was `sent`.
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects);
     /// Gives a station its first input.
-    fn start(&mut self, to: StationId, out: &mut Out);
-    /// A timer has run out.
-    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out);
-    /// Time has passed for a station.
-    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out);
-    /// A station's clock: of how many ticks it was told.
+    fn start(&mut self, to: StationId, out: &mut StepEffects);
+    /// Delivers the expiry of a timer.
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects);
+    /// Advances the clock of a station.
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
+    /// The number of ticks that a station has been told of.
     fn clock(&self, at: StationId) -> i64;
-    /// In how many ticks the next deadline of a station is.
+    /// The number of ticks until the next deadline of a station.
     fn deadline(&self, at: StationId) -> Option<u32>;
     /// The lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// What is parked at a station.
+    /// The parked inputs of a station.
     fn parked(&self, at: StationId) -> Vec<Parked>;
-    /// How often each row fired.
+    /// The number of times that each row fired.
     fn coverage(&self) -> &Coverage;
-    /// From now on the caller chooses the ways that are given up, with
-    /// [`Fabric::evict`]; or the fabric does again.
+    /// Sets whether the caller chooses victims, with [`Fabric::evict`], or the
+    /// fabric.
     fn hold_ways(&mut self, held: bool);
-    /// The ways of a station, sorted by their lines, for the caller that chooses among
-    /// them.
+    /// The ways of a station, sorted by their lines, for a caller that chooses
+    /// victims.
     fn ways(&mut self, at: StationId) -> Ways;
-    /// Gives up a way.
-    fn evict(&mut self, to: StationId, way: Way, out: &mut Out);
+    /// Evicts a way.
+    fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
 }
 
 /// The ways of the one set of a station.
 #[derive(Debug)]
 pub(crate) struct Ways {
-    /// Does anybody wait for one?
+    /// Whether an input waits for one.
     pub(crate) is_needed: bool,
-    /// Those that could be given up.
+    /// The ways that may be evicted.
     pub(crate) victims: Vec<Way>,
-    /// What is not as it must be when everything is over.
+    /// The reason why the station is not at rest, if it is not.
     pub(crate) unrest: Option<String>,
 }
 
@@ -181,63 +183,23 @@ pub(crate) struct Stations<P: Protocol> {
     /// By station.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
-    messages: Messages<P::Msg>,
-    /// By message, if the protocol looks at the clock: the time of its sender when
-    /// it was sent.
+    /// The messages under way, each with its sender.
+    messages: Messages<(StationId, P::Msg)>,
+    /// By message, if the protocol has clocks: the sender's clock at the time of
+    /// sending.
     sent: Vec<i64>,
-    /// By station: of how many ticks it was told.
+    /// By station: the number of ticks that it has been told of.
     clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// Does somebody else say which ways are given up?
+    /// Whether the caller chooses victims.
     holds_ways: bool,
-    /// Are hits answered without their steps?
+    /// Whether hits are answered without their steps.
     skips_hits: bool,
 }
 
-/// The messages under way, each with its sender. A message is large: it is written
-/// once, and read where it lies.
-#[derive(Debug)]
-struct Messages<M> {
-    places: Vec<Option<Box<(StationId, M)>>>,
-    free: Vec<MessageId>,
-    /// The boxes of messages that have arrived.
-    spare: Vec<Box<(StationId, M)>>,
-}
-
-impl<M> Messages<M> {
-    #[inline]
-    fn insert(&mut self, from: StationId, msg: M) -> MessageId {
-        let boxed = match self.spare.pop() {
-            Some(mut boxed) => {
-                *boxed = (from, msg);
-                boxed
-            }
-            None => Box::new((from, msg)),
-        };
-        match self.free.pop() {
-            Some(id) => {
-                self.places[id as usize] = Some(boxed);
-                id
-            }
-            None => {
-                self.places.push(Some(boxed));
-                (self.places.len() - 1) as MessageId
-            }
-        }
-    }
-
-    /// Takes a message out, until its box comes back as a spare one.
-    #[inline]
-    fn take(&mut self, id: MessageId) -> Option<Box<(StationId, M)>> {
-        let taken = self.places[id as usize].take()?;
-        self.free.push(id);
-        Some(taken)
-    }
-}
-
-/// When each way of a station was last used.
+/// The time of the last use of each way of a station.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,
@@ -255,10 +217,10 @@ impl Recency {
 }
 
 impl<P: Protocol> Stations<P> {
-    /// The stations of a machine, before anything happened.
+    /// The stations of a machine in their initial states.
     ///
     /// # Errors
-    /// The property of the machine that this protocol does not support.
+    /// The property of the machine that the protocol does not support.
     pub(crate) fn new(
         topology: &Topology,
         settings: &Settings,
@@ -273,22 +235,22 @@ impl<P: Protocol> Stations<P> {
             nodes,
             recency: (0..count).map(|_| Recency::default()).collect(),
             fx: Effects::default(),
-            messages: Messages { places: Vec::new(), free: Vec::new(), spare: Vec::new() },
+            messages: Messages::default(),
             sent: Vec::new(),
             clocks: vec![0; count as usize],
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
-            // Ticks and seeded faults belong to the step.
+            // Ticks and seeded faults take effect only in a step.
             skips_hits: !P::CLOCKED && options.mutation.is_none() && !options.steps_hits,
         })
     }
 
-    /// Steps a station and hands out what it did.
+    /// Steps a station and collects the effects.
     #[inline(always)]
-    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut Out) {
-        // The reader of `out` empties it, so that nothing old comes back.
+    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut StepEffects) {
+        // The reader of `out` empties it, so no earlier effect remains.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
             recency: &mut self.recency[at as usize],
@@ -306,7 +268,7 @@ impl<P: Protocol> Stations<P> {
         }
         if P::CLOCKED {
             out.deadline = station.next_deadline();
-            self.sent.resize(self.messages.places.len(), 0);
+            self.sent.resize(self.messages.bound() as usize, 0);
             for sent in &out.sends {
                 self.sent[sent.message as usize] = self.clocks[at as usize];
             }
@@ -314,17 +276,16 @@ impl<P: Protocol> Stations<P> {
     }
 }
 
-/// Chooses the ways that a station gives up, and keeps what it does until the
-/// machine says when it leaves.
+/// Chooses victims for a station and collects the effects of its step.
 struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Is that for somebody else to say?
+    /// Whether the caller chooses victims.
     holds: bool,
-    messages: &'a mut Messages<M>,
+    messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
-    out: &'a mut Out,
+    out: &'a mut StepEffects,
 }
 
 impl<M> Chooser<'_, M> {
@@ -340,7 +301,7 @@ impl<M> Chooser<'_, M> {
 }
 
 impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
-    /// Of the ways that may go, the least recently used of the lowest rank.
+    /// The least recently used of the victims with the lowest rank.
     fn victim(&mut self, _: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
         if self.holds {
@@ -348,7 +309,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         }
         self.victims.clear();
         node.victims(set, self.victims);
-        // Uses are counted, and no run counts to 2^56.
+        // Uses are counted, and no run reaches 2^56.
         let last_use = self.recency.last_use.as_slice();
         let mut best = (u64::MAX, None);
         for &(way, Rank(rank)) in self.victims.iter() {
@@ -375,7 +336,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     fn sent(&mut self, from: At, to: At, msg: P::Msg) {
         let (name, payload_bytes) = (msg.name(), msg.payload_bytes(self.line_bytes));
         let (line, is_access) = (msg.line(), msg.is_access());
-        let message = self.messages.insert(from, msg);
+        let message = self.messages.insert((from, msg));
         self.out.sends.push(Sent { to, message, name, payload_bytes, line, is_access });
     }
 
@@ -389,7 +350,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         self.out.timers.push(class);
     }
 
-    /// It waits until a way comes free.
+    /// The input waits until a way is free.
     #[inline]
     fn blocked(&mut self, _: At, _: SetIndex) {}
 
@@ -467,11 +428,11 @@ impl<P: Protocol> Fabric for Stations<P> {
         Some(hit.bytes)
     }
 
-    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut Out) {
+    fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects) {
         self.tell(to, &Told::Ask { slot, request }, out);
     }
 
-    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut Out) {
+    fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects) {
         let Some(mut boxed) = self.messages.take(message) else {
             out.violation = Some("a message was delivered twice".to_owned());
             return;
@@ -482,14 +443,14 @@ impl<P: Protocol> Fabric for Stations<P> {
             msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
         }
         self.tell(to, &Told::Message { from: *from, msg }, out);
-        self.messages.spare.push(boxed);
+        self.messages.give_back(boxed);
     }
 
     fn drop_message(&mut self, message: MessageId) {
         self.messages.take(message);
     }
 
-    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut Out) {
+    fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects) {
         if !P::CLOCKED {
             return self.tell(to, &Told::Memory { reply }, out);
         }
@@ -500,15 +461,15 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.tell(to, &Told::Memory { reply: &reply }, out);
     }
 
-    fn start(&mut self, to: StationId, out: &mut Out) {
+    fn start(&mut self, to: StationId, out: &mut StepEffects) {
         self.tell(to, &Told::Start, out);
     }
 
-    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut Out) {
+    fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects) {
         self.tell(to, &Told::Timer(class), out);
     }
 
-    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut Out) {
+    fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects) {
         self.clocks[to as usize] += i64::from(elapsed);
         self.tell(to, &Told::Tick(elapsed), out);
     }
@@ -559,7 +520,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         Ways { is_needed, victims, unrest }
     }
 
-    fn evict(&mut self, to: StationId, way: Way, out: &mut Out) {
+    fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
         self.tell(to, &Told::Evict(way), out);
     }
 }

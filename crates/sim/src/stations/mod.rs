@@ -1,4 +1,4 @@
-//! The stations of a protocol: what they are, and how long they take.
+//! The stations of a protocol and their timing.
 
 pub(crate) mod fabric;
 pub(crate) mod subject;

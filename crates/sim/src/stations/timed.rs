@@ -1,7 +1,7 @@
-//! The stations of a machine, with the time that they take.
+//! The stations of a machine and their timing.
 //!
-//! A step changes its station at once. What it sends or answers leaves after the
-//! station's latency, behind what the station is already serving.
+//! A step changes its station at once. Messages and answers leave after the
+//! station's latency, after earlier work of the station.
 
 use proto::{
     Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,
@@ -14,13 +14,13 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 use crate::reports::progress::{BUSY_STATION, Watch};
-use crate::stations::fabric::{Fabric, LevelInfo, MessageId, Out, StationId, StationInfo};
+use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
 use crate::stations::timing::StationTiming;
 
-/// What a station was given.
+/// The input of a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Origin {
-    /// A request, new from its port.
+pub(crate) enum StepInput {
+    /// A new request from the port.
     Request { line: Option<LineAddr> },
     /// A message.
     Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
@@ -30,38 +30,38 @@ pub(crate) enum Origin {
     Timer,
 }
 
-/// When what a step sets off leaves its station.
+/// The times at which the effects of a step leave the station.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leaving {
+pub(crate) struct LeaveTimes {
     /// Messages and memory operations.
     pub(crate) sends: Cycle,
     /// Answers with bytes.
     pub(crate) values: Cycle,
-    /// Answers without.
+    /// Answers without bytes.
     pub(crate) accepts: Cycle,
-    /// How long the input waited until the station took it up.
+    /// The cycles that the input waited for the station.
     pub(crate) queued: u64,
-    /// How long the station invalidates lines, and serves no request.
+    /// The cycles for which the station invalidates lines and serves no request.
     pub(crate) invalidation: u64,
 }
 
-/// What is known about a station beside its state in the protocol.
+/// The simulator's data about a station.
 #[derive(Debug)]
-struct Timed {
+struct TimedStation {
     /// The number of its level.
     level: u8,
     timers_running: u8,
     timing: StationTiming,
     busy_until: Cycle,
-    /// Lines whose last atomic is not over, and when it is.
+    /// Lines with an atomic under way, each with the cycle of its end.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
-    /// The cycle for which its next deadline is scheduled.
+    /// The cycle of its next scheduled deadline.
     deadline: Option<Cycle>,
     name: String,
 }
 
-/// How long timers run, in cycles.
+/// The periods of timers, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Periods {
     drain: u64,
@@ -72,22 +72,22 @@ struct Periods {
 /// The stations of a machine.
 pub(crate) struct TimedStations {
     fabric: Box<dyn Fabric>,
-    /// What the last step did. In its own box, so that it can be taken out while
-    /// it is carried out.
-    out: Option<Box<Out>>,
+    /// The effects of the last step. They are boxed so that they can be taken out
+    /// while they are carried out.
+    out: Option<Box<StepEffects>>,
     levels: Vec<LevelInfo>,
-    stations: Vec<Timed>,
+    stations: Vec<TimedStation>,
     periods: Periods,
     is_clocked: bool,
-    /// Does whoever leads the machine say when time passes?
+    /// Whether a script advances the clocks.
     holds_time: bool,
 }
 
 impl TimedStations {
-    /// The stations of a machine, before anything happened.
+    /// The stations of a machine in their initial states.
     pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
         let levels = fabric.levels();
-        let timed = |info: StationInfo| Timed {
+        let timed = |info: StationInfo| TimedStation {
             level: info.level,
             timers_running: 0,
             timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
@@ -118,33 +118,33 @@ impl TimedStations {
         0..self.stations.len() as StationId
     }
 
-    /// A station's name.
+    /// The name of a station.
     pub(crate) fn name(&self, station: StationId) -> &str {
         &self.stations[station as usize].name
     }
 
-    /// The name of each station, by number.
+    /// The names of all stations, by number.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.stations.iter().map(|station| station.name.as_str())
     }
 
-    /// The stations as their protocol has them.
+    /// The stations as the protocol sees them.
     pub(crate) fn fabric(&self) -> &dyn Fabric {
         &*self.fabric
     }
 
-    /// The same, to change what takes no time.
+    /// The stations, for changes that take no time.
     pub(crate) fn fabric_mut(&mut self) -> &mut dyn Fabric {
         &mut *self.fabric
     }
 
-    /// Where lines live.
+    /// The homes of lines.
     #[inline]
     pub(crate) fn homes(&self) -> &Homes {
         self.fabric.homes()
     }
 
-    /// Where an agent's requests go.
+    /// The station that an agent's requests enter.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -153,19 +153,19 @@ impl TimedStations {
         self.fabric.entry(agent, key)
     }
 
-    /// Do stations look at clock ticks?
+    /// Whether stations use clock ticks.
     #[inline]
     pub(crate) fn is_clocked(&self) -> bool {
         self.is_clocked
     }
 
-    /// A station's clock, if stations have clocks.
+    /// The clock of a station; zero if stations have no clocks.
     #[inline]
     pub(crate) fn clock(&self, station: StationId) -> i64 {
         if self.is_clocked { self.fabric.clock(station) } else { 0 }
     }
 
-    /// The bytes that answer a load at once, and when they leave.
+    /// The bytes that answer a load at once, and the cycle at which they leave.
     #[inline]
     pub(crate) fn hit<Pr: Probe>(
         &mut self,
@@ -181,41 +181,41 @@ impl TimedStations {
         Some((bytes, now + timed.timing.latency_cycles))
     }
 
-    /// Presents a request.
+    /// Presents a request to a station.
     #[inline]
     pub(crate) fn request(&mut self, station: StationId, slot: Slot, request: &Request) {
         self.fabric.request(station, slot, request, self.out.get_or_insert_default());
     }
 
-    /// Delivers a message.
+    /// Delivers a message to a station.
     #[inline]
     pub(crate) fn deliver(&mut self, station: StationId, message: MessageId) {
         self.fabric.deliver(station, message, self.out.get_or_insert_default());
     }
 
-    /// Forgets a message that was lost.
-    pub(crate) fn lose(&mut self, message: MessageId) {
+    /// Drops a message.
+    pub(crate) fn drop_message(&mut self, message: MessageId) {
         self.fabric.drop_message(message);
     }
 
-    /// Delivers memory's answer to an operation that was sent at that time of the
-    /// station's clock.
+    /// Delivers memory's answer to an operation that was sent when the station's
+    /// clock was `clock`.
     #[inline]
     pub(crate) fn memory(&mut self, station: StationId, reply: &MemoryReply, clock: i64) {
         self.fabric.memory(station, reply, clock, self.out.get_or_insert_default());
     }
 
-    /// Gives up a way of a station.
+    /// Evicts a way of a station.
     pub(crate) fn evict(&mut self, station: StationId, way: proto::Way) {
         self.fabric.evict(station, way, self.out.get_or_insert_default());
     }
 
-    /// Tells a station that so many ticks have passed.
+    /// Advances the clock of a station by some ticks.
     pub(crate) fn pass(&mut self, station: StationId, elapsed: u32) {
         self.fabric.tick(station, elapsed, self.out.get_or_insert_default());
     }
 
-    /// Gives a station its first input. Says whether it did anything.
+    /// Gives a station its first input. Returns true if it had an effect.
     pub(crate) fn start(&mut self, station: StationId) -> bool {
         let out = self.out.get_or_insert_default();
         self.fabric.start(station, out);
@@ -223,19 +223,19 @@ impl TimedStations {
         !is_silent || out.deadline.is_some() || out.violation.is_some()
     }
 
-    /// A timer of a station has run out.
+    /// Delivers the expiry of a timer to a station.
     #[inline]
     pub(crate) fn timer(&mut self, station: StationId, class: TimerClass) {
         self.fabric.timer(station, class, self.out.get_or_insert_default());
     }
 
-    /// A timer of a station runs no longer.
+    /// Marks a timer of a station as stopped.
     #[inline]
     pub(crate) fn disarm(&mut self, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
     }
 
-    /// Starts a timer, unless it runs already.
+    /// Starts a timer unless it is already running.
     #[inline]
     pub(crate) fn arm(&mut self, engine: &mut Engine, station: StationId, class: TimerClass) {
         let timed = &mut self.stations[station as usize];
@@ -245,35 +245,36 @@ impl TimedStations {
         }
         timed.timers_running |= bit;
         let period = match class {
-            // A station that is busy for longer with each access drains no faster.
+            // A station with a longer occupancy drains no faster.
             TimerClass::Drain => self.periods.drain.max(timed.timing.occupancy_cycles),
             TimerClass::Epoch => self.periods.epoch,
-            // Its station counts the ticks.
+            // The station counts the ticks.
             TimerClass::Lease => self.periods.tick,
         };
         engine.at(engine.now() + period, Event::Timer(station, class));
     }
 
-    /// Takes out what the last step did. It is given [back](TimedStations::done).
+    /// Takes out the effects of the last step. The caller
+    /// [returns](TimedStations::done) the box.
     #[inline]
-    pub(crate) fn take_out(&mut self) -> Box<Out> {
+    pub(crate) fn take_out(&mut self) -> Box<StepEffects> {
         self.out.take().unwrap_or_default()
     }
 
-    /// What a step did has been carried out.
+    /// Returns the box of effects after they have been carried out.
     #[inline]
-    pub(crate) fn done(&mut self, out: Box<Out>) {
+    pub(crate) fn done(&mut self, out: Box<StepEffects>) {
         self.out = Some(out);
     }
 
-    /// Counts what a step of a station used.
+    /// Counts the activity of a step.
     #[inline]
     pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, station: StationId, uses: &Uses) {
         reports.tally.uses(self.stations[station as usize].level, uses);
     }
 
-    /// How many ticks have passed of which a station has not been told, if its protocol
-    /// looks at the clock. From now on it has.
+    /// The number of ticks that a station has not been told of, if its protocol has
+    /// clocks. The caller tells it.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Cycle, station: StationId) -> Option<u32> {
         if !self.is_clocked || self.holds_time {
@@ -286,12 +287,12 @@ impl TimedStations {
         (elapsed > 0).then(|| u32::try_from(elapsed).unwrap_or(u32::MAX))
     }
 
-    /// From now on whoever leads the machine says when time passes.
+    /// Lets a script advance the clocks from now on.
     pub(crate) fn hold_time(&mut self) {
         self.holds_time = true;
     }
 
-    /// Lets time pass by cycles from now on, for all stations.
+    /// Lets time advance the clocks of all stations from now on.
     pub(crate) fn release_time(&mut self, engine: &mut Engine, watch: &mut Watch) {
         self.holds_time = false;
         for station in self.numbers() {
@@ -302,7 +303,7 @@ impl TimedStations {
         }
     }
 
-    /// A station must hear of the time again in so many ticks.
+    /// Schedules a deadline of a station in some ticks.
     pub(crate) fn schedule_deadline(
         &mut self,
         engine: &mut Engine,
@@ -322,7 +323,7 @@ impl TimedStations {
         }
     }
 
-    /// A deadline of a station may have come: the station knows.
+    /// Handles a deadline event. The station decides whether its deadline has come.
     pub(crate) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         let timed = &mut self.stations[station as usize];
         if timed.deadline.is_some_and(|due| due <= now) {
@@ -330,25 +331,26 @@ impl TimedStations {
         }
     }
 
-    /// How long a station takes, behind what it is already serving.
+    /// Computes when the effects of a step leave, given the earlier work of the
+    /// station.
     #[inline]
-    pub(crate) fn leaving<Pr: Probe>(
+    pub(crate) fn leave_times<Pr: Probe>(
         &mut self,
         now: Cycle,
         reports: &mut Reports<'_, Pr>,
         station: StationId,
-        origin: Origin,
+        input: StepInput,
         uses: &Uses,
-    ) -> Leaving {
+    ) -> LeaveTimes {
         let timed = &mut self.stations[station as usize];
         let timing = timed.timing;
         let invalidation = invalidation_cycles(&timing, uses);
         let mut queued = 0;
-        let (what, line, start) = match origin {
-            Origin::Request { line } => {
+        let (what, line, start) = match input {
+            StepInput::Request { line } => {
                 let latency = timing.latency_cycles + invalidation;
                 reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
-                return Leaving {
+                return LeaveTimes {
                     sends: now + latency,
                     values: now + latency,
                     accepts: now + 1 + invalidation,
@@ -356,7 +358,7 @@ impl TimedStations {
                     invalidation,
                 };
             }
-            Origin::Message { name, line, is_access } => {
+            StepInput::Message { name, line, is_access } => {
                 let mut start = now.max(timed.busy_until);
                 if uses.atomics > 0
                     && let Some(line) = line
@@ -372,19 +374,19 @@ impl TimedStations {
                 }
                 (name, line, start)
             }
-            Origin::Memory { line } => ("fill", Some(line), now),
-            Origin::Timer => ("timer", None, now),
+            StepInput::Memory { line } => ("fill", Some(line), now),
+            StepInput::Timer => ("timer", None, now),
         };
         let leave = start + invalidation;
         let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
         reports.probe.serve(station, what, line, from, until);
-        Leaving { sends: leave, values: leave, accepts: leave, queued, invalidation }
+        LeaveTimes { sends: leave, values: leave, accepts: leave, queued, invalidation }
     }
 
-    /// Copies the dirty bytes that stations hold over those of memory, as if every
-    /// cache had been written out: first the levels next to memory, then those above,
-    /// whose dirty bytes are newer.
+    /// Copies the dirty bytes of stations over those of memory, as if every cache
+    /// had written its dirty lines out: first the levels next to memory, then those
+    /// above, whose dirty bytes are newer.
     pub(crate) fn overlay_dirty(&self, from: Addr, to: &mut [u8], line_bytes: u64) {
         let end = from.0 + to.len() as u64;
         let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
@@ -402,7 +404,7 @@ impl TimedStations {
     }
 }
 
-/// How long a station invalidates lines after a step.
+/// The cycles for which a station invalidates lines after a step.
 #[inline]
 fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     let times = uses.invalidations.total();
@@ -412,8 +414,8 @@ fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
 }
 
-/// When an atomic on a line may begin: after the last one of that line. Notes
-/// that it takes `length`.
+/// The cycle at which an atomic on a line may begin: after the previous one on that
+/// line. Reserves the line for `length` cycles.
 fn after_atomics(
     atomics: &mut Vec<(LineAddr, Cycle)>,
     now: Cycle,
@@ -435,8 +437,8 @@ fn after_atomics(
     }
 }
 
-/// Copies the dirty bytes of a line, which starts at `base`, over `to`, which
-/// starts at `from`.
+/// Copies the dirty bytes of a line over `to`. The line starts at address `base`,
+/// and `to` at address `from`.
 fn overlay(from: u64, to: &mut [u8], base: u64, view: &LineView, line_bytes: usize) {
     let LineData(bytes) = &view.data;
     for (i, &byte) in bytes.iter().enumerate().take(line_bytes) {

@@ -1,36 +1,36 @@
-//! How fast stations are.
+//! The speed of stations.
 
 use crate::config::{Invalidation, Per, System};
 
-/// How fast the stations of a level are.
+/// The speed of the stations of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
-    /// From an access to what it sends or answers.
+    /// From an access to its messages and answers.
     pub(crate) latency_cycles: u64,
-    /// How long one access keeps the station from serving the next.
+    /// The cycles for which one access occupies the station.
     pub(crate) occupancy_cycles: u64,
-    /// How long an atomic keeps its line from the next one.
+    /// The least distance between two atomics on one line.
     pub(crate) atomic_cycles: u64,
-    /// On the way to memory and, as much again, on the way back.
-    pub(crate) memory_way_cycles: u64,
-    /// What an invalidation costs: in all, or for each line if lines are walked.
+    /// The latency to memory in each direction, besides the network.
+    pub(crate) memory_path_cycles: u64,
+    /// The cost of an invalidation: in all, or for each line if lines are walked.
     pub(crate) invalidate_cycles: u64,
-    /// Are lines invalidated one after the other?
+    /// Whether lines are invalidated one after the other.
     pub(crate) is_walked: bool,
-    /// How many requests of cores enter in one cycle.
+    /// The number of requests of cores that enter in one cycle.
     pub(crate) ports: u32,
 }
 
 impl StationTiming {
-    /// Of the level of that name. A controller that the machine does not declare
-    /// takes a cycle.
+    /// The speed of the level with this name. A controller that the machine does
+    /// not declare takes one cycle.
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);
-        let way = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
+        let path = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
         let is_first = declared.is_some_and(|declared| declared.per == Per::Cu);
         let (latency, occupancy, atomic) = match (declared, level) {
-            // The port in front of a first level serves one line after the other.
+            // The port of a first level already serves one line after the other.
             (Some(level), _) if is_first => (level.latency_cycles, 0, 0),
             (Some(level), _) => (level.latency_cycles, level.occupancy_cycles, level.atomic_cycles),
             (None, "l1") => (l1.latency_cycles, 0, 0),
@@ -47,7 +47,7 @@ impl StationTiming {
             latency_cycles: u64::from(latency),
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
-            memory_way_cycles: u64::from(way),
+            memory_path_cycles: u64::from(path),
             invalidate_cycles: u64::from(invalidate),
             is_walked: invalidation == Invalidation::Walked,
             ports,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_a_first_level_is_all_that_keeps_it() {
+    fn a_first_level_is_limited_only_by_its_port() {
         let timing = |per: &str| {
             let level = format!(
                 "name = \"read\"\nper = \"{per}\"\nlatency_cycles = 20\noccupancy_cycles = 9\natomic_cycles = 4"

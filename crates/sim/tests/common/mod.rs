@@ -6,13 +6,13 @@ use kernel::rng::Rng;
 use sim::config::System;
 use sim::{Outcome, RunOptions};
 
-/// A machine of this repository.
+/// A machine description of this repository.
 pub(crate) fn system(name: &str) -> System {
     let path = format!("{}/../../systems/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs on `vi`.
+/// Runs a program under the protocol `vi`.
 pub(crate) fn run(
     system: &System,
     program: Program,
@@ -21,7 +21,7 @@ pub(crate) fn run(
     sim::run::<zoo::vi::Vi, ()>(system, program, options, &mut ())
 }
 
-/// `c[i] = a[i] + b[i]`, one element a lane.
+/// Computes `c[i] = a[i] + b[i]`, one element for each lane.
 pub(crate) fn vec_add(len: u64) -> Program {
     Program::new("vec-add", move |host| async move {
         let (a, b, c) = (host.alloc("a", len), host.alloc("b", len), host.alloc("c", len));
@@ -72,8 +72,8 @@ pub(crate) fn histogram_values(len: u64) -> Vec<u32> {
     (0..len).map(|_| rng.below(256) as u32).collect()
 }
 
-/// Sums `len` numbers: a tree in local memory with barriers, then one atomic a
-/// work-group.
+/// Sums `len` numbers: a tree in local memory with barriers, then one atomic for
+/// each work-group.
 pub(crate) fn reduce(len: u64) -> Program {
     Program::new("reduce", move |host| async move {
         let (input, total) = (host.alloc::<u32>("input", len), host.alloc::<u32>("total", 1));
@@ -100,8 +100,8 @@ pub(crate) fn reduce(len: u64) -> Program {
     })
 }
 
-/// Each of `groups` one-wave work-groups adds one to a counter `rounds` times,
-/// under a spin lock of this scope.
+/// In each of `groups` work-groups of one wavefront, adds one to a counter `rounds`
+/// times, under a spin lock of this scope.
 pub(crate) fn lock_counter(groups: u32, rounds: u32, scope: Level, placement: Placement) -> Program {
     Program::new("lock-counter", move |host| async move {
         let (lock, counter) = (host.alloc::<u32>("lock", 1), host.alloc::<u32>("counter", 1));
@@ -118,8 +118,7 @@ pub(crate) fn lock_counter(groups: u32, rounds: u32, scope: Level, placement: Pl
     })
 }
 
-/// The host hands a number to the GPU and gets its double back, while the
-/// kernel runs.
+/// The host sends numbers to a running kernel and receives their doubles.
 pub(crate) fn host_flag(rounds: u32) -> Program {
     Program::new("host-flag", move |host| async move {
         let (to, from) = (host.alloc::<u32>("to", 1), host.alloc::<u32>("from", 1));
@@ -145,8 +144,8 @@ pub(crate) fn host_flag(rounds: u32) -> Program {
     })
 }
 
-/// Kernels that read what the kernel before them wrote, with a copy by the
-/// host in between.
+/// Kernels that read the results of earlier kernels, with a copy by the host
+/// between them.
 pub(crate) fn pipeline(len: u64) -> Program {
     Program::new("pipeline", move |host| async move {
         let (a, b) = (host.alloc::<u32>("a", len), host.alloc::<u32>("b", len));
@@ -170,7 +169,7 @@ pub(crate) fn pipeline(len: u64) -> Program {
     })
 }
 
-/// What [`pipeline`] computes.
+/// The answer of [`pipeline`].
 pub(crate) fn pipeline_answer(len: u64) -> Vec<u32> {
     (0..len as u32).map(|x| ((x * 2 + 1) * 2 + 1 + 1) * 2 + 1).collect()
 }

@@ -9,12 +9,12 @@ pub struct BankTable;
 
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
-const NOBODY: &str = "nobody is registered";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const UNOWNED: &str = "no cache is registered";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fetch or a recall under way is pinned";
 const ENDED: &str = "a round waits until no fetch is under way";
-const RECALLED: &str = "a round recalls what is registered first";
-const REGISTERED: &str = "what is written is registered, and comes back with its registration";
+const RECALLED: &str = "a round recalls registered lines first";
+const REGISTERED: &str = "written bytes are registered, and return with their registration";
 
 impl Table for BankTable {
     type State = BankState;
@@ -22,7 +22,7 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
-    // Bytes that come back with a registration stay, whatever the policy says.
+    // Bytes that return with a registration stay dirty under any write policy.
     const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
@@ -32,11 +32,11 @@ impl Table for BankTable {
         use BankState::*;
         match (state, event) {
             (_, Write | WriteThrough | WriteDrop | Read | Anywhere) => impossible(REGISTERED),
-            (_, Renew) => impossible("all bytes of a registered line are there"),
+            (_, Renew) => impossible("all bytes of a registered line are valid"),
 
             (I | P, Get | Register | Unregistered) => go(IV, &[A::Fetch]).retry(),
             (I, System) => stay(&[A::PassOn]),
-            (I, Return) => impossible(NOBODY),
+            (I, Return) => impossible(UNOWNED),
             (I, Fill) => impossible(NO_FETCH),
             (I, Evict | Call | Inv | InvDirty | Flush) => impossible(NO_LINE),
             (P, System | Return | Fill | Evict | Call | Inv | InvDirty | Flush) => impossible(ACCESS_ONLY),
@@ -44,9 +44,9 @@ impl Table for BankTable {
             (V, Get | Unregistered) => stay(&[A::SendData]),
             (V, Register) => go(R, &[A::Own, A::Grant]),
             (V, System) => go(I, &[A::WriteOut, A::PassOn]),
-            (V, Return | Call) => impossible(NOBODY),
+            (V, Return | Call) => impossible(UNOWNED),
             (V, Fill) => impossible(NO_FETCH),
-            // What came back with a registration stays dirty until here.
+            // Bytes that return with a registration stay dirty until the eviction.
             (V, Evict) => go(I, &[A::WriteOut]),
             (V, Inv) => go(I, &[]),
             (V, InvDirty) => stay(&[A::KeepDirty]),
@@ -54,12 +54,12 @@ impl Table for BankTable {
 
             (IV, Get | Register | Unregistered | System) => stall(),
             (IV, Fill) => go(V, &[A::Fill, A::EndFetch, A::Wake]),
-            (IV, Return | Call) => impossible(NOBODY),
+            (IV, Return | Call) => impossible(UNOWNED),
             (IV, Evict) => impossible(PINNED),
             (IV, Inv | InvDirty) => impossible(ENDED),
             (IV | R | RC | RE, Flush) => stay(&[A::WriteOut]),
 
-            // Only the cache that is registered has all bytes.
+            // Only the owner has all bytes.
             (R, Get) => stay(&[A::Forward]),
             (R, Register | Unregistered | System) => go(RC, &[A::Recall]).retry(),
             (R, Evict) => go(RE, &[A::Recall]),
@@ -69,7 +69,7 @@ impl Table for BankTable {
             (RE, Return) => go(I, &[A::TakeBack, A::WriteOut, A::EndRecall, A::Wake]),
             (RC | RE, Get | Register | Unregistered | System) => stall(),
             (RC | RE, Evict) => impossible(PINNED),
-            (RC | RE, Call) => impossible("a line under recall need not be recalled"),
+            (RC | RE, Call) => impossible("a line under recall is not recalled again"),
             (R | RC | RE, Fill) => impossible(NO_FETCH),
             (R | RC | RE, Inv | InvDirty) => impossible(RECALLED),
         }

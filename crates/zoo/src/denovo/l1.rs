@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 /// An L1 cache.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
-    /// Only registrations for atomics take miss registers, beside fills.
+    /// The lines. Fills and registrations for atomics take miss registers.
     cache: First<LineState>,
-    /// Registrations that releases wait for, with the parity they are counted in.
+    /// The outstanding registrations that releases wait for, with their parity.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
 }
@@ -40,8 +40,8 @@ impl L1 {
             Step::Register => {
                 let stage = cx.stage;
                 let disposition = self.here(ask, LineEvent::Atomic, cx);
-                let is_asked_for = cx.stage != stage && self.state(line, cx) != LineState::R;
-                Some(if is_asked_for { Disposition::Stall(Key::Slot(slot)) } else { disposition })
+                let is_requested = cx.stage != stage && self.state(line, cx) != LineState::R;
+                Some(if is_requested { Disposition::Stall(Key::Slot(slot)) } else { disposition })
             }
             Step::Perform => self.event(line, LineEvent::Registered, Carried::Request(ask), cx).unless_done(),
             Step::RegisterStores => lower.flush(ask, cx),
@@ -55,14 +55,15 @@ impl L1 {
         }
     }
 
-    /// An access on the line in this cache, once there is room for it.
+    /// Performs an access on the line in this cache, if the resources that it needs are
+    /// free.
     fn here<P: Registers>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, carried) = (ask.req.line, Carried::Request(ask));
         let place = self.cache.array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, carried);
-        // What the row would do says what it must find room for.
+        // The actions of the row tell the resources that it needs.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
-            let does = |wanted: LineAction| actions.contains(&wanted);
+            let does = |action: LineAction| actions.contains(&action);
             let is_new = (does(LineAction::Queue) && !self.cache.is_dirty(place.way))
                 || (does(LineAction::Merge) && does(LineAction::Count) && !self.stored.contains_key(&line));
             if is_new && self.entries() >= cx.level().array.store_buffer_entries {
@@ -89,18 +90,19 @@ impl L1 {
             ToL1::Recall { line } => (line, LineEvent::Recall),
             ToL1::Serve { line, .. } => (line, LineEvent::Serve),
             ToL1::Forward { .. } => {
-                return Disposition::Impossible("atomics are performed where they are asked");
+                return Disposition::Impossible("atomics are performed in the L1 of their issuer");
             }
         };
         self.event(line, event, Carried::Message(msg), cx)
     }
 
-    /// The entries of the store buffer in use: a line has one until it is registered.
+    /// The number of used entries of the store buffer. A line has one until it is
+    /// registered.
     fn entries(&self) -> u32 {
         self.cache.lower.buffer.lines() + self.stored.len() as u32
     }
 
-    /// A line that is filled keeps its place in the store buffer until then.
+    /// Whether a line may leave the store buffer. A line under fill may not.
     fn is_ready(array: &CacheArray<LineState>, line: LineAddr, homes: &Homes) -> bool {
         array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
@@ -113,7 +115,7 @@ impl L1 {
         }
     }
 
-    /// Keeps the buffer draining for as long as something asks for it.
+    /// Arms the drain timer while the policy, a full buffer or a flush requires it.
     fn drain_if_due<P: Registers>(&self, cx: &mut Cx<'_, P>) {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
@@ -126,14 +128,14 @@ impl L1 {
 
     fn invalidate<P: Registers>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
-        let mut met = 0;
+        let mut count = 0;
         let all = |_, state| {
-            met += u32::from(state != LineState::R);
+            count += u32::from(state != LineState::R);
             true
         };
-        let done = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
-        cx.fx.uses.lines_invalidated += met;
-        done
+        let disposition = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
+        cx.fx.uses.lines_invalidated += count;
+        disposition
     }
 }
 
@@ -205,7 +207,7 @@ impl<P: Registers> Lines<P> for L1 {
                 cache.fill(way, data, cx);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            // No request waits for a grant that renews the bytes or is for stored data.
+            // No request waits for a grant for stored data.
             (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
@@ -214,7 +216,7 @@ impl<P: Registers> Lines<P> for L1 {
             (LineAction::EndRegister, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
                     if !cache.lower.acked(parity, cx) {
-                        cx.impossible("a registration comes that no release counts");
+                        cx.impossible("a grant arrives that no release counts");
                     }
                     cx.fx.wake(Key::StoreBuffer);
                 }
@@ -244,7 +246,7 @@ impl<P: Registers> Controller<P> for L1 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
@@ -252,12 +254,12 @@ impl<P: Registers> Controller<P> for L1 {
                 self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
-            Input::Memory(_) => Disposition::Impossible("an L1 does not speak to memory"),
+            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
         self.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]

@@ -7,19 +7,19 @@ symbols! {
     pub enum LineState {
         /// Not present.
         I,
-        /// Present, but bytes that are asked for are not valid.
+        /// Present, but requested bytes are not valid.
         P,
-        /// Present, with the bytes that are asked for, and not registered.
+        /// Present with the requested bytes, and not registered.
         V,
         /// A fill is under way.
         IV,
-        /// A fill is under way that must not be installed.
+        /// A fill is under way, and its bytes must not be kept.
         IX,
-        /// Registration is asked for; the bytes that are asked for are valid.
+        /// Registration is requested, and the requested bytes are valid.
         IR,
-        /// Registration is asked for, and bytes that are asked for come with it.
+        /// Registration is requested, and requested bytes come with the grant.
         IP,
-        /// Registration is asked for, and given back as soon as it comes.
+        /// Registration is requested, and returned at once after the grant.
         IE,
         /// Registered.
         R,
@@ -27,41 +27,41 @@ symbols! {
 }
 
 symbols! {
-    /// What happens to a line.
+    /// The events of a line.
     pub enum LineEvent {
         /// A load of data.
         Load,
         /// A store of data.
         Store,
-        /// An atomic asks for the line.
+        /// An atomic needs registration.
         Atomic,
-        /// The line is registered for the atomic that asked.
+        /// The line is registered for the atomic that requested it.
         Registered,
-        /// The line is the oldest in the store buffer.
+        /// The store buffer drains this line.
         Drain,
-        /// Registration comes.
+        /// The grant of registration arrives.
         Grant,
-        /// Registration is to be given back.
+        /// The bank recalls the registration.
         Recall,
         /// Another cache loads data of the line.
         Serve,
-        /// The fill comes; no byte is dirty.
+        /// The fill arrives, and no byte is dirty.
         Data,
-        /// The fill comes; some bytes are dirty.
+        /// The fill arrives, and some bytes are dirty.
         DataDirty,
-        /// The environment takes the way of a clean line.
+        /// The driver evicts a clean line.
         Evict,
-        /// The environment takes the way of a dirty line.
+        /// The driver evicts a dirty line.
         EvictDirty,
         /// An acquire, or an access at system scope, invalidates a clean line.
         Inv,
-        /// The same, and some bytes are dirty.
+        /// An acquire, or an access at system scope, meets a dirty line.
         InvDirty,
     }
 }
 
 impl LineEvent {
-    /// The same event, where it meets dirty bytes.
+    /// The same event at a dirty line.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -74,17 +74,17 @@ impl LineEvent {
 }
 
 symbols! {
-    /// What is done.
+    /// The actions of rows.
     pub enum LineAction {
-        /// Ask the bank for the line; takes a miss register.
+        /// Request the line from the bank. Takes a miss register.
         SendGet,
-        /// Ask the bank for registration and the bytes; an atomic takes a miss register.
+        /// Request registration and the bytes from the bank. An atomic takes a miss register.
         SendRegister,
-        /// If bytes are dirty, releases wait for this registration from now on.
+        /// If the line is dirty, make releases wait for its registration.
         Count,
         /// Answer with the bytes of the line.
         Reply,
-        /// A line that is clean joins the store buffer.
+        /// Put the line into the store buffer, if it is clean.
         Queue,
         /// Merge the stored bytes.
         Merge,
@@ -92,27 +92,27 @@ symbols! {
         Accept,
         /// Perform the atomic and answer.
         Perform,
-        /// Take the line out of the store buffer.
+        /// Remove the line from the store buffer.
         Unqueue,
         /// Send the line to the cache that loads it.
         SendLine,
-        /// Have the bank serve the load: the line is not registered here.
+        /// Send the load back to the bank, because the line is not registered here.
         Bounce,
-        /// Give registration back, with the line.
+        /// Return the registration with the line.
         SendReturn,
-        /// Take the bytes that came, but for those that are dirty here.
+        /// Fill the bytes that are not dirty.
         Fill,
         /// Answer the loads that wait for these bytes.
         Answer,
-        /// Go on with the atomic that waits for the registration.
+        /// Resume the atomic that waits for the registration.
         Resume,
-        /// Keep only the dirty bytes.
+        /// Invalidate the clean bytes.
         KeepDirty,
-        /// The fill has come: free the miss register and present what waited for one or for a way.
+        /// Free the miss register, and wake inputs that wait for one or for a way.
         EndFill,
-        /// The same for a registration; releases and stores wait for it no longer.
+        /// As `EndFill` for a registration, and end the wait of releases and stores for it.
         EndRegister,
-        /// Present what waited for the line.
+        /// Wake inputs that wait for the line.
         Wake,
     }
 }
@@ -123,10 +123,10 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fill or a registration under way is pinned";
-const UNQUEUED: &str = "a line leaves the store buffer when it is registered, and not while it is filled";
-const UNASKED: &str = "no registration was asked for";
+const UNQUEUED: &str = "a line leaves the store buffer when it is registered, and not during a fill";
+const UNREQUESTED: &str = "no registration was requested";
 
 impl Table for L1Table {
     type State = LineState;
@@ -145,9 +145,9 @@ impl Table for L1Table {
             (I | P, Load) => go(IV, &[SendGet]).wait(),
             (V | IR | R, Load) => stay(&[Reply]),
             (IV | IP, Load) => stay(&[]).wait(),
-            // The coming bytes may be older than an acquire: ask again.
+            // The fill may be older than an acquire, so the load requests the line again.
             (IX, Load) => stall(),
-            // Stores gather here, and the mask remembers their bytes.
+            // Stores stay here until a release, and the dirty mask records their bytes.
             (I, Store) => go(V, &[Queue, Merge, Accept]),
             (V | IV | IX, Store) => stay(&[Queue, Merge, Accept]),
             (IR, Store) => stay(&[Merge, Count, Accept]),
@@ -165,19 +165,19 @@ impl Table for L1Table {
             (IE, Load | Store | Atomic) => stall(),
             // Table 3, b0, b3, b6, b9, b12, b15, b17, b21, b25.
             (R, Registered) => stay(&[Perform]),
-            (I | P | V | IV | IX | IR | IP | IE, Registered) => impossible("it has just been registered"),
+            (I | P | V | IV | IX | IR | IP | IE, Registered) => impossible("the line is newly registered"),
 
             (IR, Grant) => go(R, &[Fill, Resume, EndRegister, Answer, Wake]),
             (IE, Grant) => go(I, &[SendReturn, EndRegister, Wake]),
-            (I | P | V | IV | IX | IP | R, Grant) => impossible(UNASKED),
+            (I | P | V | IV | IX | IP | R, Grant) => impossible(UNREQUESTED),
             (R, Recall) => go(I, &[SendReturn]),
-            // It has been given back, and is perhaps asked for again.
+            // It has been returned, and may be requested again.
             (I | V | IV | IX | IR | IE, Recall) => stay(&[]),
             (R, Serve) => stay(&[SendLine]),
             (I | V | IV | IX | IR | IE, Serve) => stay(&[Bounce]),
 
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, EndFill, Wake]),
-            // The loads that waited came before the invalidation.
+            // The waiting loads precede the invalidation.
             (IX, Data) => go(I, &[Fill, Answer, EndFill, Wake]),
             (IX, DataDirty) => go(V, &[Fill, Answer, KeepDirty, EndFill, Wake]),
             (I | V | IR | IE | R, Data | DataDirty) => impossible(NO_FILL),
@@ -191,7 +191,7 @@ impl Table for L1Table {
             (V, InvDirty) => stay(&[KeepDirty]),
             (IV, Inv | InvDirty) => go(IX, &[]),
             (IX, Inv | InvDirty) => stay(&[]),
-            // The bytes that come with registration are up to date.
+            // The bytes of the grant are up to date.
             (IR, Inv | InvDirty) => stay(&[KeepDirty]),
             // Registered bytes survive (IV).
             (IE | R, Inv | InvDirty) => stay(&[]),

@@ -1,13 +1,12 @@
 //! `denovo-b`: DeNovo, with registration of whole lines.
 //!
-//! A line that is written, or that an atomic touches, is registered: one L1 at
-//! a time has it, up to date, and the L2 knows which. Stores gather in the L1
-//! and are registered by the next release; nothing is written through. An
-//! acquire invalidates what is not registered. Scopes below the system are
-//! ignored.
+//! A line that a store or an atomic accesses is registered. At any time at most one L1
+//! owns it, with up-to-date bytes, and the L2 records the owner. Stores collect in the L1,
+//! and the next release registers them. Nothing is written through. An acquire
+//! invalidates unregistered lines. Scopes below the system are ignored.
 //!
 //! Source: hLRC paper (MICRO 2016), sections II.E and IV, Table 3 (rows b0 to
-//! b26). What it leaves open is stated on the protocol's page.
+//! b26). The protocol's page states how it completes the paper.
 
 mod bank_table;
 mod l1;
@@ -23,10 +22,11 @@ use crate::parts::{DRF, OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
-/// No operation of a program needs a scope, and none makes it wrong.
+/// The claims of both protocols. Programs need no scopes, and any scope below the system
+/// is correct.
 pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
-/// The two differ in what is given up first.
+/// Generates one of the two protocols. They differ in the ranks of victims.
 macro_rules! denovo {
     (
         $(#[doc = $doc:literal])+
@@ -50,13 +50,13 @@ denovo! {
     /// DeNovo-B, with plain LRU replacement.
     plain::DenovoB, retains: false,
     "denovo-b",
-    "DeNovo: what is written is registered, and stays where it was written",
+    "DeNovo: written lines are registered, and stay in the cache that wrote them",
     "hLRC paper (MICRO 2016), sections II.E, IV and V.A, Table 3 (b0-b26)"
 }
 denovo! {
-    /// DeNovo-B that keeps registered lines in preference to others.
+    /// DeNovo-B that evicts registered lines last.
     rprio::DenovoRprio, retains: true,
     "denovo-rprio",
-    "denovo-b with registered lines kept in preference to others, in the L1 and in the L2",
+    "denovo-b with registered lines evicted last, in the L1 and in the L2",
     "hLRC paper (MICRO 2016), section V.B"
 }

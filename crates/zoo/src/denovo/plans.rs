@@ -1,27 +1,27 @@
-//! What each operation does at the L1.
+//! The plan of each operation at the L1.
 
 use proto::{Ask, Effects, Level, OpClass, Order, PlanKey, Reach, Spending, Steps, TableId, symbols};
 
 symbols! {
     /// The steps of operations.
     pub enum Step {
-        /// Perform the access of data on the line in this cache, and answer.
+        /// Perform the data access on the line in this cache, and answer.
         Here,
-        /// Wait until all that was stored here is registered: the store registration of Table 3.
+        /// Register all stored lines here and wait for the grants: the store registration of Table 3.
         RegisterStores,
-        /// See that the line is registered here, and wait for that.
+        /// Request registration of the line, if it is not registered here, and wait for the grant.
         Register,
         /// Perform the atomic on the registered line, and answer.
         Perform,
-        /// Drop what is neither registered nor stored here.
+        /// Invalidate the clean bytes of unregistered lines in this cache.
         Invalidate,
-        /// Drop what was not stored here of the line: the access below comes first.
+        /// Invalidate the clean bytes of the line, because the access is performed below.
         Pass,
-        /// Perform the access at memory, which takes registration back first, and wait for it.
+        /// Perform the access in memory after a recall of the registration, and wait for the answer.
         BelowSystem,
-        /// Recall registered lines and wait until all that was written has reached memory.
+        /// Recall all registered lines, flush the L2 to memory, and wait for the acks.
         FlushBanks,
-        /// Recall registered lines and drop what is clean in the L2.
+        /// Recall all registered lines, invalidate the clean bytes of the L2, and wait for the acks.
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
@@ -29,25 +29,25 @@ symbols! {
 }
 
 impl Step {
-    /// Says on what a request spends its time from this step on.
+    /// Attributes the time of a request from this step on.
     pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
         }
         match self {
-            // An atomic that was performed here has been answered.
+            // An atomic that was performed here is already answered.
             Step::Invalidate if ask.req.is_atomic_access() && ask.req.scope.level != Level::System => {}
             Step::RegisterStores | Step::FlushBanks => fx.spend(ask.slot, Spending::Release),
             Step::Invalidate | Step::InvalidateBanks => fx.spend(ask.slot, Spending::Acquire),
             Step::Register | Step::Pass | Step::BelowSystem => fx.spend(ask.slot, Spending::Access),
-            // The first is all of its request, the others go on with the one before.
+            // `Here` is the whole plan. The other two continue the previous step.
             Step::Here | Step::Perform | Step::AnswerIt => {}
         }
     }
 }
 
 proto::plans! {
-    /// What each operation does at the L1.
+    /// The plan of each operation at the L1.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
@@ -59,8 +59,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     if matches!(key.op, OpClass::Load | OpClass::Store) && key.is_plain() {
         return Steps::of(&[&[Here]]);
     }
-    // What was stored here below system scope comes before an access there,
-    // whatever the order.
+    // Earlier stores of this cache precede an access at system scope, whatever its
+    // order.
     let registers: &[Step] =
         if key.releases() || is_system && key.is_access() { &[Step::RegisterStores] } else { &[] };
     let release: &[Step] = if is_system && key.releases() { &[FlushBanks] } else { &[] };

@@ -9,11 +9,11 @@ pub struct BankTable;
 
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
-const NOBODY: &str = "nobody is registered";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const UNOWNED: &str = "no cache is registered";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fetch or a recall under way is pinned";
 const ENDED: &str = "a round waits until no fetch is under way";
-const RECALLED: &str = "a round recalls what is registered first";
+const RECALLED: &str = "a round recalls registered lines first";
 
 impl Table for BankTable {
     type State = BankState;
@@ -21,7 +21,7 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
-    // Bytes that come back with a registration stay, whatever the policy says.
+    // Bytes that return with a registration stay dirty under any write policy.
     const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
@@ -31,12 +31,12 @@ impl Table for BankTable {
         use BankState::*;
         match (state, event) {
             (I | P, Get | Read | Register | Anywhere | Unregistered) => go(IV, &[A::Fetch]).retry(),
-            // Partial writes need no fetch: the mask remembers their bytes.
+            // Partial writes need no fetch: the dirty mask records their bytes.
             (I, Write) => go(V, &[A::Merge, A::Ack]),
             (I, WriteThrough) => go(V, &[A::Merge, A::WriteOut, A::Ack]),
             (I, WriteDrop) => stay(&[A::WriteMemory, A::Ack]),
             (I, System) => stay(&[A::PassOn]),
-            (I, Renew | Return) => impossible(NOBODY),
+            (I, Renew | Return) => impossible(UNOWNED),
             (I, Fill) => impossible(NO_FETCH),
             (I, Evict | Call | Inv | InvDirty | Flush) => impossible(NO_LINE),
 
@@ -44,15 +44,15 @@ impl Table for BankTable {
             (P, Evict | Call | Inv | InvDirty | Flush) => impossible(ACCESS_ONLY),
 
             (V, Get) => stay(&[A::SendData]),
-            // Atomics that are performed here stay here: write-back for what is
-            // or may be registered.
+            // The results of atomics stay here, because lines that may be registered
+            // are not written through.
             (V, Read | Anywhere | Unregistered) => stay(&[A::Perform]),
             (V, Write) => stay(&[A::Merge, A::Ack]),
             (V, WriteThrough) => stay(&[A::Merge, A::WriteOut, A::Ack]),
             (V, WriteDrop) => go(I, &[A::Merge, A::WriteOut, A::Ack]),
             (V, Register) => go(R, &[A::Own, A::Grant]),
             (V, System) => go(I, &[A::WriteOut, A::PassOn]),
-            (V, Renew | Return | Call) => impossible(NOBODY),
+            (V, Renew | Return | Call) => impossible(UNOWNED),
             (V, Fill) => impossible(NO_FETCH),
             (V, Evict) => go(I, &[A::WriteOut]),
             (V, Inv) => go(I, &[]),
@@ -61,31 +61,31 @@ impl Table for BankTable {
 
             (IV, Get | Read | Register | Anywhere | Unregistered | System) => stall(),
             (IV | R | RC | RE, Write) => stay(&[A::Merge, A::Ack]),
-            // The way is there: a flushed write is merged even where the bank
-            // keeps no writes. It never waits, for a recall may wait for it.
+            // The line has a way, so a flushed write is merged even if the bank keeps
+            // no writes. It never stalls, because a recall may wait for it.
             (IV | R | RC | RE, WriteThrough | WriteDrop) => stay(&[A::Merge, A::WriteOut, A::Ack]),
             (IV, Fill) => go(V, &[A::Fill, A::EndFetch, A::Wake]),
-            (IV, Renew | Return | Call) => impossible(NOBODY),
+            (IV, Renew | Return | Call) => impossible(UNOWNED),
             (IV, Evict) => impossible(PINNED),
             (IV, Inv | InvDirty) => impossible(ENDED),
             (IV | R | RC | RE, Flush) => stay(&[A::WriteOut]),
 
-            // Data of a registered line is here.
+            // The data of a registered line is here.
             (R | RC | RE, Get) => stay(&[A::SendData]),
             (R | RC | RE, Read) => stay(&[A::Perform]),
-            // It was the first to ask, and a recall waits for its answer.
+            // The owner requested first, and a recall waits for this answer.
             (R | RC | RE, Renew) => stay(&[A::Grant]),
             (R, Register | Unregistered | System) => go(RC, &[A::Recall]).retry(),
             (R, Anywhere) => stay(&[A::Forward]),
             (R, Evict) => go(RE, &[A::Recall]),
             (R, Call) => go(RC, &[A::Recall]),
-            // Nothing waits for a line that is registered and not recalled.
+            // No input waits for a registered line without a recall.
             (R, Return) => go(V, &[A::TakeBack]),
             (RC, Return) => go(V, &[A::TakeBack, A::EndRecall, A::Wake]),
             (RE, Return) => go(I, &[A::TakeBack, A::WriteOut, A::EndRecall, A::Wake]),
             (RC | RE, Register | Anywhere | Unregistered | System) => stall(),
             (RC | RE, Evict) => impossible(PINNED),
-            (RC | RE, Call) => impossible("a line under recall need not be recalled"),
+            (RC | RE, Call) => impossible("a line under recall is not recalled again"),
             (R | RC | RE, Fill) => impossible(NO_FETCH),
             (R | RC | RE, Inv | InvDirty) => impossible(RECALLED),
         }

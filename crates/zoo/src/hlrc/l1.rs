@@ -24,12 +24,12 @@ impl<T: Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone
 {
 }
 
-/// Who waits for a flush.
+/// A waiter for a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
     /// A request of this compute unit.
     Request(Slot),
-    /// The registration of a line, which is given back after it.
+    /// The registration of a line, which is returned after the flush.
     Return(LineAddr),
 }
 
@@ -89,14 +89,15 @@ impl<T: Rows> L1<T> {
         }
     }
 
-    /// An access on the line in this cache, once there is room for it.
+    /// Performs an access on the line in this cache, if the resources that it needs are
+    /// free.
     fn here<P: Registers>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let (stage, carried) = (cx.stage, Carried::Request(ask));
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event_of(ask), carried);
-        // What the row would do says what it must find room for.
+        // The actions of the row tell the resources that it needs.
         if let Row::Do { actions, next, .. } = T::row(state, event) {
-            let does = |wanted: &[LineAction]| actions.iter().any(|action| wanted.contains(action));
+            let does = |any_of: &[LineAction]| actions.iter().any(|action| any_of.contains(action));
             let writes = ask.req.op != Op::Load && does(&[LineAction::Merge, LineAction::PerformQueued]);
             let needs = Needs {
                 entry: writes && !self.cache.is_dirty(place.way),
@@ -109,7 +110,7 @@ impl<T: Rows> L1<T> {
         }
         let disposition = self.transition(place, state, event, carried, cx);
         match event {
-            // It goes on when it is registered.
+            // The request goes on when the line is registered.
             LineEvent::Sync if cx.stage != stage => Disposition::Stall(Key::Slot(ask.slot)),
             _ => disposition,
         }
@@ -138,22 +139,22 @@ impl<T: Rows> L1<T> {
     fn invalidate<P: Registers>(
         &mut self,
         cause: Cause,
-        but: Option<LineAddr>,
+        except: Option<LineAddr>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
-        let mut met = 0;
-        let meets = |line, _| {
-            met += u32::from(Some(line) != but);
-            Some(line) != but
+        let mut count = 0;
+        let selects = |line, _| {
+            count += u32::from(Some(line) != except);
+            Some(line) != except
         };
-        let done = self.event_of_all(meets, LineEvent::Inv, Carried::Nothing, cx);
-        cx.fx.uses.lines_invalidated += met;
-        done
+        let disposition = self.event_of_all(selects, LineEvent::Inv, Carried::Nothing, cx);
+        cx.fx.uses.lines_invalidated += count;
+        disposition
     }
 
-    /// Performs an atomic on the bytes of a line, and answers it. `true` if it
-    /// is the first to dirty the line.
+    /// Performs an atomic on the bytes of a line, and answers it. Returns whether it made
+    /// a clean line dirty.
     fn atomic<P: Registers>(&mut self, way: Way, carried: Carried<'_>, cx: &mut Cx<'_, P>) -> bool {
         match carried {
             Carried::Request(ask) => {
@@ -175,7 +176,7 @@ impl<T: Rows> L1<T> {
     }
 }
 
-/// What a request is to the line in this cache.
+/// The event of a request for the line in this cache.
 fn event_of(ask: Ask<'_>) -> LineEvent {
     let req = ask.req;
     match req.op {
@@ -193,12 +194,12 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
 
     fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
-        let asked = match carried {
+        let requested = match carried {
             Carried::Request(ask) if ask.req.op != Op::Store => ask.req.mask,
             Carried::Message(&ToL1::Forward { op, mask, .. }) if op != Op::Store => mask,
             Carried::Request(_) | Carried::Message(_) | Carried::Nothing => ByteMask::NONE,
         };
-        let misses = !self.cache.array.valid(way).contains(asked);
+        let misses = !self.cache.array.valid(way).contains(requested);
         let state = match self.cache.array.state(way) {
             LineState::V if misses && event == LineEvent::Load => LineState::P,
             LineState::R if misses => LineState::RP,
@@ -222,7 +223,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
             (LineAction::SendGet, _) => cache.get(line, cx),
             (LineAction::SendRegister, Carried::Request(ask)) => {
                 cache.begin_fill(cx);
-                // Who only needs the bytes anew waits for the line.
+                // A request of the owner, which only needs bytes, waits for the line.
                 let slot = (cache.array.state(way) != LineState::R).then_some(ask.slot);
                 register(line, ask.req.mask, slot, cx);
             }
@@ -252,7 +253,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
                 cache.array.write_clean(way, data, *mask);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            // No request waits for a grant that renews the bytes or is for stored data.
+            // No request waits for a grant that only renews the bytes.
             (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
@@ -278,7 +279,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let mut done = match input {
+        let mut disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
@@ -286,18 +287,18 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
                 self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
-            Input::Memory(_) => Disposition::Impossible("an L1 does not speak to memory"),
+            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
         while let Some(Waiter::Return(line)) = self.cache.lower.flushed() {
-            let given = self.event(line, LineEvent::Flushed, Carried::Nothing, cx);
-            if given != Disposition::Done {
-                done = given;
+            let returned = self.event(line, LineEvent::Flushed, Carried::Nothing, cx);
+            if returned != Disposition::Done {
+                disposition = returned;
             }
         }
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
-        done
+        disposition
     }
 
     #[inline]

@@ -7,29 +7,29 @@ symbols! {
     pub enum LineState {
         /// Not present.
         I,
-        /// Present, but bytes that are asked for are not valid.
+        /// Present, but requested bytes are not valid.
         P,
-        /// Present, with the bytes that are asked for.
+        /// Present with the requested bytes.
         V,
         /// A fill is under way.
         IV,
-        /// A fill is under way that must not be installed.
+        /// A fill is under way, and its bytes must not be kept.
         IX,
-        /// Registration, or the bytes of a registered line, are asked for.
+        /// Registration, or the bytes of a registered line, are requested.
         IR,
-        /// The same, and only the bytes that were asked for may be installed.
+        /// As IR, and only the requested bytes may be kept.
         XR,
         /// Registered.
         R,
-        /// Registered, but bytes that are asked for are not valid.
+        /// Registered, but requested bytes are not valid.
         RP,
-        /// Registered, and given back when this cache is flushed.
+        /// Registered, and returned after a flush of this cache.
         RF,
     }
 }
 
 symbols! {
-    /// What happens to a line.
+    /// The events of a line.
     pub enum LineEvent {
         /// A load of data.
         Load,
@@ -41,27 +41,27 @@ symbols! {
         Relaxed,
         /// An atomic of another cache that orders nothing.
         Forward,
-        /// An access to be performed below passes a clean line.
+        /// An access that is performed below meets a clean line.
         Pass,
-        /// An access to be performed below passes a dirty line.
+        /// An access that is performed below meets a dirty line.
         PassDirty,
-        /// Registration comes.
+        /// The grant of registration arrives.
         Grant,
-        /// Registration is to be given back.
+        /// The bank recalls the registration.
         Recall,
-        /// The flush before that is finished.
+        /// The flush before the return of the registration is complete.
         Flushed,
-        /// The line is the oldest in the store buffer.
+        /// The store buffer drains this line.
         Drain,
-        /// The same, and the cache keeps nothing that it has written.
+        /// The store buffer drains this line in a cache that keeps no copy.
         DrainDrop,
-        /// The fill comes; no byte is dirty.
+        /// The fill arrives, and no byte is dirty.
         Data,
-        /// The fill comes; some bytes are dirty.
+        /// The fill arrives, and some bytes are dirty.
         DataDirty,
-        /// The environment takes the way of a clean line.
+        /// The driver evicts a clean line.
         Evict,
-        /// The environment takes the way of a dirty line.
+        /// The driver evicts a dirty line.
         EvictDirty,
         /// An acquire or a registration invalidates a clean line.
         Inv,
@@ -71,7 +71,7 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The same event, where it meets dirty bytes.
+    /// The same event at a dirty line.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -85,45 +85,45 @@ impl LineEvent {
 }
 
 symbols! {
-    /// What is done.
+    /// The actions of rows.
     pub enum LineAction {
-        /// Ask the bank for the line; takes a miss register.
+        /// Request the line from the bank. Takes a miss register.
         SendGet,
-        /// Ask the bank for registration and the bytes; takes a miss register.
+        /// Request registration and the bytes from the bank. Takes a miss register.
         SendRegister,
         /// Answer with the bytes of the line.
         Reply,
-        /// Merge the stored bytes; a clean line joins the store buffer.
+        /// Merge the stored bytes. A clean line joins the store buffer.
         Merge,
         /// Answer a request that expects no bytes.
         Accept,
-        /// Perform the atomic and answer; what it wrote stays until registration goes.
+        /// Perform the atomic and answer. Its dirty bytes stay until the registration is returned.
         Perform,
-        /// Perform the atomic and answer; a clean line that it writes joins the store buffer.
+        /// Perform the atomic and answer. A clean line that it writes joins the store buffer.
         PerformQueued,
-        /// Send the atomic back to the bank: it is not registered here.
+        /// Send the atomic back to the bank, because the line is not registered here.
         Bounce,
-        /// Take the line out of the store buffer, and present what waits for room in it.
+        /// Remove the line from the store buffer, and wake inputs that wait for an entry.
         Unqueue,
-        /// Send the dirty bytes to the bank, if there are any; they are clean from now on.
+        /// Write the dirty bytes out to the bank, if there are any. The line becomes clean.
         WriteOut,
-        /// Flush this cache; what is dirty now and registered waits for no flush.
+        /// Begin a flush of this cache. Its completion returns the registration.
         BeginFlush,
-        /// Give registration back, with the dirty bytes.
+        /// Return the registration with the dirty bytes.
         SendReturn,
-        /// Take the bytes that came and were not written meanwhile.
+        /// Fill the bytes that are not valid.
         Fill,
-        /// Take only those that were asked for.
+        /// Fill only the requested bytes.
         FillAsked,
         /// Answer the loads that wait for this fill.
         Answer,
-        /// Go on with the request that waits for the registration.
+        /// Resume the request that waits for the registration.
         Resume,
-        /// Keep only the dirty bytes.
+        /// Invalidate the clean bytes.
         KeepDirty,
-        /// The fill has come: free the miss register and present what waited for one or for a way.
+        /// Free the miss register, and wake inputs that wait for one or for a way.
         EndFill,
-        /// Present what waited for the line.
+        /// Wake inputs that wait for the line.
         Wake,
     }
 }
@@ -134,10 +134,10 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fill or a flush under way is pinned";
 const UNQUEUED: &str = "a line leaves the store buffer before it leaves the cache";
-const UNASKED: &str = "no registration was asked for";
+const UNREQUESTED: &str = "no registration was requested";
 const UNREGISTERED: &str = "the line is not registered";
 const KEPT: &str = "the bytes of a registered line stay";
 
@@ -158,62 +158,62 @@ impl Table for L1Table {
             (I | P, Load) => go(IV, &[SendGet]).wait(),
             (V, Load) => stay(&[Reply]),
             (IV, Load) => stay(&[]).wait(),
-            // The coming bytes may be older than an acquire: ask again.
+            // The fill may be older than an acquire, so the load requests the line again.
             (IX, Load) => stall(),
-            // A store needs no permission and no fetch: the mask remembers its bytes.
+            // A store needs no permission and no fetch: the dirty mask records its bytes.
             (I, Store) => go(V, &[Merge, Accept]),
             (V | IV | IX, Store) => stay(&[Merge, Accept]),
-            // Data of a registered line is at the L2 (III.C.1).
+            // The data of a registered line is at the L2 (III.C.1).
             (IR | R | RF, Load | Store) => stay(&[]).next(),
 
-            // Table 3, c1, c9, c17. What is dirty leaves before (III.C.1).
+            // Table 3, c1, c9, c17. Dirty bytes are written out before (III.C.1).
             (I, Sync) => go(IR, &[SendRegister]).next(),
             (V, Sync) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).next(),
             (IV | IX, Sync) => stall(),
             // Table 3, c0, c8, c16.
             (R, Sync | Relaxed | Forward) => stay(&[Perform]),
-            // Readable by nobody until the flush is over (III.B).
+            // No access reads the line until the flush is complete (III.B).
             (IR | RF, Sync | Relaxed) | (RF, Forward) => stall(),
             (I | V | IV | IX, Relaxed) => stay(&[]).next(),
-            // It was given back while the atomic was on its way.
+            // The registration was returned while the atomic was in flight.
             (I | V | IV | IX | IR, Forward) => stay(&[Bounce]),
 
             (I, Pass) => stay(&[]),
-            // The access below would make this copy stale for its own thread.
+            // The access below would make this copy stale for the thread itself.
             (V, Pass) => go(I, &[]),
             (V, PassDirty) => go(I, &[Unqueue, WriteOut]),
             (IV, Pass) => go(IX, &[]),
             (IV, PassDirty) => go(IX, &[Unqueue, WriteOut]),
             (IX, Pass) => stay(&[]),
             (IX, PassDirty) => stay(&[Unqueue, WriteOut]),
-            // The bank takes the registration back before it performs it.
+            // The bank recalls the registration before it performs the access.
             (IR | R | RF, Pass) | (R | RF, PassDirty) => stay(&[]),
 
             (IR, Grant) => go(R, &[Fill, EndFill, Resume, Wake]),
-            (I | P | V | IV | IX | R | RP | RF, Grant) => impossible(UNASKED),
+            (I | P | V | IV | IX | R | RP | RF, Grant) => impossible(UNREQUESTED),
             // Table 3, c4, c12, c20.
             (R, Recall) => go(RF, &[BeginFlush]),
-            // It has been given back, and is perhaps asked for again.
+            // It has been returned, and may be requested again.
             (I | V | IV | IX | IR | RF, Recall) => stay(&[]),
             (RF, Flushed) => go(I, &[SendReturn, Wake]),
-            (I | P | V | IV | IX | IR | R | RP, Flushed) => impossible("no flush was begun for the line"),
+            (I | P | V | IV | IX | IR | R | RP, Flushed) => impossible("no flush for the line is under way"),
 
             (V | IV | IX, Drain) => stay(&[WriteOut]),
             (V, DrainDrop) => go(I, &[WriteOut]),
             (IV, DrainDrop) => go(IX, &[WriteOut]),
             (IX, DrainDrop) => stay(&[WriteOut]),
             (I, Drain | DrainDrop) => impossible(UNQUEUED),
-            (IR | R | RF, Drain | DrainDrop) => impossible("what atomics wrote is not in the store buffer"),
+            (IR | R | RF, Drain | DrainDrop) => impossible("dirty bytes of atomics are not queued"),
 
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, EndFill, Wake]),
-            // The loads that waited came before the invalidation.
+            // The waiting loads precede the invalidation.
             (IX, Data) => go(I, &[Fill, Answer, EndFill, Wake]),
             (IX, DataDirty) => go(V, &[Fill, Answer, KeepDirty, EndFill, Wake]),
             (I | V | IR | R | RF, Data | DataDirty) => impossible(NO_FILL),
 
             (V, Evict) => go(I, &[]),
             (V, EvictDirty) => go(I, &[Unqueue, WriteOut]),
-            // Synchronization may have to find what was written here (III.C.2).
+            // Later synchronization must find the dirty bytes of this cache (III.C.2).
             (R, Evict | EvictDirty) => go(RF, &[BeginFlush]),
             (IV | IX | IR | RF, Evict | EvictDirty) => impossible(PINNED),
 
@@ -223,7 +223,7 @@ impl Table for L1Table {
             (IX, Inv | InvDirty) => stay(&[]),
             // Registered bytes survive (IV).
             (IR | R | RF, Inv) | (R | RF, InvDirty) => stay(&[]),
-            (IR, PassDirty | InvDirty) => impossible("nothing is dirty while registration is asked for"),
+            (IR, PassDirty | InvDirty) => impossible("no byte is dirty while registration is requested"),
 
             (I, PassDirty | Evict | EvictDirty | Inv | InvDirty) => impossible(NO_LINE),
             (P, Store | Sync | Relaxed | Forward | Pass | PassDirty | Recall) => impossible(ACCESS_ONLY),

@@ -1,12 +1,12 @@
 //! `hlrc`: lazy release consistency for GPUs.
 //!
-//! Atomics, and only they, are registered: one L1 at a time performs them, and
-//! the L2 knows which. As long as registration stays, neither an acquire nor a
-//! release costs anything. When it moves, the L1 that loses it flushes, and the
-//! one that gains it invalidates. Data is kept as in [`crate::vi`].
+//! Only lines of atomics are registered. At any time at most one L1 is registered for a
+//! line and performs its atomics, and the L2 records which. Acquires and releases cost
+//! nothing while the registration stays. When it moves, the L1 that loses it flushes, and
+//! the L1 that gains it invalidates. Data is cached as in [`crate::vi`].
 //!
 //! Source: hLRC paper (MICRO 2016), sections II.E, III and V.B to V.C, Table 3
-//! (rows c0 to c23). What it leaves open is stated on the protocol's page.
+//! (rows c0 to c23). The protocol's page states how it completes the paper.
 
 mod bank_table;
 mod l1;
@@ -27,18 +27,20 @@ use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 use proto::issue::IssueRule;
 
-/// No operation of a program needs a scope, and none makes it wrong.
+/// The claims of the published protocols. Programs need no scopes, and any scope below
+/// the system is correct.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
         cores: IssueRule::GPUS,
-        mapping: "each operation as a request of the same order, at work-group or device scope as one likes: \
+        mapping: "each operation as a request of the same order, at work-group or device scope, because \
                   scopes are hints; sequential consistency for programs without data races",
     },
     OPENCL,
 ];
 
-/// The three differ in their tables and in what is given up first.
+/// Generates one of the three protocols. They differ in their tables and in the ranks of
+/// victims.
 macro_rules! hlrc {
     (
         $(#[doc = $doc:literal])+
@@ -72,7 +74,7 @@ hlrc! {
     /// hLRC with plain LRU replacement.
     noprio::HlrcNoprio, L1Table, BankTable, retains: false,
     "hlrc-noprio",
-    "hlrc with plain LRU replacement: registered lines are given up like others",
+    "hlrc with plain LRU replacement: registered lines are evicted like others",
     "hLRC paper (MICRO 2016), section V.B",
     CLAIMS,
     &[]

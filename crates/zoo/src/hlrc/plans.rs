@@ -1,35 +1,35 @@
-//! What each operation does at the L1.
+//! The plan of each operation at the L1.
 
 use proto::{Ask, Effects, OpClass, Order, PlanKey, Reach, Spending, Steps, TableId, symbols};
 
 symbols! {
     /// The steps of operations.
     pub enum Step {
-        /// Perform the access on the line in this cache, and answer; what follows is for what cannot be. An atomic that orders asks for registration and waits for it.
+        /// Perform the access on the line in this cache, and answer. The following steps are for an access that is not possible here. An atomic that acquires or releases requests registration and waits for it.
         Here,
-        /// Perform the atomic on the line that has been registered, and answer.
+        /// Perform the atomic on the newly registered line, and answer.
         Perform,
-        /// Drop what is clean in this cache, but for the line that has been registered.
+        /// Invalidate the clean bytes of this cache, except for the newly registered line.
         InvalidateRest,
-        /// Write the line's dirty bytes out and drop it: the access below comes first.
+        /// Write the line's dirty bytes out and remove the line, because the access is performed below.
         Pass,
-        /// Load data at the L2 and wait for it.
+        /// Load data at the L2 and wait for the answer.
         Below,
-        /// Store data at the L2; only a later flush waits for it.
+        /// Store data at the L2. Only a later flush waits for its ack.
         Post,
-        /// Perform the atomic where the bank says: at the L2, or in the cache that is registered; and wait for it.
+        /// Perform the atomic in the cache that is registered, or else at the L2, and wait for the answer.
         Anywhere,
-        /// Perform the atomic at the L2, which takes registration back first, and wait for it.
+        /// Perform the atomic at the L2 after a recall of the registration, and wait for the answer.
         Unregistered,
-        /// The same, at memory.
+        /// Perform the atomic in memory after a recall of the registration, and wait for the answer.
         BelowSystem,
-        /// Wait until all that was written here, registered lines apart, has reached the L2.
+        /// Flush the lines of the store buffer to the L2 and wait for the acks.
         Flush,
-        /// Recall registered lines and wait until all that was written to the L2 has reached memory.
+        /// Recall all registered lines, flush the L2 to memory, and wait for the acks.
         FlushBanks,
-        /// Drop what is clean in this cache.
+        /// Invalidate the clean bytes of this cache.
         Invalidate,
-        /// Recall registered lines and drop what is clean in the L2.
+        /// Recall all registered lines, invalidate the clean bytes of the L2, and wait for the acks.
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
@@ -37,8 +37,8 @@ symbols! {
 }
 
 impl Step {
-    /// Says on what a request spends its time from this step on. All that a
-    /// registration entails belongs to the access.
+    /// Attributes the time of a request from this step on. The consequences of a
+    /// registration belong to the access.
     pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -49,27 +49,28 @@ impl Step {
             Step::Pass | Step::Anywhere | Step::Unregistered | Step::BelowSystem => {
                 fx.spend(ask.slot, Spending::Access);
             }
-            // Nothing else has been spent on before.
+            // The default attribution of these steps is the access.
             Step::Here | Step::Perform | Step::InvalidateRest | Step::Below | Step::Post => {}
-            // The answer leaves when the step before it is done.
+            // The answer takes no time after the previous step.
             Step::AnswerIt => {}
         }
     }
 }
 
 proto::plans! {
-    /// What each operation does at the L1.
+    /// The plan of each operation at the L1.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::{AnswerIt, Flush, FlushBanks, Here, Invalidate, InvalidateBanks, InvalidateRest, Perform};
-    // Another acquire of a word that was acquired and written here must find
-    // what was released before: the release stays with registered words.
-    let passes_on = matches!(key.op, OpClass::Rmw | OpClass::Update) && key.acquires();
-    let releases = key.releases() || passes_on;
+    // A read-modify-write continues a release sequence: a later acquire of its value must
+    // see the writes of the earlier release. So an acquiring one flushes as a release
+    // does.
+    let continues_release = matches!(key.op, OpClass::Rmw | OpClass::Update) && key.acquires();
+    let releases = key.releases() || continues_release;
     if key.is_access() && (key.acquires() || releases) && matches!(key.reach(), Reach::Group) {
-        // Table 3: where it is registered decides.
+        // Table 3: the steps depend on the place of the registration.
         return Steps::of(&[&[Here, Perform, InvalidateRest]]);
     }
     let release: &[Step] = match key.reach() {
@@ -85,19 +86,19 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release, access(key), acquire, &[AnswerIt]])
 }
 
-/// The access, where its word is not known to be registered.
+/// The steps of the access, if its word is not known to be registered.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Anywhere, Below, BelowSystem, Here, Pass, Post, Unregistered};
     match (key.op, key.reach()) {
-        // An acquire and a release without an access (III.C.3): registration
-        // has no scope.
+        // An acquire or a release without an access (III.C.3). Registration has no
+        // scope.
         (OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
         (OpClass::Load, _) if key.is_plain() => &[Here, Below],
         (OpClass::Store, _) if key.is_plain() => &[Here, Post],
         (_, Reach::System) => &[Pass, BelowSystem],
         // Scopes as a hint (V.C): performed at the L2.
         _ if key.acquires() || key.releases() => &[Pass, Unregistered],
-        // Relaxed atomics do without coherence actions (III.C.3).
+        // Relaxed atomics need no coherence actions (III.C.3).
         (_, Reach::Group | Reach::Device) => &[Here, Pass, Anywhere],
     }
 }

@@ -1,8 +1,8 @@
 //! The table of a line in a bank, for [`super::RepairedTable`].
 //!
-//! As published, a relaxed atomic is performed in the cache that is registered.
-//! Who reads the word as data, or releases, does not look there. Here the line
-//! comes back first, as for any atomic that the L2 performs.
+//! As published, a relaxed atomic is performed in the cache that is registered. A data
+//! load or a release of another thread does not see its result there. Here the bank
+//! recalls the line first, as for any atomic that the L2 performs.
 
 use super::BankTable;
 use crate::registration::{BankAction, BankEvent, BankState};

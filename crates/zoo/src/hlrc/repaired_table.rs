@@ -1,9 +1,9 @@
 //! The table of a line in the L1, with registration as a permission only.
 //!
-//! As published, the bytes of a registered line are neither flushed nor
-//! invalidated, and data of the line is at the L2. A word that is data as well
-//! as an atomic is then in two places at once. Here a registered line is a line
-//! like any other, which this cache may perform atomics on; others take it back.
+//! As published, the bytes of a registered line are neither flushed nor invalidated, and
+//! the data of the line is at the L2. A word that is used as data and as an atomic then
+//! exists in two places. Here a registered line is flushed and invalidated like any
+//! other. Registration is only the permission to perform atomics on it.
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
@@ -29,36 +29,37 @@ impl Table for RepairedTable {
             // Data is read and written in place.
             (R, Load) => stay(&[Reply]),
             (R, Store) => stay(&[Merge, Accept]),
-            // The L2 has the bytes that were dropped, and those written here
-            // come before the load on its way.
+            // The L2 has the invalidated bytes. The bytes written here are sent before
+            // the load.
             (RP, Load) => stay(&[Unqueue, WriteOut]).next(),
             (RP, Store | Pass | PassDirty | Grant | Recall | Flushed) => impossible(ACCESS_ONLY),
             (RP, Drain | DrainDrop | Data | DataDirty | Evict | EvictDirty | Inv | InvDirty) => {
                 impossible(ACCESS_ONLY)
             }
-            // The coming bytes may be older than what is stored now.
+            // The fill may be older than a store at this point.
             (IR | XR | RF, Load | Store) => stall(),
 
-            // What atomics write is flushed with all the rest.
+            // Dirty bytes of atomics are flushed like all others.
             (R, Sync | Relaxed) => stay(&[PerformQueued]),
             (RP, Sync | Relaxed) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).retry(),
             (XR, Sync | Relaxed) => stall(),
-            (_, Forward) => impossible("the bank takes registration back instead"),
+            (_, Forward) => impossible("the bank recalls the registration instead"),
             (R | RF, Drain) | (RF, DrainDrop) => stay(&[WriteOut]),
             (R, DrainDrop) => stay(&[WriteOut, KeepDirty]),
 
-            // Its bytes are invalidated with all the rest.
+            // The bytes of a registered line are invalidated like all others.
             (R, Inv | InvDirty) => stay(&[KeepDirty]),
             (IR, Inv) => go(XR, &[]),
             (XR, Inv) => stay(&[]),
-            (XR, InvDirty) => impossible("nothing is dirty while registration is asked for"),
+            (XR, InvDirty) => impossible("no byte is dirty while registration is requested"),
             (XR, Grant) => go(R, &[FillAsked, EndFill, Resume, Wake]),
-            // Who is registered already waits for bytes, and gives it back then.
+            // A cache that is registered waits for bytes, and returns the registration
+            // then.
             (IR | XR, Recall) => stall(),
             (XR, Pass) => stay(&[]),
-            (XR, PassDirty) => impossible("nothing is dirty while registration is asked for"),
-            (XR, Flushed) => impossible("no flush was begun for the line"),
-            (XR, Drain | DrainDrop) => impossible("nothing is dirty while registration is asked for"),
+            (XR, PassDirty) => impossible("no byte is dirty while registration is requested"),
+            (XR, Flushed) => impossible("no flush for the line is under way"),
+            (XR, Drain | DrainDrop) => impossible("no byte is dirty while registration is requested"),
             (XR, Data | DataDirty) => impossible("no fill is under way"),
             (XR, Evict | EvictDirty) => impossible("a line with a fill or a flush under way is pinned"),
 
@@ -67,4 +68,4 @@ impl Table for RepairedTable {
     }
 }
 
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const ACCESS_ONLY: &str = "only an access requests bytes";

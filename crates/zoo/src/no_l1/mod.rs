@@ -1,10 +1,9 @@
 //! `no-l1`: every access is performed at the L2 or below.
 //!
-//! The simplest way to keep first-level caches coherent is not to use them.
-//! The port of a compute unit keeps only what is under way; plain stores and
-//! updates without a result are posted, and a release waits for them. Work-group
-//! scope needs no wait: messages from one port to one bank stay in order, and
-//! all work-items of a group use the same port.
+//! First-level caches that are not used are coherent. The port of a compute unit holds
+//! only outstanding operations. Plain stores and updates without a result are posted, and
+//! a release waits for them. Work-group scope needs no wait, because messages from one
+//! port to one bank stay in order and all work-items of a group use the same port.
 //!
 //! Source: HRF paper (ASPLOS 2014), section 2.3 (potentially shared data made
 //! uncachable). The banks are those of [`crate::vi`].

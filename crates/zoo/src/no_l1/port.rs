@@ -5,7 +5,7 @@ use crate::vi::{self, Step};
 use proto::{Ask, Controller, Cx, Disposition, Fitted, Input, OpClass, PlanKey, Reach, Steps, TableId};
 
 proto::plans! {
-    /// What each operation does at the port.
+    /// The plan of each operation at the port.
     pub struct PortPlans: Step = plan, TableId(1), "Operations at the port"
 }
 
@@ -17,7 +17,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[vi::release(key), access(key), acquire, &[Step::AnswerIt]])
 }
 
-/// The access. The port's channels keep what one work-group does in order.
+/// The steps of the access. The port's channels keep the operations of one work-group in
+/// order.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Post};
     match (key.op, key.reach()) {
@@ -31,14 +32,14 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The port: nothing but what is under way.
+/// The port: its outstanding operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
     lower: Lower,
 }
 
 impl Port {
-    /// A port without anything under way.
+    /// A port without outstanding operations.
     #[must_use]
     pub fn new(_: &Fitted, (): &()) -> Self {
         Port::default()
@@ -54,17 +55,17 @@ impl<P: Descends> Controller<P> for Port {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<PortPlans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.lower.message(msg, cx),
             Input::Evict(_) => Disposition::Impossible("a port holds no lines"),
-            Input::Timer(_) => Disposition::Impossible("a port asks for no timer"),
-            Input::Memory(_) => Disposition::Impossible("a port does not speak to memory"),
+            Input::Timer(_) => Disposition::Impossible("a port arms no timer"),
+            Input::Memory(_) => Disposition::Impossible("a port does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
-        // No lines are queued: the marker of a flush is dealt with at once.
+        // No lines are queued, so the marker of a flush leaves the buffer at once.
         self.lower.pop(|_| true, cx);
-        done
+        disposition
     }
 
     fn is_quiet(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The lines of a first-level cache, and what the actions of its table do.
+//! The lines of a first-level cache, and the actions of its table.
 
 use super::{Descends, Lower, ToBank};
 use core::fmt::Debug;
@@ -9,13 +9,13 @@ use proto::{
     Protocol, Slot, Table, TimerClass, Way,
 };
 
-/// A first-level cache: its lines, and what is under way below. `W` names who
-/// may wait for it to flush.
+/// A first-level cache: its lines, and its outstanding operations below. `W` identifies
+/// waiters for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct First<S, W = Slot> {
     /// The lines.
     pub array: CacheArray<S>,
-    /// What is under way below.
+    /// The outstanding operations below.
     pub lower: Lower<W>,
     /// Miss registers in use.
     pub fills: u32,
@@ -23,7 +23,7 @@ pub struct First<S, W = Slot> {
 
 proto::clone_in_place! { [S: Clone, W: Clone] First<S, W> { array, lower, fills } }
 
-/// What an access must find room for before its row is carried out.
+/// The resources that an access needs before its row is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// An entry of the store buffer.
@@ -34,7 +34,7 @@ pub struct Needs {
     pub way: bool,
 }
 
-/// What an event of a line brings with it.
+/// The operand of an event of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Carried<'a> {
     /// A request.
@@ -45,7 +45,7 @@ pub enum Carried<'a> {
     Nothing,
 }
 
-/// Performs an access on the bytes of a line; the old bytes.
+/// Performs an access on the bytes of a line. Returns the old bytes.
 pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: ByteMask) -> LineData {
     let old = bytes.masked(mask);
     match op {
@@ -66,15 +66,15 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         First { array, lower: Lower::default(), fills: 0 }
     }
 
-    /// Is there a way with dirty bytes?
+    /// Whether the way holds dirty bytes. False for an absent line.
     #[inline]
     #[must_use]
     pub fn is_dirty(&self, way: Option<Way>) -> bool {
         way.is_some_and(|way| !self.array.dirty(way).is_empty())
     }
 
-    /// What an access must wait for because there is no room for it, or because
-    /// others have waited for the way that it would take or pin.
+    /// The wait of an access that lacks a resource. An access also waits if it would take
+    /// or pin a way of a set with earlier waiters.
     #[inline]
     pub fn lacks<P: Descends>(&self, place: Place, needs: Needs, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let l1 = &cx.level().array;
@@ -95,40 +95,40 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         cx.is_wanted(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
-    /// Takes a miss register for what is sent for now.
+    /// Takes a miss register for a request to the level below.
     pub fn begin_fill<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         self.fills += 1;
         cx.fx.uses.fetches += 1;
     }
 
-    /// Frees the miss register, and presents what waited for one or for a way.
+    /// Frees the miss register, and wakes waiters for a register or a way.
     pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fills, "a fill ends, and none was under way");
+        cx.count_down(&mut self.fills, "a fill ends, but none was under way");
         cx.fx.wake(Key::Way(place.set));
         cx.fx.wake(Key::Miss);
     }
 
-    /// Asks the bank for the line.
+    /// Requests the line from the bank.
     pub fn get<P: Descends>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.begin_fill(cx);
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// What [`First::get`] asked for has come: what has waited for a way or a register
-    /// comes before what must ask for this line again.
+    /// Completes [`First::get`]. Waiters for a way or a register have priority over
+    /// accesses that must request this line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
         cx.fx.wake(Key::Line(place.line));
     }
 
-    /// Takes the bytes that came and were not written meanwhile.
+    /// Fills the bytes that are not valid.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
     }
 
-    /// The line that answers a plain load whose plan begins with the step `here`: that
-    /// is all of it where the row only replies ([`proto::Controller::hit`]).
+    /// The line that answers a plain load at once ([`proto::Controller::hit`]). The load's
+    /// plan must begin with the step `here`, and its row must only reply.
     #[inline]
     #[must_use]
     pub fn hit<T: Table<State = S>, Q: Plans>(
@@ -150,7 +150,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         cx.fx.reply(ask.slot, self.array.read(way));
     }
 
-    /// Writes bytes of a line that is present. `true` if no byte was dirty before.
+    /// Writes bytes of a present line. Returns whether the line was clean before.
     pub fn write<P: Protocol>(
         &mut self,
         way: Way,
@@ -162,15 +162,15 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         self.array.write(way, data, mask)
     }
 
-    /// Puts a line that has just become dirty into the store buffer.
+    /// Puts a line into the store buffer if it was clean before a write.
     pub fn queue_if(&mut self, was_clean: bool, line: LineAddr) {
         if was_clean {
             self.lower.buffer.push(line);
         }
     }
 
-    /// Performs an atomic access on a line that is present. The old bytes, and
-    /// whether it is the first to dirty the line.
+    /// Performs an atomic access on a present line. Returns the old bytes, and whether
+    /// the access made a clean line dirty.
     pub fn perform<P: Protocol>(
         &mut self,
         way: Way,
@@ -190,7 +190,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         (old, was_clean)
     }
 
-    /// Takes a line out of the store buffer, and presents what waits for room in it.
+    /// Removes a line from the store buffer, and wakes waiters for an entry.
     pub fn unqueue<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.lower.buffer.remove(line);
         cx.fx.wake(Key::StoreBuffer);
@@ -203,8 +203,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         (mask, self.array.read(way).masked(mask))
     }
 
-    /// Sends the dirty bytes of a line to the bank, if there are any; they are
-    /// clean from now on.
+    /// Writes the dirty bytes of a line out to the bank, if there are any. The line
+    /// becomes clean.
     pub fn write_out<P: Descends>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
         let (mask, data) = self.dirty_bytes(way);
         if mask.is_empty() {
@@ -217,20 +217,20 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data, parity });
     }
 
-    /// Is nothing under way?
+    /// Whether nothing is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.fills == 0 && self.lower.is_quiet()
     }
 
-    /// Equal caches have one form.
+    /// Brings equivalent caches into one form.
     pub fn canonicalize(&mut self) {
         self.array.canonicalize();
         self.lower.canonicalize();
     }
 }
 
-/// Answers an atomic that was performed here.
+/// Answers an atomic access that was performed here.
 pub fn performed<P: Protocol>(ask: Ask<'_>, old: LineData, cx: &mut Cx<'_, P>) {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, old),
@@ -238,8 +238,8 @@ pub fn performed<P: Protocol>(ask: Ask<'_>, old: LineData, cx: &mut Cx<'_, P>) {
     }
 }
 
-/// Items of [`proto::parts::Lines`] for a controller whose lines are in a [`First`]:
-/// the field, the table, and the state of a line that is not there.
+/// Generates items of [`proto::parts::Lines`] for a controller with a [`First`]. The
+/// arguments are the field, the table, and the state of an absent line.
 macro_rules! first_lines {
     ($cache:ident: $table:ty, absent: $absent:expr) => {
         type Table = $table;
@@ -251,9 +251,9 @@ macro_rules! first_lines {
     };
 }
 
-/// Methods of a [`proto::Controller`] whose lines are in a [`First`]: the field, the
-/// table, and the state in which a line may be given up. Without that state the
-/// controller names its victims itself.
+/// Generates methods of a [`proto::Controller`] with a [`First`]. The arguments are the
+/// field, the table, and the state of lines that may be evicted. Without that state the
+/// controller implements `victims` itself.
 macro_rules! first_views {
     ($cache:ident: $table:ty, settled: $settled:expr) => {
         fn victims(&self, set: proto::SetIndex, out: &mut Vec<(proto::Way, proto::Rank)>) {

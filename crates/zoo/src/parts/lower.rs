@@ -1,20 +1,20 @@
-//! The way from a compute unit down to the banks: what is under way there.
+//! The outstanding operations of a compute unit at the banks.
 //!
-//! What a plan asks of it answers as a step does: `None` goes on with the next
-//! step, anything else parks the request.
+//! The methods for steps of a plan return `None` to go on with the next step, and a
+//! disposition to park the request.
 
 use super::{Answer, Descends, How, ToBank, ToL1};
 use proto::parts::{AckCounts, Popped, StoreBuffer, Waits};
 use proto::{Ask, Cause, Cx, Disposition, Key, LineAddr, Protocol, Slot, TimerClass, WritePolicy};
 
-/// What is under way between a compute unit and the banks. `W` names who may
-/// wait for a flush.
+/// The outstanding operations of a compute unit at the banks. `W` identifies waiters for
+/// a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Lower<W = Slot> {
-    /// Lines that must leave, flushes, and writes not yet acknowledged.
+    /// Dirty lines, flushes, and outstanding writes.
     pub buffer: StoreBuffer<W>,
     banks_due: AckCounts,
-    /// For whom the controller must do something now that they are flushed.
+    /// Waiters of completed flushes for whom the controller must act.
     flushed: Vec<W>,
 }
 
@@ -26,7 +26,7 @@ impl<W> Default for Lower<W> {
     }
 }
 
-/// Answers a request whose plan is done.
+/// Answers a request at the end of its plan.
 pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, *ask.data),
@@ -35,8 +35,8 @@ pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Dispositi
     None
 }
 
-/// The request has sent for something: it goes on when that has come.
-fn go_on_later<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+/// Parks a request until an answer. Then it goes on with the next step of its plan.
+fn park<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     cx.stage += 1;
     Some(Disposition::Stall(Key::Slot(slot)))
 }
@@ -50,29 +50,29 @@ fn send<P: Descends>(ask: Ask<'_>, how: How, answer: Answer, cx: &mut Cx<'_, P>)
 }
 
 impl<W: Copy + Eq> Lower<W> {
-    /// Has the access performed below, and waits for it.
+    /// Sends the access to a bank and waits for the answer.
     pub fn below<P: Descends>(&mut self, ask: Ask<'_>, how: How, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         send(ask, how, Answer::Request(ask.slot), cx);
-        go_on_later(ask.slot, cx)
+        park(ask.slot, cx)
     }
 
-    /// Has the access performed at the L2: only a later flush waits for it.
+    /// Sends the access to the L2. Only a later flush waits for its ack.
     pub fn post<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let parity = self.buffer.acks.sent();
         send(ask, How::Here, Answer::Posted { parity }, cx);
         None
     }
 
-    /// A flush for a request.
+    /// Flushes for a request.
     pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
         W: From<Slot>,
     {
         cx.fx.uses.flushes.count(Cause::of(ask.req));
-        if self.buffer.flush(ask.slot.into()) { None } else { go_on_later(ask.slot, cx) }
+        if self.buffer.flush(ask.slot.into()) { None } else { park(ask.slot, cx) }
     }
 
-    /// A flush for a request, of those lines only that `is_own` selects.
+    /// Flushes only the lines that `is_own` selects, for a request.
     pub fn flush_of<P: Protocol>(
         &mut self,
         ask: Ask<'_>,
@@ -83,11 +83,10 @@ impl<W: Copy + Eq> Lower<W> {
         W: From<Slot>,
     {
         cx.fx.uses.flushes.count(Cause::of(ask.req));
-        if self.buffer.flush_of(ask.slot.into(), is_own) { None } else { go_on_later(ask.slot, cx) }
+        if self.buffer.flush_of(ask.slot.into(), is_own) { None } else { park(ask.slot, cx) }
     }
 
-    /// A flush for somebody else, who is told when it is finished: at once, if
-    /// there is nothing to wait for.
+    /// Flushes for another waiter, which is answered when the flush completes.
     pub fn flush_for<P: Protocol>(&mut self, waiter: W, cause: Cause, cx: &mut Cx<'_, P>)
     where
         W: Waits<P>,
@@ -98,27 +97,27 @@ impl<W: Copy + Eq> Lower<W> {
         }
     }
 
-    /// Waits until all that was written to the banks has reached memory.
+    /// Flushes the banks and waits until their dirty bytes have reached memory.
     pub fn flush_banks<P: Descends>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
-        self.tell_banks(slot, |slot| ToBank::Flush { slot }, cx)
+        self.send_to_banks(slot, |slot| ToBank::Flush { slot }, cx)
     }
 
-    /// Drops what is clean in the banks, and waits for that.
+    /// Invalidates the clean bytes of the banks and waits for the acks.
     pub fn invalidate_banks<P: Descends>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
-        self.tell_banks(slot, |slot| ToBank::Invalidate { slot }, cx)
+        self.send_to_banks(slot, |slot| ToBank::Invalidate { slot }, cx)
     }
 
-    fn tell_banks<P: Descends>(
+    fn send_to_banks<P: Descends>(
         &mut self,
         slot: Slot,
-        word: impl Fn(Slot) -> ToBank,
+        msg: impl Fn(Slot) -> ToBank,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         let banks = cx.world.levels.all_below(cx.me);
-        self.banks_due.tell(slot, banks, word, cx)
+        self.banks_due.tell(slot, banks, msg, cx)
     }
 
-    /// A message that is not a fill.
+    /// Processes a message that is not a fill.
     pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
         W: Waits<P>,
@@ -132,10 +131,10 @@ impl<W: Copy + Eq> Lower<W> {
             }
             ToL1::BankDone { slot } => self.banks_due.answered(slot, cx),
         };
-        if due { Disposition::Done } else { Disposition::Impossible("nothing was due") }
+        if due { Disposition::Done } else { Disposition::Impossible("no ack or answer was expected") }
     }
 
-    /// What a flush may wait for has happened. `false` if nothing was due.
+    /// Counts an ack for which a flush may wait. Returns false if none was expected.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
         W: Waits<P>,
@@ -146,8 +145,8 @@ impl<W: Copy + Eq> Lower<W> {
         due
     }
 
-    /// Takes the oldest line out of the buffer, if it is ready; flushes that
-    /// finish go on.
+    /// Removes the oldest line of the buffer, if it is ready. Completes flushes at the
+    /// head first.
     pub fn pop<P: Protocol>(
         &mut self,
         ready: impl Fn(LineAddr) -> bool,
@@ -172,12 +171,12 @@ impl<W: Copy + Eq> Lower<W> {
         self.flushed.extend(finished.into_iter().filter_map(|waiter| waiter.flushed(cx)));
     }
 
-    /// The next waiter for whom the controller itself must do something.
+    /// The next waiter of a completed flush for whom the controller must act.
     pub fn flushed(&mut self) -> Option<W> {
         self.flushed.pop()
     }
 
-    /// Keeps the buffer draining for as long as a policy or a flush asks for it.
+    /// Arms the drain timer while the policy or a flush requires entries to leave.
     pub fn drain_if_due<P: Protocol>(&self, policy: WritePolicy, cx: &mut Cx<'_, P>) {
         let is_eager = policy != WritePolicy::Combining && self.buffer.lines() > 0;
         if (is_eager || self.buffer.has_flush()) && !self.buffer.is_blocked() {
@@ -185,13 +184,13 @@ impl<W: Copy + Eq> Lower<W> {
         }
     }
 
-    /// Is nothing under way?
+    /// Whether nothing is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.buffer.is_quiet() && self.banks_due.is_idle()
     }
 
-    /// Equal values have one form.
+    /// Brings equivalent values into one form.
     pub fn canonicalize(&mut self) {
         self.buffer.canonicalize();
     }

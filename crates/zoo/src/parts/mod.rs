@@ -1,16 +1,15 @@
-//! What the protocols share: a private cache or port a compute unit above,
-//! banks of a shared cache below, and what passes between them.
+//! Shared parts of protocols with a private cache or port in each compute unit, and banks
+//! of a shared cache below.
 //!
-//! * [`ToBank`] and [`ToL1`] are the messages that no such protocol is without;
-//!   a protocol with more of them keeps these inside its own.
-//! * [`Lower`] is the way down: what is under way between a compute unit and
-//!   the banks. [`First`] adds the lines of a cache, and what is done to them.
-//! * [`Store`] is a bank's lines and what it stands on: memory, or the [`Next`] level.
-//! * `first_lines!` and `first_views!` write what a controller passes on to its [`First`].
-//! * `protocol!` writes a protocol out from its controllers and tables.
+//! * [`ToBank`] and [`ToL1`] are the messages of all these protocols. A protocol with
+//!   further messages wraps them in its own enumerations.
+//! * [`Lower`] holds the outstanding operations of a compute unit at the banks. [`First`]
+//!   adds the lines of a cache, and the actions on them.
+//! * [`Store`] holds the lines of a bank over memory or over the [`Next`] level.
+//! * `first_lines!` and `first_views!` generate methods that delegate to a [`First`].
+//! * `protocol!` generates a protocol from its controllers and tables.
 //!
-//! Nothing here decides: which of it happens when is said by the tables, plans
-//! and guards of a protocol.
+//! These parts make no decisions. The tables, plans and guards of a protocol do.
 
 mod first;
 mod lower;
@@ -36,15 +35,16 @@ pub const BANK: u8 = 1;
 /// The index of the host's port in them.
 pub const HOST: u8 = 2;
 
-/// Programs without data races, whatever their scopes below the system.
+/// The claim of sequential consistency for programs without data races, at any scope
+/// below the system.
 pub const DRF: Claim = Claim {
     model: "drf",
     cores: IssueRule::GPUS,
-    mapping: "each operation as a request of the same order, at any scope below the system: they are \
-              ignored; sequential consistency for programs without data races",
+    mapping: "each operation as a request of the same order, at any scope below the system, because \
+              scopes are ignored; sequential consistency for programs without data races",
 };
 
-/// OpenCL, as most of them implement it.
+/// The claim of OpenCL.
 pub const OPENCL: Claim = Claim {
     model: "opencl",
     cores: IssueRule::GPUS,
@@ -53,7 +53,7 @@ pub const OPENCL: Claim = Claim {
               a seq_cst access is issued when all before it are complete",
 };
 
-/// The model of PTX, as most of them implement it.
+/// The claim of the PTX model.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     cores: IssueRule::GPUS,
@@ -61,10 +61,10 @@ pub const PTX: Claim = Claim {
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };
 
-/// A protocol some of whose controllers speak to banks below them.
+/// A protocol with messages to banks.
 pub trait Descends: Protocol<Msg: Wrap<ToBank>> {}
 impl<P: Protocol<Msg: Wrap<ToBank>>> Descends for P {}
 
-/// A protocol whose banks answer controllers above them.
+/// A protocol with messages from banks to first-level caches or ports.
 pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
 impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}

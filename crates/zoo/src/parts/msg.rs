@@ -2,29 +2,29 @@
 
 use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 
-/// Where an access is performed.
+/// The place where an access is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
-    /// At the L2, for any registered owner of the line.
+    /// At the L2, even if a cache is registered for the line.
     Here,
-    /// Where the line is: at the L2, or in the cache that is registered for it.
+    /// At the cache that is registered for the line, or else at the L2.
     Anywhere,
-    /// At the L2, when nobody is registered for the line any more.
+    /// At the L2, after the recall of a registration.
     Unregistered,
-    /// In memory, when nobody is registered for the line any more.
+    /// In memory, after the recall of a registration.
     System,
 }
 
-/// How a bank answers an access.
+/// The answer of a bank to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// With [`ToL1::Done`] for the request that waits.
+    /// [`ToL1::Done`] for the waiting request.
     Request(Slot),
-    /// With [`ToL1::Data`]: an L1 takes the line.
+    /// [`ToL1::Data`], with the line for an L1.
     Line,
-    /// With [`ToL1::WriteAck`]: nobody waits but a later flush.
+    /// [`ToL1::WriteAck`]. Only a later flush waits for it.
     Posted {
-        /// Echoed by the acknowledgement.
+        /// The ack echoes it.
         parity: bool,
     },
 }
@@ -33,47 +33,48 @@ messages! {
     /// To an L2 bank.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank {
-        /// The whole line, please.
+        /// A request for the whole line.
         Get {
             /// The line.
             line: LineAddr,
         } [line(line), access],
-        /// Dirty bytes that leave a first-level cache.
+        /// Dirty bytes that a first-level cache writes out.
         Write {
             /// The line.
             line: LineAddr,
-            /// Which bytes.
+            /// The mask of the bytes.
             mask: ByteMask,
             /// The bytes.
             data: LineData,
-            /// Echoed by the acknowledgement.
+            /// The ack echoes it.
             parity: bool,
         } [line(line), bytes(|_| mask.count()), access, writes(mask)],
         /// A load, store or read-modify-write to be performed below.
         Access {
             /// The line.
             line: LineAddr,
-            /// Which bytes.
+            /// The accessed bytes.
             mask: ByteMask,
             /// The bytes to store, or the operands.
             data: LineData,
             /// Load, store or read-modify-write.
             op: Op,
-            /// Where.
+            /// The place where it is performed.
             how: How,
-            /// How to answer.
+            /// The form of the answer.
             answer: Answer,
-            /// Whom to answer: the sender, unless it only passes the access on.
+            /// The receiver of the answer. It differs from the sender if the sender
+            /// passes the access on.
             asker: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask)), access],
-        /// Write all dirty bytes to memory, then say so.
+        /// A request to write all dirty bytes to memory and answer then.
         Flush {
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
         },
-        /// Drop all clean lines, then say so.
+        /// A request to invalidate all clean bytes and answer then.
         Invalidate {
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
         },
     }
@@ -83,7 +84,7 @@ messages! {
     /// To a first-level cache or port.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// The line that was asked for.
+        /// The requested line.
         Data {
             /// The line.
             line: LineAddr,
@@ -97,22 +98,22 @@ messages! {
         },
         /// An access has been performed.
         Done {
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
-            /// How many bytes it reads.
+            /// The number of bytes that it reads.
             bytes: u8,
-            /// What it read.
+            /// The bytes that it reads.
             data: LineData,
         } [bytes(|_| u32::from(*bytes))],
         /// A bank has flushed or invalidated.
         BankDone {
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
         },
     }
 }
 
-/// How many bytes an access carries to where it is performed.
+/// The number of operand bytes that the message of an access carries.
 pub(crate) fn operand_bytes(op: Op, mask: ByteMask) -> u32 {
     if matches!(op, Op::Store | Op::Rmw(_)) { mask.count() } else { 0 }
 }

@@ -1,9 +1,10 @@
-//! A protocol of a first-level controller a compute unit, banks, and the
-//! host's port, written out in a module of its own.
+//! Generation of a protocol with a first-level controller in each compute unit, banks,
+//! and the port of the host.
 
-/// The module, the protocol, its controllers with what they are told, and what
-/// it says of itself. The controllers are made by `new(&level, &params)`; without
-/// `params:` these are `()`. The names are those of the place where the macro stands.
+/// Generates a module with a protocol. The arguments are the module, the protocol, its
+/// controllers with their messages, and its description. The controllers are created by
+/// `new(&level, &params)`. Without `params:` the parameters are `()`. Names are resolved
+/// at the place of use.
 macro_rules! protocol {
     (
         $(#[doc = $doc:literal])+
@@ -42,7 +43,7 @@ macro_rules! protocol {
                 $protocol: $first($l1, $to_l1), Bank($bank, $to_bank), Host(proto::parts::Host)
             }
 
-            // A kind that is told more than what is shared keeps that inside.
+            // A kind with further messages wraps the shared ones.
             $($(
                 impl From<$inner> for Msg {
                     #[inline]

@@ -1,4 +1,4 @@
-//! The lines of a bank and what it stands on: what the actions of its table do.
+//! The lines of a bank over memory or another level, and the actions of its table.
 
 use super::first::perform;
 use super::{Answer, Ascends, Descends, How, ToBank, ToL1};
@@ -11,17 +11,17 @@ use proto::{
     Protocol, Slot, Way,
 };
 
-/// What a bank stands on: where lines come from and go to.
+/// The store below a bank, from which it fetches lines and to which it writes them.
 pub trait Base<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// Asks for a line.
+    /// Requests a line.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
-    /// Writes bytes; the acknowledgement echoes the parity.
+    /// Writes bytes. The ack echoes the parity.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
-    /// Has an access performed there; the answer goes to who asked.
+    /// Passes an access on. The answer goes to the requester.
     fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>);
 }
 
-/// Memory.
+/// Memory below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory;
 
@@ -53,7 +53,7 @@ impl<P: Protocol> Base<P> for Memory {
     }
 }
 
-/// The level below.
+/// Another level below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Next;
 
@@ -73,32 +73,32 @@ impl<P: Descends> Base<P> for Next {
     }
 }
 
-/// A bank: its lines, and what it has asked for below.
+/// A bank: its lines, and its outstanding operations below.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Store<S, B = Memory> {
     /// The lines.
     pub array: CacheArray<S>,
-    /// Writes below that are under way.
+    /// The outstanding writes below.
     pub writes: AckParity,
-    /// Reads from below that are under way.
+    /// The number of outstanding reads from below.
     pub fetches: u32,
     base: PhantomData<B>,
 }
 
 proto::clone_in_place! { [S: Clone, B] Store<S, B> { array, writes, fetches, base } }
 
-/// Who asks for an access, and for what.
+/// An access that a bank receives.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Whom to answer.
+    /// The receiver of the answer.
     pub from: NodeId,
     /// Load, store or read-modify-write.
     pub op: Op,
-    /// Which bytes.
+    /// The accessed bytes.
     pub mask: ByteMask,
     /// The bytes to store, or the operands.
     pub data: &'a LineData,
-    /// How to answer.
+    /// The form of the answer.
     pub answer: Answer,
 }
 
@@ -119,12 +119,12 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
         B::fetch(line, cx);
     }
 
-    /// A read from below is over.
+    /// Ends a read from below.
     pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fetches, "a fetch ends, and none was under way");
+        cx.count_down(&mut self.fetches, "a fetch ends, but none was under way");
     }
 
-    /// Takes the fetched bytes that were not written meanwhile.
+    /// Fills the bytes that are not valid.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
@@ -149,13 +149,13 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
         B::write(line, mask, data, self.writes.sent(), cx);
     }
 
-    /// Memory has performed a write. `false` if none was under way.
+    /// Counts the ack of memory for a write. Returns false if none was outstanding.
     #[must_use]
     pub fn written(&mut self, reply: &MemoryReply) -> bool {
         self.writes.acked(reply.op.tag.slot.0 == 1)
     }
 
-    /// Writes the dirty bytes below, if there are any; they are clean from now on.
+    /// Writes the dirty bytes out, if there are any. The line becomes clean.
     pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>)
     where
         B: Base<P>,
@@ -171,13 +171,13 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
         self.write_below(line, mask, &data, cx);
     }
 
-    /// The bytes of a line that are sent.
+    /// Reads the bytes of a line, to send or update them.
     pub fn read<P: Protocol>(&self, way: Way, cx: &mut Cx<'_, P>) -> LineData {
         cx.fx.uses.data_reads += 1;
         self.array.read(way)
     }
 
-    /// Performs an access on a line that is present, and answers with the old bytes.
+    /// Performs an access on a present line, and answers with the old bytes.
     pub fn perform<P: Ascends>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
         let mut bytes = self.read(way, cx);
         let old = perform(&mut bytes, asked.op, asked.data, asked.mask);
@@ -189,7 +189,7 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
         reply(line, asked, &old, cx);
     }
 
-    /// Has the access performed below; its answer goes to who asked.
+    /// Passes an access on to the level below. The answer goes to the requester.
     pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>)
     where
         B: Base<P>,
@@ -199,7 +199,7 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     }
 }
 
-/// How many bytes the answer to an access carries.
+/// The number of bytes that the answer to an access carries.
 #[must_use]
 pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     match op {
@@ -219,13 +219,13 @@ pub fn reply<P: Ascends>(line: LineAddr, asked: Asked<'_>, data: &LineData, cx: 
     cx.fx.send(asked.from, msg);
 }
 
-/// Notes on an access that memory performs for an L1: how it is answered. A
-/// smaller note says how many bytes the answer to a request carries.
+/// Notes in the tag of an access that memory performs for an L1. They select the form of
+/// the answer. A smaller note is the number of bytes of the answer to a request.
 const NOTE_POSTED: u8 = u8::MAX - 1;
 const NOTE_LINE: u8 = u8::MAX;
 
-/// Memory's answer to an access that was passed on. `false` if the bank itself
-/// asked for it.
+/// Forwards memory's reply to an access that was passed on. Returns false if the
+/// operation was the bank's own.
 pub fn forward<P: Ascends>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
     let tag = reply.op.tag;
     if tag.node == cx.me {

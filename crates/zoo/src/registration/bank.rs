@@ -1,11 +1,11 @@
-//! A bank of the L2 that knows which first-level cache is registered for a line.
+//! A bank of the L2 that records which first-level cache is registered for a line.
 //!
-//! The owner stands beside the line, not in its bytes: data of the line is read
-//! and written here while its atomics are elsewhere.
+//! The owner is not stored in the line's bytes, so data of the line can be read and
+//! written here while its atomics are performed elsewhere.
 
 use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
-use super::round::{Phase, Round, Wish};
+use super::round::{Phase, Round, RoundRequest};
 use super::{Params, Registers, Settled, victims};
 use crate::parts::{self, Answer, Asked, How, Store, forward, reply};
 use core::fmt::Debug;
@@ -32,18 +32,18 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: Store<BankState>,
-    /// Who is registered, of the lines in R, RC and RE.
+    /// The owners of the lines in R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
     round: Round,
-    /// Are registered lines kept in preference to others?
+    /// Whether registered lines are evicted last.
     retains: bool,
     rows: PhantomData<T>,
 }
 
 proto::clone_in_place! { [T] Bank<T> { store, owners, recalls, round, retains, rows } }
 
-/// Who asks to be registered.
+/// A request for registration.
 #[derive(Clone, Copy, Debug)]
 pub struct Registrant {
     from: NodeId,
@@ -51,14 +51,14 @@ pub struct Registrant {
     slot: Option<Slot>,
 }
 
-/// What an event brings with it.
+/// The operand of an event.
 #[derive(Clone, Copy, Debug)]
 pub enum Carried<'a> {
-    /// An access, and whether it is an atomic that finds the line elsewhere.
+    /// An access. The flag is true for an atomic that was not passed on before.
     Access(Asked<'a>, bool),
     /// A request for registration.
     Register(Registrant),
-    /// Bytes: what memory answered, or what comes back with a registration.
+    /// The bytes of memory's reply, or of a returned registration.
     Bytes(ByteMask, &'a LineData),
     /// Nothing.
     Nothing,
@@ -66,7 +66,7 @@ pub enum Carried<'a> {
 
 const UNOWNED: &str = "no first-level cache is registered for the line";
 
-/// The key of what a round holds back.
+/// The key of inputs that wait for the end of a round's recalls.
 const ROUND: Key = Key::Other(0);
 
 fn full<P: Registers>(cx: &Cx<'_, P>) -> ByteMask {
@@ -108,13 +108,13 @@ impl<T: Rows> Bank<T> {
                     How::Unregistered => BankEvent::Unregistered,
                     How::System => BankEvent::System,
                 };
-                // What was passed on is known to have found the line elsewhere.
+                // An access that a cache has passed on was counted before.
                 let atomic = how != How::Here && asker == from;
                 let asked = Asked { from: asker, op, mask, data, answer };
                 self.access(line, event, Carried::Access(asked, atomic), cx)
             }
-            ToBank::Shared(Flush { slot }) => self.wish(Wish { node: from, slot, flush: true }, cx),
-            ToBank::Shared(Invalidate { slot }) => self.wish(Wish { node: from, slot, flush: false }, cx),
+            ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
+            ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
             ToBank::Register { line, mask, slot } => {
                 let renews = self.owners.get(&line) == Some(&from);
                 let event = if renews { BankEvent::Renew } else { BankEvent::Register };
@@ -126,7 +126,7 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    /// An access, once the guards let it.
+    /// Checks the guards of an access, and carries its event out.
     fn access<P: Registers>(
         &mut self,
         line: LineAddr,
@@ -136,7 +136,7 @@ impl<T: Rows> Bank<T> {
     ) -> Disposition {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        // The registered node gets all of the line.
+        // A grant carries the whole line.
         let needed = match carried {
             Carried::Access(asked, _) => asked.mask,
             Carried::Register(_) | Carried::Bytes(..) | Carried::Nothing => full(cx),
@@ -144,7 +144,7 @@ impl<T: Rows> Bank<T> {
         let misses = |way| event.needs_bytes() && !array.valid(way).contains(needed);
         let (state, mut event) = match Lines::<P>::classify(self, place, event, carried) {
             (BankState::V, event) if place.way.is_some_and(misses) => (BankState::P, event),
-            found => found,
+            unchanged => unchanged,
         };
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         let grants = event == BankEvent::Register && state == BankState::V;
@@ -156,8 +156,8 @@ impl<T: Rows> Bank<T> {
         }
         if place.way.is_none() && array.free_way(place.set).is_none() {
             match event {
-                // A way may be had only when a recall is over, which may wait
-                // for this very write: it goes round the bank.
+                // A way may become free only after a recall, and the recall may wait
+                // for this write. So the write bypasses the bank.
                 BankEvent::Write | BankEvent::WriteThrough => event = BankEvent::WriteDrop,
                 _ if fetches => return Disposition::NeedWay(place.set),
                 _ => {}
@@ -171,7 +171,7 @@ impl<T: Rows> Bank<T> {
         self.transition(place, state, event, carried, cx)
     }
 
-    /// An event of a line that is no access, wherever it is.
+    /// Carries out an event of a line that is no access.
     fn line_event<P: Registers>(
         &mut self,
         line: LineAddr,
@@ -179,9 +179,9 @@ impl<T: Rows> Bank<T> {
         carried: Carried<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let done = self.event(line, event, carried, cx);
-        self.go_on(cx);
-        done
+        let disposition = self.event(line, event, carried, cx);
+        self.arm_round(cx);
+        disposition
     }
 
     fn memory<P: Registers>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
@@ -191,7 +191,7 @@ impl<T: Rows> Bank<T> {
                 let bytes = Carried::Bytes(full(cx), &answer.data);
                 return self.line_event(answer.op.line, BankEvent::Fill, bytes, cx);
             }
-            _ if self.store.written(answer) => self.go_on(cx),
+            _ if self.store.written(answer) => self.arm_round(cx),
             _ => return Disposition::Impossible("no write was outstanding"),
         }
         Disposition::Done
@@ -200,15 +200,21 @@ impl<T: Rows> Bank<T> {
 
 /// Rounds.
 impl<T: Rows> Bank<T> {
-    fn wish<P: Registers>(&mut self, wish: Wish, cx: &mut Cx<'_, P>) -> Disposition {
-        self.round.next.push(wish);
-        self.go_on(cx);
+    fn join_round<P: Registers>(
+        &mut self,
+        node: NodeId,
+        slot: Slot,
+        flush: bool,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        self.round.next.push(RoundRequest { node, slot, flush });
+        self.arm_round(cx);
         Disposition::Done
     }
 
-    /// What comes next in a round is a step of its own: whatever this one wakes
-    /// comes first.
-    fn go_on<P: Registers>(&self, cx: &mut Cx<'_, P>) {
+    /// Arms the timer of the round's next step, if it is due. Inputs that this step wakes
+    /// come before it.
+    fn arm_round<P: Registers>(&self, cx: &mut Cx<'_, P>) {
         let due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
             Phase::Fetches => self.store.fetches == 0,
@@ -221,8 +227,9 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    fn tick<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
-        let mut done = Disposition::Done;
+    /// Takes the next step of a round, if it is due.
+    fn advance_round<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        let mut disposition = Disposition::Done;
         match self.round.phase {
             Phase::Idle if !self.round.next.is_empty() => {
                 self.round.now = core::mem::take(&mut self.round.next);
@@ -231,10 +238,10 @@ impl<T: Rows> Bank<T> {
             Phase::Fetches if self.store.fetches == 0 => {
                 self.round.phase = Phase::Recalls;
                 let is_registered = |_, state| state == BankState::R;
-                done = self.event_of_all(is_registered, BankEvent::Call, Carried::Nothing, cx);
+                disposition = self.event_of_all(is_registered, BankEvent::Call, Carried::Nothing, cx);
             }
-            Phase::Recalls if self.recalls == 0 => done = self.recalled(cx),
-            Phase::Walk(from) => done = self.walk(from, cx),
+            Phase::Recalls if self.recalls == 0 => disposition = self.recalled(cx),
+            Phase::Walk(from) => disposition = self.walk(from, cx),
             Phase::Writes if !self.store.writes.is_closing() => {
                 let flushed = self.round.take(true);
                 answer(&flushed, cx);
@@ -242,16 +249,17 @@ impl<T: Rows> Bank<T> {
             }
             Phase::Idle | Phase::Fetches | Phase::Recalls | Phase::Writes => {}
         }
-        self.go_on(cx);
-        done
+        self.arm_round(cx);
+        disposition
     }
 
-    /// Nothing is registered and nothing is fetched.
+    /// Continues a round after its recalls: nothing is registered, and no fetch is
+    /// outstanding.
     fn recalled<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let acquired = self.round.take(false);
-        let mut done = Disposition::Done;
+        let mut disposition = Disposition::Done;
         if !acquired.is_empty() {
-            done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+            disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
             answer(&acquired, cx);
         }
         self.round.phase = Phase::Idle;
@@ -260,10 +268,10 @@ impl<T: Rows> Bank<T> {
             self.round.phase = Phase::Walk(Way(0));
         }
         cx.fx.wake(ROUND);
-        done
+        disposition
     }
 
-    /// One dirty line a timer; other accesses go on in between.
+    /// Writes one dirty line out for each timer. Other accesses proceed in between.
     fn walk<P: Registers>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;
@@ -275,9 +283,9 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// What they asked for is done.
-fn answer<P: Registers>(wishes: &[Wish], cx: &mut Cx<'_, P>) {
-    for &Wish { node, slot, .. } in wishes {
+/// Answers requests of a round.
+fn answer<P: Registers>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
+    for &RoundRequest { node, slot, .. } in requests {
         cx.fx.send(node, parts::ToL1::BankDone { slot });
     }
 }
@@ -360,13 +368,13 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
                 store.array.write(way, data, mask);
             }
             (BankAction::EndRecall, ..) => {
-                cx.count_down(&mut self.recalls, "a recall ends, and none was under way");
+                cx.count_down(&mut self.recalls, "a recall ends, but none was under way");
             }
             (BankAction::Fill, Some(way), Carried::Bytes(_, data)) => store.fill(way, data, cx),
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
-                // Who had the line recalled comes before who only finds it.
+                // Waiters for the line, which caused the recall, have priority.
                 cx.fx.wake(Key::Line(line));
                 cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);
@@ -402,16 +410,16 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
         match input {
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.memory(reply, cx),
-            // Where the line is registered, that begins with a recall.
+            // The eviction of a registered line begins with a recall.
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.store.array.state(way) == BankState::R);
-                let done = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
-                self.go_on(cx);
-                done
+                let disposition = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
+                self.arm_round(cx);
+                disposition
             }
-            Input::Timer(TimerClass::Drain) => self.tick(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
-            Input::Request(_) => Disposition::Impossible("no core speaks to a bank"),
+            Input::Timer(TimerClass::Drain) => self.advance_round(cx),
+            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }
@@ -435,7 +443,7 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
 
     fn canonicalize(&mut self) {
         self.store.writes.canonicalize();
-        // The ways keep their places while a round walks over them.
+        // The ways keep their positions while a round walks over them.
         if !matches!(self.round.phase, Phase::Walk(_)) {
             self.store.array.canonicalize();
         }

@@ -1,5 +1,4 @@
-//! What can be the case with a line in a bank, what can happen to it, and what
-//! can be done: the words of the banks' tables.
+//! The states, events and actions of the banks' tables.
 
 use proto::symbols;
 
@@ -8,105 +7,105 @@ symbols! {
     pub enum BankState {
         /// Not present.
         I,
-        /// Present, but bytes that are asked for are not valid.
+        /// Present, but requested bytes are not valid.
         P,
-        /// Present, with the bytes that are asked for, and nobody is registered for it.
+        /// Present with the requested bytes, and no cache is registered for it.
         V,
         /// A fetch from memory is under way.
         IV,
         /// A first-level cache is registered for the line.
         R,
-        /// The registration is being recalled.
+        /// Registered, and a recall is under way.
         RC,
-        /// The same, and the way is given up when it has come back.
+        /// Registered, and a recall for an eviction is under way.
         RE,
     }
 }
 
 symbols! {
-    /// What happens to a line.
+    /// The events of a line.
     pub enum BankEvent {
         /// A first-level cache asks for the line.
         Get,
         /// A load of data that is performed here.
         Read,
-        /// A write, where the bank combines writes.
+        /// A write to a bank that combines writes.
         Write,
-        /// A write, where the bank writes through.
+        /// A write to a bank that writes through.
         WriteThrough,
-        /// A write of which the bank keeps nothing, or for which it has no way.
+        /// A write to a bank that keeps no writes or has no free way.
         WriteDrop,
-        /// A first-level cache asks to be registered.
+        /// A first-level cache asks for registration.
         Register,
-        /// The cache that is registered asks for the bytes anew.
+        /// The registered cache asks for the bytes again.
         Renew,
-        /// An atomic that is performed where the line is.
+        /// An atomic that is performed in the registered cache, or else here.
         Anywhere,
-        /// An atomic that is performed here, when nobody is registered.
+        /// An atomic that is performed here while no cache is registered.
         Unregistered,
-        /// An access at system scope passes the line.
+        /// An access at system scope, which is performed in memory.
         System,
-        /// The registration comes back.
+        /// The registered cache returns the registration.
         Return,
-        /// Memory answers.
+        /// The fetched bytes arrive.
         Fill,
-        /// The environment takes the way.
+        /// The driver evicts the line.
         Evict,
         /// A release or an acquire at system scope recalls the registered line.
         Call,
-        /// An acquire at system scope drops a clean line.
+        /// An acquire at system scope invalidates a clean line.
         Inv,
         /// An acquire at system scope meets a dirty line.
         InvDirty,
-        /// A release at system scope has come to this dirty line.
+        /// A release at system scope flushes this dirty line.
         Flush,
     }
 }
 
 symbols! {
-    /// What is done.
+    /// The actions of rows.
     pub enum BankAction {
-        /// Read the line from memory; takes a miss register.
+        /// Read the line from memory. Takes a miss register.
         Fetch,
         /// Send the line to the first-level cache.
         SendData,
         /// Merge the written bytes.
         Merge,
-        /// Write the bytes that came to memory.
+        /// Write the received bytes to memory.
         WriteMemory,
-        /// Write the dirty bytes to memory, if there are any; they are clean from now on.
+        /// Write the dirty bytes to memory, if there are any. The line becomes clean.
         WriteOut,
         /// Acknowledge the write.
         Ack,
         /// Read or update the words and answer with the old bytes.
         Perform,
-        /// Perform the access in memory; memory's answer is passed on.
+        /// Perform the access in memory and forward memory's reply.
         PassOn,
-        /// The asker is registered from now on.
+        /// Record the requester as the owner.
         Own,
         /// Send registration and the bytes of the line.
         Grant,
-        /// Tell the cache that is registered to give the registration back.
+        /// Recall the registration from the owner.
         Recall,
-        /// Have the access performed by the cache that is registered.
+        /// Forward the access to the owner, which performs it.
         Forward,
-        /// Nobody is registered any more; merge the bytes that came back.
+        /// Remove the owner and merge the returned bytes.
         TakeBack,
-        /// A recall is over.
+        /// Count the end of a recall.
         EndRecall,
-        /// Take the fetched bytes that were not written meanwhile.
+        /// Fill the bytes that are not valid.
         Fill,
-        /// The fetch is over: free the miss register.
+        /// Free the miss register of the fetch.
         EndFetch,
-        /// Keep only the dirty bytes.
+        /// Invalidate the clean bytes.
         KeepDirty,
-        /// Present what waited for the line or its way.
+        /// Wake inputs that wait for the line, its way or a miss register.
         Wake,
     }
 }
 
 impl BankEvent {
-    /// Does it need all the bytes that it names?
+    /// Whether it needs all its requested bytes.
     #[must_use]
     pub fn needs_bytes(self) -> bool {
         matches!(

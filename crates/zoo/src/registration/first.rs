@@ -1,4 +1,4 @@
-//! What first-level caches that register lines have in common.
+//! Shared parts of first-level caches that register lines.
 
 use super::{Registers, ToBank, ToL1};
 use crate::parts::First;
@@ -7,7 +7,7 @@ use core::hash::Hash;
 use proto::parts::CacheArray;
 use proto::{Ask, ByteMask, Cx, LineAddr, Rank, SetIndex, Slot, Way};
 
-/// What an event brings with it.
+/// The operand of an event.
 #[derive(Clone, Copy, Debug)]
 pub enum Carried<'a> {
     /// A request.
@@ -18,12 +18,12 @@ pub enum Carried<'a> {
     Nothing,
 }
 
-/// Asks the bank for registration and the bytes of the line.
+/// Requests registration and the bytes of the line from the bank.
 pub fn register<P: Registers>(line: LineAddr, mask: ByteMask, slot: Option<Slot>, cx: &mut Cx<'_, P>) {
     cx.fx.send(cx.below(line), ToBank::Register { line, mask, slot });
 }
 
-/// Gives registration back, with the dirty bytes, or with the `whole` line.
+/// Returns the registration to the bank, with the dirty bytes or the `whole` line.
 pub fn give_back<P: Registers, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
     cache: &First<S, W>,
     line: LineAddr,
@@ -36,19 +36,19 @@ pub fn give_back<P: Registers, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
     cx.fx.send(cx.below(line), ToBank::Return { line, mask, data, whole });
 }
 
-/// The states that decide what may be given up.
+/// The states that decide which lines may be evicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Settled<S> {
-    /// A line that nobody is registered for.
+    /// The state of an unregistered line.
     pub plain: S,
-    /// A registered line.
+    /// The state of a registered line.
     pub registered: S,
-    /// A line that is being given up: meanwhile its set offers no other.
+    /// The state of a line whose eviction is under way. Its set offers no other victim.
     pub leaving: S,
 }
 
-/// The ways of a set that may be given up. A cache that `retains` gives
-/// registered lines up last.
+/// The ways of a set that may be evicted. A cache that `retains` evicts registered lines
+/// last.
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,
     set: SetIndex,

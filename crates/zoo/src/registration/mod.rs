@@ -1,11 +1,10 @@
-//! Registration: one first-level cache at a time is registered for a line, and
-//! the L2 knows which. What protocols that register lines share.
+//! Shared parts of protocols that register lines. At any time at most one first-level
+//! cache is registered for a line, and the L2 records which.
 //!
-//! * [`Bank`] keeps the owner beside the line, whose bytes stay: grants,
-//!   recalls, forwards, and holds registered lines for as long as they are
-//!   registered. What it does with each access is the table of the protocol.
-//! * A first-level cache asks by [`register`], gives back by [`give_back`], and
-//!   publishes its [`victims`].
+//! * [`Bank`] records the owner of a line and keeps the line while it is registered. It
+//!   grants, recalls and forwards. The table of the protocol decides its reaction to each
+//!   access.
+//! * A first-level cache uses [`register`], [`give_back`] and [`victims`].
 //!
 //! Sources: hLRC paper (MICRO 2016), sections II.E and III.A.
 
@@ -23,10 +22,10 @@ pub use msg::{ToBank, ToL1};
 use crate::parts::{Ascends, Descends};
 use proto::{Protocol, Wrap};
 
-/// What never changes during a run.
+/// The parameters of a protocol that registers lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
-    /// Are registered lines kept in preference to others?
+    /// Whether registered lines are evicted last.
     pub retains: bool,
 }
 

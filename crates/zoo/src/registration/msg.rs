@@ -1,31 +1,30 @@
-//! The messages of registration, beside those that every cache and bank
-//! exchange.
+//! The messages of registration, in addition to the shared ones.
 
 use crate::parts::{self, How, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 
 messages! {
-    /// To an L2 bank. A flush or an invalidation recalls what is registered.
+    /// To an L2 bank. A flush or an invalidation recalls all registered lines.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank = Shared(parts::ToBank) [order(keeps_order)] {
-        /// Registration, please; or the bytes anew, from who is registered.
+        /// A request for registration. From the owner, a request for the bytes.
         Register {
             /// The line.
             line: LineAddr,
             /// The bytes that the atomic needs; none for a line with stored data.
             mask: ByteMask,
-            /// The request that waits, if one waits for nothing else.
+            /// The request that waits for the grant alone, if any.
             slot: Option<Slot>,
         } [line(line), access, order(false)],
-        /// Registration is given back, evicted or recalled.
+        /// The return of a registration, after an eviction or a recall.
         Return {
             /// The line.
             line: LineAddr,
-            /// The bytes that were written while it was registered and have not left.
+            /// The dirty bytes.
             mask: ByteMask,
             /// The bytes.
             data: LineData,
-            /// Does the rest of the line travel with them?
+            /// Whether the message carries the rest of the line too.
             whole: bool,
         } [line(line), bytes(|line_bytes| if *whole { line_bytes } else { mask.count() }), writes(mask)],
     }
@@ -39,14 +38,14 @@ messages! {
         Grant {
             /// The line.
             line: LineAddr,
-            /// The bytes that were asked for.
+            /// The requested bytes.
             mask: ByteMask,
-            /// The request that waits.
+            /// The waiting request.
             slot: Option<Slot>,
             /// The bytes of the whole line.
             data: LineData,
         } [line(line), bytes(|line_bytes| line_bytes)],
-        /// Give the registration of the line back.
+        /// A request to return the registration of the line.
         Recall {
             /// The line.
             line: LineAddr,
@@ -55,30 +54,31 @@ messages! {
         Forward {
             /// The line.
             line: LineAddr,
-            /// Which bytes.
+            /// The accessed bytes.
             mask: ByteMask,
             /// The bytes to store, or the operands.
             data: LineData,
             /// Load, store or read-modify-write.
             op: Op,
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
-            /// Where it waits.
+            /// The node of the waiting request.
             asker: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask))],
-        /// Send the line to another cache that loads data; it stays registered here.
+        /// A request to send the line to another cache that loads data. The line stays
+        /// registered here.
         Serve {
             /// The line.
             line: LineAddr,
-            /// Who waits for it.
+            /// The cache that loads data.
             asker: NodeId,
         } [line(line)],
     }
 }
 
-/// A flush waits for writes, and a recall for a flush: neither may stand behind what
-/// waits for a recall. Nor may the word of who is registered that it needs the bytes
-/// anew.
+/// Whether a message keeps its order behind parked accesses. A recall waits for a flush,
+/// and a flush for writes. So a write or a flush must not wait behind an access that waits
+/// for a recall. A request of the owner for the bytes must not either.
 fn keeps_order(msg: &parts::ToBank) -> bool {
     use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
     match msg {

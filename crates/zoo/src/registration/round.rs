@@ -1,57 +1,57 @@
-//! Acquires and releases at system scope, in rounds: those that come during
-//! one join the next.
+//! Rounds of acquires and releases at system scope. Requests that arrive during a round
+//! join the next one.
 //!
-//! A round lets fetches that are under way end and recalls every registration,
-//! while nothing new of either begins. Then acquires drop what is clean, and
-//! releases write out what is dirty, line by line.
+//! A round waits for the outstanding fetches and recalls every registration. Meanwhile no
+//! fetch begins and no registration is granted. Then acquires invalidate clean bytes, and
+//! releases write dirty lines out, line by line.
 
 use proto::{NodeId, Slot, Way};
 
-/// Who asked for a round.
+/// A request for a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Wish {
+pub(super) struct RoundRequest {
     pub(super) node: NodeId,
     pub(super) slot: Slot,
     pub(super) flush: bool,
 }
 
-/// How far a round is.
+/// The phase of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// There is none.
+    /// No round is under way.
     #[default]
     Idle,
-    /// Waits for fetches; none begins.
+    /// The round waits for fetches. No fetch begins.
     Fetches,
-    /// Waits for registrations; none is granted.
+    /// The round waits for recalls. No registration is granted.
     Recalls,
-    /// Writes dirty lines out, from this way on.
+    /// The round writes dirty lines out, from this way on.
     Walk(Way),
-    /// Waits for memory.
+    /// The round waits for the acks of memory.
     Writes,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Round {
-    pub(super) now: Vec<Wish>,
-    pub(super) next: Vec<Wish>,
+    pub(super) now: Vec<RoundRequest>,
+    pub(super) next: Vec<RoundRequest>,
     pub(super) phase: Phase,
 }
 
 impl Round {
-    /// May no fetch begin?
+    /// Whether fetches must wait.
     pub(super) fn holds_fetches(&self) -> bool {
         matches!(self.phase, Phase::Fetches | Phase::Recalls)
     }
 
-    /// May no registration be granted?
+    /// Whether grants of registration must wait.
     pub(super) fn holds_grants(&self) -> bool {
         self.phase == Phase::Recalls
     }
 
-    /// Those of this round who flush, or those who do not, are done.
-    pub(super) fn take(&mut self, flush: bool) -> Vec<Wish> {
-        let (done, rest) = self.now.drain(..).partition(|wish| wish.flush == flush);
+    /// Removes the requests of this round that flush, or those that do not.
+    pub(super) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
+        let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
         self.now = rest;
         done
     }

@@ -1,9 +1,8 @@
-//! The L1 of a compute unit: the cache of `vi`, and the remote operations.
+//! The L1 of a compute unit: the cache of `vi`, and remote operations.
 //!
-//! The L1 of who asks conducts a remote operation: it tells the others, counts
-//! their answers and goes on. No L1 waits for another one's remote operation
-//! before it answers, so remote operations cannot wait for each other in a
-//! circle, however many are under way.
+//! The requester's L1 conducts a remote operation: it sends messages to the other L1s and
+//! counts their answers. An L1 never waits for a remote operation of another one before
+//! it answers, so any number of remote operations cannot deadlock.
 
 use super::ToL1;
 use super::locks::Locks;
@@ -19,11 +18,11 @@ use proto::{
     Plans, Protocol, Slot, Spending, Wrap,
 };
 
-/// A protocol whose L1s tell one another of remote operations.
+/// A protocol with messages between L1s for remote operations.
 pub trait Promotes: Descends + Protocol<Msg: Wrap<ToL1>> {}
 impl<P: Descends + Protocol<Msg: Wrap<ToL1>>> Promotes for P {}
 
-/// Who waits for a flush.
+/// A waiter for a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
     /// A request of this compute unit.
@@ -56,23 +55,23 @@ impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> Steps for T {}
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: vi::L1<Waiter>,
-    told: AckCounts,
+    answers: AckCounts,
     locks: Locks,
     plans: PhantomData<T>,
 }
 
-proto::clone_in_place! { [T] L1<T> { cache, told, locks, plans } }
+proto::clone_in_place! { [T] L1<T> { cache, answers, locks, plans } }
 
-/// What read-modify-writes wait for that meet a lock.
+/// The key of read-modify-writes that wait for locks.
 const LOCKED: Key = Key::Other(0);
 
 impl<T: Steps> L1<T> {
-    /// An empty cache, and nothing under way.
+    /// An empty cache without outstanding operations.
     #[must_use]
     pub fn new(level: &Fitted, (): &()) -> Self {
         L1 {
             cache: vi::L1::new(level, &()),
-            told: AckCounts::default(),
+            answers: AckCounts::default(),
             locks: Locks::default(),
             plans: PhantomData,
         }
@@ -81,8 +80,9 @@ impl<T: Steps> L1<T> {
     fn perform<P: Promotes>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let slot = ask.slot;
         let step = match step {
-            // It has waited already, or a lock has come while its line did: it
-            // is performed below, where remote operations are.
+            // A read-modify-write that meets a lock here has already waited once, or
+            // the lock arrived during its fill. It is performed below, as remote
+            // operations are.
             Step::Shared(Shared::Here) if matches!(ask.req.op, Op::Rmw(_)) && self.locks.any() => {
                 return None;
             }
@@ -102,16 +102,16 @@ impl<T: Steps> L1<T> {
             Remote::Unlocked => None,
             Remote::FlushOthers => {
                 cx.fx.uses.flush_broadcasts += 1;
-                self.told.tell(slot, others, |slot| ToL1::Flush { slot }, cx)
+                self.answers.tell(slot, others, |slot| ToL1::Flush { slot }, cx)
             }
             Remote::InvalidateOthers => {
                 cx.fx.uses.invalidation_broadcasts += 1;
-                self.told.tell(slot, others, |slot| ToL1::Invalidate { slot }, cx)
+                self.answers.tell(slot, others, |slot| ToL1::Invalidate { slot }, cx)
             }
             Remote::LockAll => {
                 cx.fx.uses.lock_broadcasts += 1;
                 self.locks.lock(cx.me, slot);
-                self.told.tell(slot, others, |slot| ToL1::Lock { slot }, cx)
+                self.answers.tell(slot, others, |slot| ToL1::Lock { slot }, cx)
             }
             Remote::UnlockAll => {
                 others.for_each(|other| cx.fx.send(other, ToL1::Unlock { slot }));
@@ -132,9 +132,9 @@ impl<T: Steps> L1<T> {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
             ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
             ToL1::Invalidate { slot } => {
-                let done = self.cache.invalidate(Cause::Remote, cx);
-                if done != Disposition::Done {
-                    return done;
+                let disposition = self.cache.invalidate(Cause::Remote, cx);
+                if disposition != Disposition::Done {
+                    return disposition;
                 }
                 cx.fx.send(from, ToL1::Done { slot });
             }
@@ -144,15 +144,15 @@ impl<T: Steps> L1<T> {
                 cx.fx.send(from, ToL1::Done { slot });
             }
             ToL1::Unlock { slot } => self.unlock(from, slot, cx),
-            ToL1::Done { slot } if self.told.answered(slot, cx) => {}
-            ToL1::Done { .. } => return Disposition::Impossible("nothing was due"),
+            ToL1::Done { slot } if self.answers.answered(slot, cx) => {}
+            ToL1::Done { .. } => return Disposition::Impossible("no answer was expected"),
         }
         Disposition::Done
     }
 }
 
-/// What is done to others before the access belongs to the release, behind it
-/// to the acquire; a store has no acquire, a load no release.
+/// The attribution of the time of messages to other L1s: to the release before the access,
+/// to the acquire after it. A store has no acquire, and a load no release.
 fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));
@@ -169,7 +169,7 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<T>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.cache.step(Input::Memory(reply), cx),
@@ -178,7 +178,7 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
             Input::Tick { elapsed } => self.cache.step(Input::Tick { elapsed }, cx),
         };
         self.cache.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]
@@ -187,7 +187,7 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.told.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
+        self.answers.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
     }
 
     proto::passes_on! { cache: victims, lines, canonicalize }

@@ -1,15 +1,15 @@
-//! `rsp`: scopes, and remote operations that reach across them.
+//! `rsp`: scopes, and remote operations across them.
 //!
-//! As [`crate::vi`], and an operation may be *remote*: it synchronizes with
-//! accesses of work-group scope on other compute units, whose releases are
-//! still in their L1 and whose acquires look no further. Nobody knows which
-//! L1 that is, so all of them are told to flush, to invalidate, and to hold
-//! back read-modify-writes of work-group scope while a word is replaced below.
+//! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with
+//! accesses of work-group scope on other compute units. Their released writes are still
+//! in their L1, and their acquires read only their L1. The requester does not know that
+//! L1. So all L1s flush, invalidate, and hold back read-modify-writes of work-group scope
+//! while the word is updated below.
 //!
 //! Source: hLRC paper (MICRO 2016), section II.D, Tables 2 and 3 (rows a0 to
 //! a25), after Orr et al. (ASPLOS 2015) and Wickerson et al. (OOPSLA 2015).
-//! The order of the rows is as printed; what they leave open, and what follows
-//! from the order of a3 to a5, stands on the protocol's page.
+//! The order of the rows is as printed. The protocol's page states how it completes the
+//! rows, and the consequences of the order of a3 to a5.
 
 mod l1;
 mod locks;
@@ -25,38 +25,38 @@ use proto::issue::IssueRule;
 use proto::{Claim, Slot, messages};
 
 messages! {
-    /// What an L1 is told: by banks, and by other L1s for their remote operations.
+    /// To an L1, from banks, or from other L1s for their remote operations.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 = Bank(parts::ToL1) {
-        /// Flush, then say so.
+        /// A request to flush and answer then.
         Flush {
             /// The sender's request.
             slot: Slot,
         } [name("FlushL1")],
-        /// Drop what is clean, then say so.
+        /// A request to invalidate all clean bytes and answer then.
         Invalidate {
             /// The sender's request.
             slot: Slot,
         } [name("InvalidateL1")],
-        /// Perform no read-modify-writes until the unlock, and say so.
+        /// A request to answer, and to perform no read-modify-writes until the unlock.
         Lock {
             /// The sender's request.
             slot: Slot,
         } [name("LockL1")],
-        /// The sender's operation has ended.
+        /// The end of the sender's operation.
         Unlock {
             /// The sender's request.
             slot: Slot,
         } [name("UnlockL1")],
-        /// What this L1 has told another one is done.
+        /// The answer of another L1.
         Done {
-            /// The request that waits.
+            /// The waiting request.
             slot: Slot,
         } [name("L1Done")],
     }
 }
 
-/// OpenCL with remote operations.
+/// The claims of OpenCL with remote operations, and of PTX.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",
@@ -69,10 +69,10 @@ pub const CLAIMS: &[Claim] = &[
     PTX,
 ];
 
-/// The seeded faults that no program can notice, of both.
+/// The equivalent mutants of both protocols.
 const EQUIVALENT: &str = include_str!("equivalent.txt");
 
-/// The two differ in their plans.
+/// Generates one of the two protocols. They differ in their plans.
 macro_rules! rsp {
     (
         $(#[doc = $doc:literal])+

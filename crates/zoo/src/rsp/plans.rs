@@ -1,21 +1,21 @@
-//! What each operation does at the L1: the rows of Table 3, as printed.
+//! The plan of each operation at the L1: the rows of Table 3, as printed.
 
 use self::Step::{Remote as R, Shared as S};
 use crate::vi::{self, Step as Shared};
 use proto::{OpClass, PlanKey, Reach, Steps, TableId, symbols};
 
 symbols! {
-    /// The steps that remote operations add to those of `vi`.
+    /// The steps of remote operations, in addition to those of `vi`.
     pub enum Remote {
-        /// Wait for the remote operations under way that hold read-modify-writes back.
+        /// Wait for the remote operations that hold the locks on read-modify-writes here.
         Unlocked,
-        /// Hold back all read-modify-writes in this and every other L1.
+        /// Lock read-modify-writes in this and every other L1.
         LockAll,
-        /// Let them go on.
+        /// Unlock read-modify-writes in this and every other L1.
         UnlockAll,
-        /// Wait until all that was written in every other L1 has reached the L2.
+        /// Flush every other L1 to the L2 and wait for the answers.
         FlushOthers,
-        /// Drop what is clean in every other L1.
+        /// Invalidate the clean bytes of every other L1 and wait for the answers.
         InvalidateOthers,
     }
 }
@@ -26,16 +26,16 @@ symbols! {
 }
 
 proto::plans! {
-    /// What each operation does at the L1, as printed.
+    /// The plan of each operation at the L1, as printed.
     pub struct RspPlans: Step = printed, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// What each operation does at the L1, with remote loads repaired.
+    /// The plan of each operation at the L1, with remote loads repaired.
     ///
-    /// As printed, a remote load is performed before the other L1s flush. It then
-    /// misses a store that was performed in one of them before it, although what
-    /// that store released is flushed by it. Here they flush before it as well, as
-    /// they do for a read-modify-write (a20).
+    /// As printed, a remote load is performed before the other L1s flush. It can then
+    /// miss a release store in one of these L1s, although it flushes the writes before
+    /// that store. Here the other L1s also flush before the load, as they do for a
+    /// read-modify-write (a20).
     pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
 }
 
@@ -54,8 +54,8 @@ const fn repaired(key: PlanKey) -> Steps<Step> {
     Steps::of(&[first, printed(key).as_slice()])
 }
 
-/// Does it look beyond its own compute unit for accesses of narrower scope? A
-/// scope within the compute unit has none.
+/// Whether it synchronizes with narrower scopes on other compute units. A scope within
+/// one compute unit never does.
 const fn is_remote(key: PlanKey) -> bool {
     let is_kernel = matches!(key.op, OpClass::KernelBegin | OpClass::KernelEnd);
     let is_plain = matches!(key.order, proto::Order::Plain);
@@ -77,8 +77,8 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// Rows a9 to a12 of a store and a19 to a22 of a read-modify-write. A fence
-/// does what the rows do around their access: it is not in the table.
+/// Rows a9 to a12 of a store and a19 to a22 of a read-modify-write. The table has no
+/// fence. A fence does what these rows do around their access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {

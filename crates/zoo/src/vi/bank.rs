@@ -8,7 +8,7 @@ use proto::{
     MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
-/// A bank of a shared cache, over memory or over the next level.
+/// A bank of a shared cache, over memory or another level.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<B = Memory> {
     store: Store<BankState, B>,
@@ -17,21 +17,21 @@ pub struct Bank<B = Memory> {
 
 proto::clone_in_place! { [B] Bank<B> { store, flush } }
 
-/// Flushes of the bank, in rounds: those that come during one join the next.
+/// Flushes of the bank, in rounds. Requests that arrive during a round join the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Flush {
     now: Vec<(NodeId, Slot)>,
     next: Vec<(NodeId, Slot)>,
-    /// The way from which to go on looking for dirty bytes.
+    /// The way at which the search for dirty bytes continues.
     cursor: Option<Way>,
 }
 
-/// What an event brings with it.
+/// The operand of an event.
 #[derive(Clone, Copy, Debug)]
 pub enum Carried<'a> {
     /// An access.
     Access(Asked<'a>),
-    /// What memory answered.
+    /// The fetched bytes.
     Fill(&'a LineData),
     /// Nothing.
     Nothing,
@@ -79,16 +79,16 @@ impl<B> Bank<B> {
                 Disposition::Done
             }
             ToBank::Invalidate { slot } => {
-                let done = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
-                if done == Disposition::Done {
+                let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+                if disposition == Disposition::Done {
                     cx.fx.send(from, ToL1::BankDone { slot });
                 }
-                done
+                disposition
             }
         }
     }
 
-    /// An access, once there is room for it.
+    /// Carries out an access, if the resources that it needs are free.
     fn access<P: Ascends>(
         &mut self,
         line: LineAddr,
@@ -119,7 +119,7 @@ impl<B> Bank<B> {
         self.transition(place, state, event, Carried::Access(asked), cx)
     }
 
-    /// A line has come from below.
+    /// Fills a line that arrives from below.
     pub fn filled<P: Ascends>(&mut self, line: LineAddr, data: &LineData, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: Base<P>,
@@ -127,7 +127,7 @@ impl<B> Bank<B> {
         self.event(line, BankEvent::Fill, Carried::Fill(data), cx)
     }
 
-    /// A write of that parity has been performed below.
+    /// Counts the ack of a write of that parity.
     pub fn written<P: Ascends>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: Base<P>,
@@ -162,14 +162,14 @@ impl<B> Bank<B> {
         }
     }
 
-    /// One dirty line a timer; other accesses go on in between.
+    /// Writes one dirty line out for each timer. Other accesses proceed in between.
     fn walk<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: Base<P>,
     {
         let array = &self.store.array;
-        let found = self.flush.cursor.and_then(|start| array.next_dirty(start));
-        let Some(way) = found else {
+        let dirty = self.flush.cursor.and_then(|start| array.next_dirty(start));
+        let Some(way) = dirty else {
             self.close_flush(cx);
             return Disposition::Done;
         };
@@ -178,7 +178,7 @@ impl<B> Bank<B> {
         self.event_in(way, BankEvent::Flush, Carried::Nothing, cx)
     }
 
-    /// All that was dirty has left: wait for memory's word.
+    /// Waits for the acks of memory, after all dirty lines have been written out.
     fn close_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
     where
         B: Base<P>,
@@ -249,8 +249,8 @@ impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
                 store.end_fetch(cx);
-                // What has waited for a way or a register comes before what
-                // must ask for this line again.
+                // Waiters for a way or a register have priority over accesses that
+                // must fetch this line again.
                 cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);
                 cx.fx.wake(Key::Line(line));
@@ -289,8 +289,8 @@ impl<P: Ascends, B: Base<P>> Controller<P> for Bank<B> {
             Input::Memory(reply) => self.memory(reply, cx),
             Input::Evict(way) => self.event_in(way, BankEvent::Evict, Carried::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.walk(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
-            Input::Request(_) => Disposition::Impossible("no core speaks to a bank"),
+            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }
@@ -309,7 +309,7 @@ impl<P: Ascends, B: Base<P>> Controller<P> for Bank<B> {
 
     fn canonicalize(&mut self) {
         self.store.writes.canonicalize();
-        // The ways keep their places while a flush walks over them.
+        // The ways keep their positions while a flush walks over them.
         if self.flush.cursor.is_none() {
             self.store.array.canonicalize();
         }

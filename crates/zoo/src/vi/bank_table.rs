@@ -7,66 +7,66 @@ symbols! {
     pub enum BankState {
         /// Not present.
         I,
-        /// Present, but bytes that are asked for are not valid.
+        /// Present, but requested bytes are not valid.
         P,
-        /// Present, with the bytes that are asked for.
+        /// Present with the requested bytes.
         V,
         /// A fetch from memory is under way.
         IV,
-        /// A fetch is under way whose bytes must not be used.
+        /// A fetch is under way, and its bytes must not be used.
         IX,
     }
 }
 
 symbols! {
-    /// What happens to a line.
+    /// The events of a line.
     pub enum BankEvent {
         /// An L1 asks for the line.
         Get,
         /// An atomic load at this level.
         Read,
-        /// A write, where the bank combines writes.
+        /// A write to a bank that combines writes.
         Write,
-        /// A write, where the bank writes through.
+        /// A write to a bank that writes through.
         WriteThrough,
-        /// A write, where the bank writes through and keeps nothing.
+        /// A write to a bank that writes through and keeps no copy.
         WriteDrop,
-        /// A read-modify-write, where the bank combines writes.
+        /// A read-modify-write at a bank that combines writes.
         Update,
-        /// A read-modify-write, where the bank writes through.
+        /// A read-modify-write at a bank that writes through.
         UpdateThrough,
-        /// A read-modify-write, where the bank writes through and keeps nothing.
+        /// A read-modify-write at a bank that writes through and keeps no copy.
         UpdateDrop,
-        /// An access at system scope passes a clean line.
+        /// An access at system scope, which is performed in memory, meets a clean line.
         Remote,
-        /// An access at system scope passes a dirty line.
+        /// An access at system scope, which is performed in memory, meets a dirty line.
         RemoteDirty,
-        /// Memory answers; no byte is dirty.
+        /// The fetched bytes arrive, and no byte is dirty.
         Fill,
-        /// Memory answers; some bytes are dirty.
+        /// The fetched bytes arrive, and some bytes are dirty.
         FillDirty,
-        /// The environment takes the way of a clean line.
+        /// The driver evicts a clean line.
         Evict,
-        /// The environment takes the way of a dirty line.
+        /// The driver evicts a dirty line.
         EvictDirty,
-        /// An acquire at system scope drops a clean line.
+        /// An acquire at system scope invalidates a clean line.
         Inv,
         /// An acquire at system scope meets a dirty line.
         InvDirty,
-        /// A release at system scope has come to this dirty line.
+        /// A release at system scope flushes this dirty line.
         Flush,
     }
 }
 
 impl BankEvent {
-    /// Does it need all the bytes that it names?
+    /// Whether it needs all its requested bytes.
     #[must_use]
     pub fn needs_bytes(self) -> bool {
         use BankEvent::*;
         matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
     }
 
-    /// The same event, where it meets dirty bytes.
+    /// The same event at a dirty line.
     #[must_use]
     pub fn of_dirty(self) -> BankEvent {
         match self {
@@ -80,31 +80,31 @@ impl BankEvent {
 }
 
 symbols! {
-    /// What is done.
+    /// The actions of rows.
     pub enum BankAction {
-        /// Read the line from memory; takes a miss register.
+        /// Read the line from memory. Takes a miss register.
         Fetch,
         /// Send the line to the L1.
         SendData,
         /// Merge the written bytes.
         Merge,
-        /// Write the bytes that came to memory.
+        /// Write the received bytes to memory.
         WriteMemory,
-        /// Write the dirty bytes to memory, if there are any; they are clean from now on.
+        /// Write the dirty bytes to memory, if there are any. The line becomes clean.
         WriteOut,
         /// Acknowledge the write.
         Ack,
         /// Read or update the words and answer with the old bytes.
         Perform,
-        /// Perform the access in memory; memory's answer is passed on.
+        /// Perform the access in memory and forward memory's reply.
         PassOn,
-        /// Take the fetched bytes that were not written meanwhile.
+        /// Fill the bytes that are not valid.
         Fill,
-        /// Keep only the dirty bytes.
+        /// Invalidate the clean bytes.
         KeepDirty,
-        /// Free the miss register and present what waited.
+        /// Free the miss register, and wake inputs that wait for it, the line or its way.
         Wake,
-        /// Present what waited for the fetch: memory serves it.
+        /// Wake accesses that wait for the fetch. Memory performs them.
         Divert,
     }
 }
@@ -115,7 +115,7 @@ pub struct BankTable;
 
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fetch under way is pinned";
 const WHOLE: &str = "a bank that keeps no writes holds whole lines";
 
@@ -135,7 +135,7 @@ impl Table for BankTable {
             (I | P, Get | Read | Update | UpdateThrough) => go(IV, &[A::Fetch]).retry(),
             (I, UpdateDrop) => go(IV, &[A::Fetch]).retry(),
             (P, UpdateDrop) => impossible(WHOLE),
-            // Partial writes need no fetch: the mask remembers their bytes.
+            // Partial writes need no fetch: the dirty mask records their bytes.
             (I, Write) => go(V, &[A::Merge, A::Ack]),
             (I, WriteThrough) => go(V, &[A::Merge, A::WriteOut, A::Ack]),
             (I, WriteDrop) => stay(&[A::WriteMemory, A::Ack]),
@@ -150,12 +150,12 @@ impl Table for BankTable {
             (V, Read | Update) => stay(&[A::Perform]),
             (V, Write) => stay(&[A::Merge, A::Ack]),
             (V, WriteThrough) => stay(&[A::Merge, A::WriteOut, A::Ack]),
-            // Memory serves one bank's operations on a line in order: a later
-            // fetch sees this write.
+            // Memory serves one bank's operations on a line in order, so a later
+            // fetch reads this write.
             (V, WriteDrop) => go(I, &[A::WriteMemory, A::Ack]),
             (V, UpdateThrough) => stay(&[A::Perform, A::WriteOut]),
             (V, UpdateDrop) => go(I, &[A::Perform, A::WriteOut]),
-            // The copy here would be older than memory.
+            // Otherwise the copy here would be older than memory.
             (V, Remote) => go(I, &[A::PassOn]),
             (V, RemoteDirty) => go(I, &[A::WriteOut, A::PassOn]),
             (V, Fill | FillDirty) => impossible(NO_FETCH),
@@ -165,19 +165,19 @@ impl Table for BankTable {
             (V, Flush) => stay(&[A::WriteOut]),
 
             (IV, Get | Read | Update | UpdateThrough | UpdateDrop) => stall(),
-            // Asking for the line again and again would starve while others
-            // acquire or pass it: memory serves them one by one.
+            // An access that fetches again each time would starve while others
+            // acquire or access the line at system scope. So memory performs it.
             (IX, Get | Read | Update | UpdateThrough | UpdateDrop) => stay(&[A::WriteOut, A::PassOn]),
             (IV | IX, Write) => stay(&[A::Merge, A::Ack]),
-            // The way is there and the fetched bytes are wanted: the write is
-            // merged even where the bank keeps no writes.
+            // The line has a way and needs the fetched bytes. So the write is merged
+            // even if the bank keeps no writes.
             (IV | IX, WriteThrough | WriteDrop) => stay(&[A::Merge, A::WriteOut, A::Ack]),
             (IV, Remote) => go(IX, &[A::PassOn, A::Divert]),
             (IV, RemoteDirty) => go(IX, &[A::WriteOut, A::PassOn, A::Divert]),
             (IX, Remote) => stay(&[A::PassOn]),
             (IX, RemoteDirty) => stay(&[A::WriteOut, A::PassOn]),
             (IV, Fill | FillDirty) => go(V, &[A::Fill, A::Wake]),
-            // The bytes may be older than an acquire.
+            // The fetched bytes may be older than an acquire.
             (IX, Fill) => go(I, &[A::Wake]),
             (IX, FillDirty) => go(V, &[A::KeepDirty, A::Wake]),
             (IV | IX, Evict | EvictDirty) => impossible(PINNED),

@@ -1,8 +1,7 @@
 //! The L1 cache of a compute unit.
 //!
-//! A protocol that adds steps of its own to plans keeps this cache inside its
-//! own controller: it passes on the steps that it shares and all inputs that
-//! are not requests.
+//! A protocol with further steps in its plans wraps this cache in its own controller. It
+//! delegates the shared steps and all inputs except for requests.
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
@@ -15,15 +14,15 @@ use proto::{
     Plans, Protocol, Slot, TimerClass,
 };
 
-/// What a cache knows of who wrote its dirty lines, and so of what a release
-/// must flush. A cache that knows nothing flushes everything.
+/// A record of the writers of dirty lines. It decides which lines a release flushes. A
+/// cache without a record flushes all lines.
 pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
-    /// The line is written for this issuer.
+    /// Records a write of an issuer to a line.
     fn wrote(&mut self, line: LineAddr, issuer: Issuer) {
         let _ = (line, issuer);
     }
 
-    /// The line is clean again.
+    /// Removes a line that is clean again.
     fn left(&mut self, line: LineAddr) {
         let _ = line;
     }
@@ -41,8 +40,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
 
 impl Writers for () {}
 
-/// An L1 cache. `W` names who may wait for it to flush, `N` what it knows of who
-/// wrote its lines.
+/// An L1 cache. `W` identifies waiters for a flush, `N` is the record of the writers of
+/// its lines.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<W = Slot, N = ()> {
     cache: First<LineState, W>,
@@ -84,13 +83,13 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         }
     }
 
-    /// The line that answers a plain load whose plan is the step `here` alone.
+    /// The line that answers a plain load with a plan of the step `here` alone.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))
     }
 
-    /// A flush for somebody else, who is told when it is finished.
+    /// Flushes for another waiter, which is answered when the flush completes.
     pub fn flush_for<P: Descends>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
     where
         W: Waits<P>,
@@ -98,13 +97,14 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         self.cache.lower.flush_for(waiter, Cause::Remote, cx);
     }
 
-    /// Keeps the store buffer draining for as long as something asks for it:
-    /// the end of every step.
+    /// Arms the drain timer while the policy or a flush requires it. Call it at the end
+    /// of every step.
     pub fn drain_if_due<P: Descends>(&self, cx: &mut Cx<'_, P>) {
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
     }
 
-    /// An access on the line in this cache, once there is room for it.
+    /// Performs an access on the line in this cache, if the resources that it needs are
+    /// free.
     fn here<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let event = match ask.req.op {
@@ -132,12 +132,12 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
         let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
-        let done = self.event(line, event, Carried::Nothing, cx);
+        let disposition = self.event(line, event, Carried::Nothing, cx);
         cx.fx.wake(Key::StoreBuffer);
-        done
+        disposition
     }
 
-    /// Drops what is clean in this cache.
+    /// Invalidates the clean bytes of this cache.
     pub fn invalidate<P: Descends>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
         self.invalidate_all(cause, LineEvent::Inv, Carried::Nothing, cx)
     }
@@ -208,7 +208,7 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
-        let done = match input {
+        let disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg: ToL1::Data { line, data }, .. } => {
                 self.event(*line, LineEvent::Data, Carried::Fill(data), cx)
@@ -216,12 +216,12 @@ impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
             Input::Message { msg, .. } => self.cache.lower.message(msg, cx),
             Input::Evict(way) => self.event_in(way, LineEvent::Evict, Carried::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was asked for"),
-            Input::Memory(_) => Disposition::Impossible("an L1 does not speak to memory"),
+            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
         self.drain_if_due(cx);
-        done
+        disposition
     }
 
     #[inline]

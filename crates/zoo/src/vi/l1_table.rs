@@ -1,4 +1,4 @@
-//! The tables of the L1: what happens to a line, and what each operation does.
+//! The table of a line in the L1, and the plans of operations.
 
 use super::step::Step;
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
@@ -8,19 +8,19 @@ symbols! {
     pub enum LineState {
         /// Not present.
         I,
-        /// Present, but bytes that are asked for are not valid.
+        /// Present, but requested bytes are not valid.
         P,
-        /// Present, with the bytes that are asked for.
+        /// Present with the requested bytes.
         V,
         /// A fill is under way.
         IV,
-        /// A fill is under way that must not be installed.
+        /// A fill is under way, and its bytes must not be kept.
         IX,
     }
 }
 
 symbols! {
-    /// What happens to a line.
+    /// The events of a line.
     pub enum LineEvent {
         /// A load that this cache may satisfy.
         Load,
@@ -28,21 +28,21 @@ symbols! {
         Store,
         /// A read-modify-write at work-group scope or below.
         Rmw,
-        /// An access to be performed below passes a clean line.
+        /// An access that is performed below meets a clean line.
         Pass,
-        /// An access to be performed below passes a dirty line.
+        /// An access that is performed below meets a dirty line.
         PassDirty,
-        /// The line is the oldest in the store buffer.
+        /// The store buffer drains this line.
         Drain,
-        /// The same, and the cache keeps nothing that it has written.
+        /// The store buffer drains this line in a cache that keeps no copy.
         DrainDrop,
-        /// The fill comes; no byte is dirty.
+        /// The fill arrives, and no byte is dirty.
         Data,
-        /// The fill comes; some bytes are dirty.
+        /// The fill arrives, and some bytes are dirty.
         DataDirty,
-        /// The environment takes the way of a clean line.
+        /// The driver evicts a clean line.
         Evict,
-        /// The environment takes the way of a dirty line.
+        /// The driver evicts a dirty line.
         EvictDirty,
         /// An acquire invalidates a clean line.
         Inv,
@@ -52,7 +52,7 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The same event, where it meets dirty bytes.
+    /// The same event at a dirty line.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -66,31 +66,31 @@ impl LineEvent {
 }
 
 symbols! {
-    /// What is done.
+    /// The actions of rows.
     pub enum LineAction {
-        /// Ask the bank for the line; takes a miss register.
+        /// Request the line from the bank. Takes a miss register.
         SendGet,
         /// Answer with the bytes of the line.
         Reply,
-        /// Merge the stored bytes; a clean line joins the store buffer.
+        /// Merge the stored bytes. A clean line joins the store buffer.
         Merge,
         /// Answer a request that expects no bytes.
         Accept,
-        /// Update the words and answer with the old bytes; a clean line joins the store buffer.
+        /// Update the words and answer with the old bytes. A clean line joins the store buffer.
         Perform,
-        /// Take the line out of the store buffer, and present what waits for room in it.
+        /// Remove the line from the store buffer, and wake inputs that wait for an entry.
         Unqueue,
-        /// Send the dirty bytes to the bank; they are clean from now on.
+        /// Write the dirty bytes out to the bank. The line becomes clean.
         WriteOut,
-        /// Take the filled bytes that were not written meanwhile.
+        /// Fill the bytes that are not valid.
         Fill,
         /// Answer the loads that wait for this fill.
         Answer,
-        /// Keep only the dirty bytes.
+        /// Invalidate the clean bytes.
         KeepDirty,
-        /// Free the miss register and present what waited.
+        /// Free the miss register, and wake inputs that wait for it, the line or its way.
         Wake,
-        /// Present what waited for the fill: it cannot be had here.
+        /// Wake accesses that wait for the fill. They continue below or request the line again.
         Divert,
     }
 }
@@ -101,7 +101,7 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access asks for bytes";
+const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fill under way is pinned";
 const UNQUEUED: &str = "a line leaves the store buffer before it leaves the cache";
 
@@ -120,7 +120,7 @@ impl Table for L1Table {
         match (state, event) {
             (I | P, Load) => go(IV, &[SendGet]).wait(),
             (I | P, Rmw) => go(IV, &[SendGet]).retry(),
-            // A store needs no permission and no fetch: the mask remembers its bytes.
+            // A store needs no permission and no fetch: the dirty mask records its bytes.
             (I, Store) => go(V, &[Merge, Accept]),
             (I, Pass) => stay(&[]),
             (I, Drain | DrainDrop) => impossible(UNQUEUED),
@@ -133,7 +133,7 @@ impl Table for L1Table {
             (V, Load) => stay(&[Reply]),
             (V, Store) => stay(&[Merge, Accept]),
             (V, Rmw) => stay(&[Perform]),
-            // The access below would make this copy stale for its own thread.
+            // The access below would make this copy stale for the thread itself.
             (V, Pass) => go(I, &[]),
             (V, PassDirty) => go(I, &[Unqueue, WriteOut]),
             (V, Drain) => stay(&[WriteOut]),
@@ -141,15 +141,15 @@ impl Table for L1Table {
             (V, Data | DataDirty) => impossible(NO_FILL),
             (V, Evict | Inv) => go(I, &[]),
             (V, EvictDirty) => go(I, &[Unqueue, WriteOut]),
-            // The dirty bytes are newer than anything below, and may be another
-            // work-item's; the rest of the line may be stale.
+            // The dirty bytes are newer than the level below, and another work-item
+            // may have written them. The rest of the line may be stale.
             (V, InvDirty) => stay(&[KeepDirty]),
 
             (IV, Load) => stay(&[]).wait(),
             (IV | IX, Store) => stay(&[Merge, Accept]),
             (IV, Rmw) => stall(),
-            // Updates that wait for the fill would ask for it again and again
-            // while peers acquire: they are performed below instead.
+            // An update that waits for the fill would request it again each time a
+            // peer acquires. So it is performed below.
             (IX, Rmw) => stay(&[]).next(),
             (IV, Pass | Inv | InvDirty) => go(IX, &[Divert]),
             (IV, PassDirty) => go(IX, &[Unqueue, WriteOut, Divert]),
@@ -158,14 +158,13 @@ impl Table for L1Table {
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, Wake]),
             (IV | IX, Evict | EvictDirty) => impossible(PINNED),
 
-            // The coming bytes may be older than the acquire: a later load must
-            // ask again.
+            // The fill may be older than the acquire, so a later load must request
+            // the line again.
             (IX, Load) => stall(),
             (IX, Pass | Inv | InvDirty) => stay(&[]),
             (IX, PassDirty) => stay(&[Unqueue, WriteOut]),
             (IX, DrainDrop) => stay(&[WriteOut]),
-            // The loads that waited came before the invalidation: they may
-            // still have the bytes.
+            // The waiting loads precede the invalidation, so they may read the fill.
             (IX, Data) => go(I, &[Fill, Answer, Wake]),
             (IX, DataDirty) => go(V, &[Fill, Answer, KeepDirty, Wake]),
         }
@@ -173,7 +172,7 @@ impl Table for L1Table {
 }
 
 proto::plans! {
-    /// What each operation does at the L1.
+    /// The plan of each operation at the L1.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
@@ -187,7 +186,7 @@ pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release(key), access(key), acquire, answer(key)])
 }
 
-/// What a release does before its access.
+/// The steps of a release before its access.
 pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     match key.released() {
         None | Some(Reach::Group) => &[],
@@ -196,17 +195,17 @@ pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The access, at the level of its scope.
+/// The steps of the access, at the level of its scope.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Here, Pass, Post};
     match (key.op, key.reach()) {
         (OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd, _) => &[],
         (OpClass::Load | OpClass::Store, _) if key.is_plain() => &[Here],
         (OpClass::Load | OpClass::Store, Reach::Group) => &[Here],
-        // One that meets a fill that is not kept goes on below.
+        // `Here` continues with `Pass` if the line is in IX.
         (OpClass::Rmw | OpClass::Update, _) if key.is_plain() => &[Here, Pass, Below],
         (OpClass::Rmw | OpClass::Update, Reach::Group) => &[Here, Pass, Below],
-        // Only a later flush waits for it; the channel keeps it in order.
+        // Only a later flush waits for a posted access. The channel keeps its order.
         (OpClass::Store, Reach::Device) if !key.releases() => &[Pass, Post],
         (OpClass::Update, Reach::Device) if !key.releases() && !key.acquires() => &[Pass, Post],
         (_, Reach::Device) => &[Pass, Below],
@@ -214,7 +213,7 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The answer. A load or a store that is performed here has been answered.
+/// The step of the answer. A load or a store that is performed here is already answered.
 const fn answer(key: PlanKey) -> &'static [Step] {
     match key.op {
         OpClass::Load | OpClass::Store if key.is_plain() || matches!(key.reach(), Reach::Group) => &[],

@@ -1,14 +1,14 @@
 //! `vi`: the GPU baseline with scopes.
 //!
-//! Lines are valid or not; a cache writes without permission and keeps dirty
-//! bytes by mask. Work-group scope is satisfied at the L1, device scope at the
-//! L2, system scope at memory: an atomic is performed at the level of its
-//! scope, a release flushes the levels above it, an acquire invalidates them.
+//! A line is valid or absent. A cache writes without permission and records dirty bytes
+//! in a mask. The level of work-group scope is the L1, that of device scope the L2, and
+//! that of system scope memory. An atomic is performed at the level of its scope. A
+//! release flushes the levels above it, and an acquire invalidates them.
 //!
 //! Sources: HRF paper (ASPLOS 2014), section 3.2 and Figure 4; hLRC paper
 //! (MICRO 2016), sections II and IV, Table 3 (rows a0-a2, a6-a8, a15-a18). The
-//! papers differ in what caches do with writes, so that is a parameter of the
-//! machine. What they leave open is stated on the protocol's page.
+//! papers differ in the write policy of caches, so the policy is a parameter of the
+//! machine. The protocol's page states how it completes the papers.
 
 mod bank;
 mod bank_table;
@@ -27,8 +27,7 @@ use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
 use proto::issue::IssueRule;
 use proto::{Claim, Slot};
 
-/// Claims that hold for every protocol whose atomics are performed at the
-/// level of their scope.
+/// The claims of every protocol that performs atomics at the level of their scope.
 pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
@@ -40,8 +39,8 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     PTX,
 ];
 
-/// The seeded faults that no program can notice: of the bank and the L1, which
-/// other protocols use too, and of the plans.
+/// The equivalent mutants of the bank and the L1, which other protocols also use, and of
+/// the plans.
 pub(crate) const BANK_EQUIVALENT: &str = include_str!("equivalent-bank.txt");
 pub(crate) const L1_EQUIVALENT: &str = include_str!("equivalent-l1.txt");
 pub(crate) const PLANS_EQUIVALENT: &str = include_str!("equivalent-plans.txt");

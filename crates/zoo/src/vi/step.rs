@@ -1,4 +1,4 @@
-//! The steps of operations, which other protocols use and add to.
+//! The steps of operations, which other protocols use and extend.
 
 use crate::parts::{Descends, How, Lower, answer};
 use proto::{Ask, Cx, Disposition, Effects, Order, Slot, Spending, symbols};
@@ -6,23 +6,23 @@ use proto::{Ask, Cx, Disposition, Effects, Order, Slot, Spending, symbols};
 symbols! {
     /// The steps of operations.
     pub enum Step {
-        /// Perform the access on the line in this cache, and answer: what follows is for an access that cannot be.
+        /// Perform the access on the line in this cache, and answer. The following steps are for an access that is not possible here.
         Here,
-        /// Write the line's dirty bytes out and drop it: the access below comes first.
+        /// Write the line's dirty bytes out and remove the line, because the access is performed below.
         Pass,
-        /// Perform the access at the L2 and wait for it.
+        /// Perform the access at the L2 and wait for the answer.
         Below,
-        /// Perform the access at memory and wait for it.
+        /// Perform the access in memory and wait for the answer.
         BelowSystem,
-        /// Send the access to the L2; only a later flush waits for it.
+        /// Send the access to the L2. Only a later flush waits for its ack.
         Post,
-        /// Wait until all that was written here has reached the L2.
+        /// Flush this cache to the L2 and wait for the acks.
         Flush,
-        /// Wait until all that was written to the L2 has reached memory.
+        /// Flush the L2 to memory and wait for the acks.
         FlushBanks,
-        /// Drop what is clean in this cache.
+        /// Invalidate the clean bytes of this cache.
         Invalidate,
-        /// Drop what is clean in the L2.
+        /// Invalidate the clean bytes of the L2 and wait for the acks.
         InvalidateBanks,
         /// Answer the request.
         AnswerIt,
@@ -30,7 +30,7 @@ symbols! {
 }
 
 impl Step {
-    /// Says on what a request spends its time from this step on.
+    /// Attributes the time of a request from this step on.
     pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -41,12 +41,12 @@ impl Step {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::Post => {
                 fx.spend(ask.slot, Spending::Access);
             }
-            // The answer leaves when the step before it is done.
+            // The answer takes no time after the previous step.
             Step::AnswerIt => {}
         }
     }
 
-    /// Performs a step that leads to the banks, or answers.
+    /// Performs a step at the banks, or the answer.
     #[inline]
     pub fn descend<P: Descends, W: Copy + Eq + From<Slot>>(
         self,

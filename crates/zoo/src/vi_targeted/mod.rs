@@ -1,13 +1,12 @@
-//! `vi-targeted`: a release flushes only what its own wavefront has written.
+//! `vi-targeted`: a release flushes only the lines that its own wavefront has written.
 //!
-//! As [`crate::vi`], and the L1 remembers who wrote each line that is dirty.
-//! What others have written stays where it is, even if the releasing work-item
-//! has synchronized with them: a release speaks for nobody else. That is enough
-//! where the writer itself must synchronize with the reader in one scope, and
-//! not where scopes are transitive.
+//! It is [`crate::vi`] with a record of the writers of each dirty line in the L1. A
+//! release does not flush the writes of other wavefronts, even if the releasing work-item
+//! has synchronized with them. This suffices for HRF-direct, in which the writer itself
+//! synchronizes with the reader in one scope. It does not suffice for transitive scopes.
 //!
-//! Source: HRF paper (ASPLOS 2014), section 6. What it leaves open is stated on
-//! the protocol's page.
+//! Source: HRF paper (ASPLOS 2014), section 6. The protocol's page states how it
+//! completes the paper.
 
 use crate::parts::{Lower, ToBank, ToL1, protocol};
 use crate::vi::{
@@ -17,8 +16,8 @@ use proto::issue::IssueRule;
 use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Slot};
 use std::collections::BTreeMap;
 
-/// The wavefronts that have written each dirty line: bit `i` stands for all
-/// wavefronts of a compute unit whose number is `i` modulo 64.
+/// The wavefronts that have written each dirty line. Bit `i` stands for all wavefronts of
+/// the compute unit with a number equal to `i` modulo 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ByWavefront {
     writers: BTreeMap<LineAddr, u64>,
@@ -52,8 +51,8 @@ impl Writers for ByWavefront {
     }
 }
 
-/// Sequential consistency where every two conflicting accesses are ordered
-/// within one scope.
+/// Sequential consistency for programs that order every two conflicting accesses within
+/// one scope.
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,
@@ -62,7 +61,7 @@ pub const CLAIMS: &[Claim] = &[Claim {
 }];
 
 protocol! {
-    /// The GPU baseline with releases that flush their own writes only.
+    /// The GPU baseline with releases that flush only the writes of their own wavefront.
     protocol::ViTargeted,
     L1: cache(L1<Slot, ByWavefront>, ToL1), Bank(Bank, ToBank),
     name: "vi-targeted",

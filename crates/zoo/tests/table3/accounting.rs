@@ -1,14 +1,14 @@
-//! What every protocol must tell statistics: driven on the bench of Table 3.
+//! Statistics of every protocol, on the bench of Table 3.
 //!
-//! A controller that forgets to count is not wrong, only what is said of it. So
-//! it is asked things of which the right count is known whatever the protocol.
+//! A missing count makes no execution wrong, only the reports. So these tests make
+//! accesses with counts that are known for any protocol.
 
-use crate::bench::{Bench, Seen, access};
+use crate::bench::{Bench, ObservedStep, access};
 use crate::observe::{HERE, X};
 use proto::{Level, LineAddr, Op, Order, Protocol, Request, Rmw, RmwKind, Slot, Spending, Width};
 use zoo::Visit;
 
-/// A line beside that of the variable.
+/// A line other than that of the variable.
 const DATA: LineAddr = LineAddr(2);
 const THERE: u16 = 1;
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
@@ -23,18 +23,18 @@ fn atomic(line: LineAddr, op: Op, order: Order, level: Level) -> Request {
     request
 }
 
-/// Every step that a request sets off, until all is at rest.
-fn seen<P: Protocol>(bench: &mut Bench<P>, cu: u16, slot: Slot, request: &Request) -> Vec<Seen> {
+/// Makes a request and returns all steps until the machine is quiet.
+fn steps_of<P: Protocol>(bench: &mut Bench<P>, cu: u16, slot: Slot, request: &Request) -> Vec<ObservedStep> {
     let mut all = vec![bench.ask(cu, slot, request)];
-    while let Some(seen) = bench.go_on() {
-        all.push(seen);
+    while let Some(step) = bench.next_step() {
+        all.push(step);
     }
     assert!(bench.is_answered(slot), "{}: {request:?}", P::INFO.name);
     all
 }
 
-fn sum(seen: &[Seen], level: &str, of: impl Fn(&proto::Uses) -> u32) -> u32 {
-    seen.iter().filter(|seen| seen.level == level).map(|seen| of(&seen.uses)).sum()
+fn sum(steps: &[ObservedStep], level: &str, of: impl Fn(&proto::Uses) -> u32) -> u32 {
+    steps.iter().filter(|step| step.level == level).map(|step| of(&step.uses)).sum()
 }
 
 fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
@@ -43,10 +43,10 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-/// A word that nobody has asked for is nowhere near: an access that needs its
-/// value sends for it, and that is no hit.
+/// No cache holds a word before its first access, so an access that needs its value is no
+/// hit.
 #[test]
-fn what_is_asked_for_first_is_never_a_hit() {
+fn the_first_access_to_a_word_is_never_a_hit() {
     #[derive(Clone, Copy)]
     struct Cold;
     impl Visit for Cold {
@@ -61,7 +61,7 @@ fn what_is_asked_for_first_is_never_a_hit() {
                     (update(), Order::AcqRel),
                 ] {
                     let request = atomic(X, op, order, level);
-                    let all = seen(&mut Bench::<P>::new(0), HERE, Slot(0), &request);
+                    let all = steps_of(&mut Bench::<P>::new(0), HERE, Slot(0), &request);
                     let of = |count: fn(&proto::Uses) -> u32| sum(&all, "l1", count);
                     assert_eq!(of(|u| u.accesses), 1, "{name}: {request:?}");
                     assert_eq!(of(|u| u.hits), 0, "{name}: {request:?}");
@@ -76,9 +76,9 @@ fn what_is_asked_for_first_is_never_a_hit() {
     for_all(Cold);
 }
 
-/// What takes a registration away from another cache has found the line there.
+/// An atomic that takes a registration away from another cache counts as remote.
 #[test]
-fn an_atomic_that_finds_its_line_registered_elsewhere_is_counted() {
+fn an_atomic_to_a_line_registered_elsewhere_is_counted() {
     #[derive(Clone, Copy)]
     struct Taken;
     impl Visit for Taken {
@@ -88,21 +88,22 @@ fn an_atomic_that_finds_its_line_registered_elsewhere_is_counted() {
             for level in [Level::WorkGroup, Level::Device] {
                 let mut bench = Bench::<P>::new(0);
                 let own = atomic(X, update(), Order::AcqRel, Level::WorkGroup);
-                let first = seen(&mut bench, THERE, Slot(0), &own);
+                let first = steps_of(&mut bench, THERE, Slot(0), &own);
                 let is_registered = sum(&first, "l2", |uses| uses.lines_registered) > 0;
-                let second = seen(&mut bench, HERE, Slot(1), &atomic(X, update(), Order::AcqRel, level));
-                let found = sum(&second, "l2", |uses| uses.sync_remote);
-                assert_eq!(found, u32::from(is_registered), "{}: {level:?}", P::INFO.name);
+                let again = atomic(X, update(), Order::AcqRel, level);
+                let second = steps_of(&mut bench, HERE, Slot(1), &again);
+                let remote = sum(&second, "l2", |uses| uses.sync_remote);
+                assert_eq!(remote, u32::from(is_registered), "{}: {level:?}", P::INFO.name);
             }
         }
     }
     for_all(Taken);
 }
 
-/// A release that waits for a flush says so, and an acquire that waits for an
-/// invalidation of the L2.
+/// The time of a release that waits for a flush, and of an acquire that waits for an
+/// invalidation of the L2, is attributed to them.
 #[test]
-fn what_a_request_waits_for_beside_its_access_is_told() {
+fn the_time_of_a_release_and_of_an_acquire_is_attributed() {
     #[derive(Clone, Copy)]
     struct Spent;
     impl Visit for Spent {
@@ -117,17 +118,18 @@ fn what_a_request_waits_for_beside_its_access_is_told() {
                 let mut bench = Bench::<P>::new(0);
                 bench.prepare(HERE, Slot(0), &access(DATA, Op::Store, 7));
                 let op = if order == Order::Release { Op::Store } else { Op::Load };
-                let all = seen(&mut bench, HERE, Slot(1), &atomic(X, op, order, level));
+                let all = steps_of(&mut bench, HERE, Slot(1), &atomic(X, op, order, level));
                 let waits = match on {
                     Spending::Release => sum(&all, "l1", |uses| uses.flushes.total()) > 0,
                     _ => sum(&all, "l2", |uses| uses.invalidations.total()) > 0,
                 };
-                let is_told = all.iter().any(|seen| seen.spends.contains(&(Slot(1), on)));
-                assert!(!waits || is_told, "{name}: {order:?} {level:?}");
-                let is_access = all.iter().any(|seen| seen.spends.contains(&(Slot(1), Spending::Access)));
-                let first = all.iter().flat_map(|seen| &seen.spends).find(|(slot, _)| *slot == Slot(1));
-                let began = first.is_none_or(|(_, on)| *on == Spending::Access);
-                assert!(began || is_access, "{name}: {order:?} {level:?}: its access is never told");
+                let is_attributed = all.iter().any(|step| step.spends.contains(&(Slot(1), on)));
+                assert!(!waits || is_attributed, "{name}: {order:?} {level:?}");
+                let is_access = all.iter().any(|step| step.spends.contains(&(Slot(1), Spending::Access)));
+                let first = all.iter().flat_map(|step| &step.spends).find(|(slot, _)| *slot == Slot(1));
+                let begins_with_access = first.is_none_or(|(_, on)| *on == Spending::Access);
+                let has_access = begins_with_access || is_access;
+                assert!(has_access, "{name}: {order:?} {level:?}: no time is attributed to the access");
             }
         }
     }

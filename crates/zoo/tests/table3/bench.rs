@@ -1,4 +1,4 @@
-//! Real stations in a small machine, driven in an order that a seed decides.
+//! The stations of a small machine, driven in an order that a seed selects.
 
 use drive::{At, Nodes, Told};
 use proto::{
@@ -8,29 +8,30 @@ use proto::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Compute units: who asks, where the variable may have been, and another one.
+/// The number of compute units: the requester, the previous place of the variable, and
+/// another one.
 pub(crate) const CUS: u16 = 3;
 
-/// What a node was told, as seen from outside.
+/// The input of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum StepInput {
     Request,
     Message(&'static str, Option<LineAddr>),
     Memory(LineAddr),
     Timer,
 }
 
-/// One step of a node, as seen from outside.
+/// One step of a node, with its effects.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedStep {
     pub(crate) level: &'static str,
-    /// Which one of its kind.
+    /// The index of the node within its kind.
     pub(crate) index: u16,
-    pub(crate) told: Heard,
-    /// The actions of the rows that it has fired, row by row.
+    pub(crate) input: StepInput,
+    /// The actions of the rows that fired, row by row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
-    /// On what requests spend their time from now on.
+    /// The attribution of the time of requests from now on.
     pub(crate) spends: Vec<(Slot, Spending)>,
     /// Its lines before and after.
     pub(crate) before: Vec<LineView>,
@@ -42,7 +43,7 @@ pub(crate) struct Bench<P: Protocol> {
     machine: drive::Machine<P>,
     tables: Vec<TableView>,
     channels: BTreeMap<(At, At), VecDeque<P::Msg>>,
-    asked: VecDeque<(At, MemoryOp)>,
+    memory: VecDeque<(At, MemoryOp)>,
     timers: BTreeSet<(At, TimerClass)>,
     answered: BTreeSet<Slot>,
     draws: u64,
@@ -66,7 +67,7 @@ impl<P: Protocol> Bench<P> {
             machine: drive::Machine::new(nodes),
             tables: P::tables(),
             channels: BTreeMap::new(),
-            asked: VecDeque::new(),
+            memory: VecDeque::new(),
             timers: BTreeSet::new(),
             answered: BTreeSet::new(),
             draws: seed,
@@ -99,7 +100,7 @@ impl<P: Protocol> Bench<P> {
         self.lines(self.entry(cu))
     }
 
-    /// The bytes of a line as the L2 or memory has them.
+    /// The bytes of a line in the L2, or else in memory.
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
         let mut data = self.machine.line(line);
         let nodes = 0..self.machine.nodes().ids().len() as At;
@@ -111,8 +112,8 @@ impl<P: Protocol> Bench<P> {
         data
     }
 
-    /// Would the L1 of a compute unit hold a read-modify-write of its own
-    /// work-group back, for no reason of the line?
+    /// Whether the L1 of a compute unit would hold back a read-modify-write of its own
+    /// work-group for a reason that is independent of the line.
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
         let mut station = self.machine.station(self.entry(cu)).clone();
         station.request(Slot(u32::MAX), request, self.machine.nodes().world(), &mut Effects::default());
@@ -120,18 +121,24 @@ impl<P: Protocol> Bench<P> {
         requests.any(|(key, slot)| slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
     }
 
-    /// Carries a step of a node out and says what was seen.
-    fn step(&mut self, node: At, heard: Heard, told: Told<&Request, &P::Msg, &proto::MemoryReply>) -> Seen {
+    /// Carries out a step of a node and returns its observation.
+    fn step(
+        &mut self,
+        node: At,
+        input: StepInput,
+        told: Told<&Request, &P::Msg, &proto::MemoryReply>,
+    ) -> ObservedStep {
         let before = self.lines(node);
         self.machine.effects().coverage = Coverage::default();
-        let did = self.machine.record(node, &told).unwrap_or_else(|why| panic!("{}: {why}", P::INFO.name));
-        assert!(did.needs.is_empty(), "there is room for every line");
-        for (to, msg) in did.sends {
+        let record = self.machine.record(node, &told);
+        let record = record.unwrap_or_else(|why| panic!("{}: {why}", P::INFO.name));
+        assert!(record.needs.is_empty(), "there is a way for every line");
+        for (to, msg) in record.sends {
             self.channels.entry((node, to)).or_default().push_back(msg);
         }
-        self.asked.extend(did.memory.into_iter().map(|op| (node, op)));
-        self.timers.extend(did.timers.into_iter().map(|class| (node, class)));
-        self.answered.extend(did.replies.into_iter().map(|(slot, _)| slot));
+        self.memory.extend(record.memory.into_iter().map(|op| (node, op)));
+        self.timers.extend(record.timers.into_iter().map(|class| (node, class)));
+        self.answered.extend(record.replies.into_iter().map(|(slot, _)| slot));
         let coverage = &self.machine.effects().coverage;
         let mut rows = Vec::new();
         for table in &self.tables {
@@ -142,21 +149,21 @@ impl<P: Protocol> Bench<P> {
             }
         }
         let (level, index) = (self.level(node), self.machine.station(node).id().index);
-        let (uses, spends) = (did.uses, did.spends);
-        Seen { level, index, told: heard, rows, uses, spends, before, after: self.lines(node) }
+        let (uses, spends) = (record.uses, record.spends);
+        ObservedStep { level, index, input, rows, uses, spends, before, after: self.lines(node) }
     }
 
     /// Presents a request at the L1 of a compute unit.
-    pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> Seen {
-        self.step(self.entry(cu), Heard::Request, Told::Ask { slot, request })
+    pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> ObservedStep {
+        self.step(self.entry(cu), StepInput::Request, Told::Ask { slot, request })
     }
 
-    /// One of the things that can happen next; nothing if all is at rest.
-    pub(crate) fn go_on(&mut self) -> Option<Seen> {
+    /// Carries out one of the possible next moves. Returns `None` if there is none.
+    pub(crate) fn next_step(&mut self) -> Option<ObservedStep> {
         self.channels.retain(|_, sent| !sent.is_empty());
         let mut moves: Vec<Move> = self.channels.keys().map(|&(from, to)| Move::Deliver(from, to)).collect();
         moves.extend(self.timers.iter().map(|&(node, class)| Move::Timer(node, class)));
-        moves.extend(self.asked.front().map(|_| Move::Memory));
+        moves.extend(self.memory.front().map(|_| Move::Memory));
         if moves.is_empty() {
             return None;
         }
@@ -164,25 +171,25 @@ impl<P: Protocol> Bench<P> {
         Some(match moves.swap_remove(at) {
             Move::Deliver(from, to) => {
                 let msg = self.channels.get_mut(&(from, to)).and_then(VecDeque::pop_front)?;
-                let heard = Heard::Message(msg.name(), msg.line());
-                self.step(to, heard, Told::Message { from, msg: &msg })
+                let input = StepInput::Message(msg.name(), msg.line());
+                self.step(to, input, Told::Message { from, msg: &msg })
             }
             Move::Timer(node, class) => {
                 self.timers.remove(&(node, class));
-                self.step(node, Heard::Timer, Told::Timer(class))
+                self.step(node, StepInput::Timer, Told::Timer(class))
             }
             Move::Memory => {
-                let (node, op) = self.asked.pop_front()?;
+                let (node, op) = self.memory.pop_front()?;
                 let reply = self.machine.serve(&op);
-                self.step(node, Heard::Memory(op.line), Told::Memory { reply: &reply })
+                self.step(node, StepInput::Memory(op.line), Told::Memory { reply: &reply })
             }
         })
     }
 
-    /// Does something and waits until all is at rest; nobody looks.
+    /// Makes a request and runs until the machine is quiet, without observations.
     pub(crate) fn prepare(&mut self, cu: u16, slot: Slot, request: &Request) {
         self.ask(cu, slot, request);
-        while self.go_on().is_some() {}
+        while self.next_step().is_some() {}
         assert!(self.is_answered(slot), "{}: {request:?}", P::INFO.name);
     }
 
@@ -191,7 +198,7 @@ impl<P: Protocol> Bench<P> {
     }
 }
 
-/// An access of the first word of a line.
+/// An access to the first word of a line.
 pub(crate) fn access(line: LineAddr, op: Op, value: u32) -> Request {
     let mut data = LineData::default();
     data.write(0, proto::Width::W4, u64::from(value));

@@ -1,9 +1,9 @@
 //! The column of DeNovo.
 //!
-//! What the paper calls `StReg` stands in the place of a flush: it is over when
-//! every line that was dirty is registered in the same L1.
+//! `StReg` of the paper takes the place of a flush. It ends when every dirty line is
+//! registered in the same L1.
 
-use crate::bench::{Bench, Seen};
+use crate::bench::{Bench, ObservedStep};
 use crate::hlrc::registration;
 use crate::row;
 use crate::table::{Act, Column, Instruction, Row};
@@ -35,8 +35,8 @@ impl Column for DenovoColumn {
         actions.contains(&"Perform")
     }
 
-    fn more(seen: &Seen) -> Vec<Act> {
-        registration(seen)
+    fn own_acts(step: &ObservedStep) -> Vec<Act> {
+        registration(step)
     }
 
     fn has_arrived(
@@ -51,7 +51,7 @@ impl Column for DenovoColumn {
         registered.any(|view| view.data.masked(mask) == *data)
     }
 
-    fn word(act: Act) -> Act {
+    fn printed(act: Act) -> Act {
         if act == Act::FlushLocal { Act::StReg } else { act }
     }
 

@@ -1,9 +1,9 @@
 //! The column of hLRC.
 //!
-//! It has no scopes: every access says work-group, as its scenarios do. c16 and
-//! c18 are printed as `ST` and read as the operation of their row.
+//! hLRC has no scopes, so every access has work-group scope, as in its scenarios. The
+//! paper prints c16 and c18 as `ST`. This test reads them as the operation of their row.
 
-use crate::bench::{Heard, Seen};
+use crate::bench::{ObservedStep, StepInput};
 use crate::observe::{HERE, X};
 use crate::row;
 use crate::table::{Act, Column, Instruction, Row};
@@ -37,8 +37,8 @@ impl Column for HlrcColumn {
         actions.contains(&"Perform")
     }
 
-    fn more(seen: &Seen) -> Vec<Act> {
-        registration(seen)
+    fn own_acts(step: &ObservedStep) -> Vec<Act> {
+        registration(step)
     }
 
     fn is_registered(line: &LineView) -> bool {
@@ -46,13 +46,13 @@ impl Column for HlrcColumn {
     }
 }
 
-/// Registration of the variable comes to an L1: to the one that asks, or else.
-pub(crate) fn registration(seen: &Seen) -> Vec<Act> {
-    match seen.told {
-        Heard::Message("Grant", Some(X)) if seen.level == "l1" && seen.index == HERE => {
+/// The act of a grant for the variable: `Register` at the requester, `Odd` elsewhere.
+pub(crate) fn registration(step: &ObservedStep) -> Vec<Act> {
+    match step.input {
+        StepInput::Message("Grant", Some(X)) if step.level == "l1" && step.index == HERE => {
             vec![Act::Register]
         }
-        Heard::Message("Grant", Some(X)) => vec![Act::Odd("a registration", seen.index)],
+        StepInput::Message("Grant", Some(X)) => vec![Act::Odd("a registration", step.index)],
         _ => Vec::new(),
     }
 }

@@ -1,27 +1,25 @@
-//! Table 3 of the hLRC paper (MICRO 2016), row by row, as the machines do it.
+//! Table 3 of the hLRC paper (MICRO 2016), compared with the protocols row by row.
 //!
-//! A row is one atomic access: instruction, order, scope, and where its
-//! variable was before. The bench drives the stations of a protocol with it, in
-//! many orders of delivery, and writes down what the nodes *do*: which L1
-//! flushes (and when its dirty bytes have arrived below), which one drops its
-//! clean lines, which one holds read-modify-writes back, where the access is
-//! performed. That sequence must be the one of the paper.
+//! A row is one atomic access: instruction, order, scope, and the previous place of its
+//! variable. The bench drives the stations of a protocol with it, in many orders of
+//! delivery. It records the acts of the nodes: which L1 flushes, when its dirty bytes
+//! arrive below, which L1 invalidates its clean lines, which one holds read-modify-writes
+//! back, and where the access is performed. The sequence must be the one of the paper.
 //!
 //! To add a column: write a file beside `rsp.rs` with a type that implements
 //! [`Column`], and name it in `columns!` below. A column gives
 //!
 //! * its protocol, and its rows as data: `row!(Ld Acquire Device from L2 =>
-//!   a1: LdL2, a2: InvLocal)`; what a protocol does beyond the paper stands in
-//!   its place as `ours: FlushLocal`;
-//! * `access`, if a row of its tables performs the access by other actions than
-//!   those of `vi`;
-//! * `has_arrived` and `word`, if a flush does something else than write through;
-//! * `more`, for what only it does: the grant of a registration, for example
-//!   (its words are added to [`table::Act`]);
-//! * `is_registered`, for lines that flushes and invalidations leave alone.
+//!   a1: LdL2, a2: InvLocal)`. Acts beyond the paper have the label `ours`:
+//!   `ours: FlushLocal`;
+//! * `access`, if its tables perform the access by other actions than those of `vi`;
+//! * `has_arrived` and `printed`, if a flush does not write dirty bytes out;
+//! * `own_acts`, for acts of this protocol only, such as the grant of a registration
+//!   (add them to [`table::Act`]);
+//! * `is_registered`, for lines that flushes and invalidations skip.
 //!
-//! Its page needs the two marker lines of [`page::BEGIN`] and [`page::END`];
-//! `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` fills in what is between.
+//! Its page needs the two marker lines [`page::BEGIN`] and [`page::END`].
+//! `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` generates the text between them.
 
 mod accounting;
 mod bench;
@@ -36,10 +34,10 @@ use observe::observed;
 use std::collections::BTreeSet;
 use table::Column;
 
-/// Orders of delivery that every row is driven in.
+/// The number of delivery orders for each row.
 const ORDERS: u64 = 24;
 
-fn every_row_does_what_the_paper_prints<C: Column>() {
+fn every_row_equals_the_paper<C: Column>() {
     for row in C::rows() {
         let wanted: Vec<_> = row.acts.iter().map(|(_, act)| *act).collect();
         for seed in 0..ORDERS {
@@ -48,7 +46,7 @@ fn every_row_does_what_the_paper_prints<C: Column>() {
     }
 }
 
-fn every_label_stands_in_the_table_once<C: Column>() {
+fn every_label_occurs_once<C: Column>() {
     let labels: Vec<_> = C::rows()
         .iter()
         .flat_map(|row| row.acts.iter().map(|(label, _)| *label))
@@ -64,16 +62,16 @@ macro_rules! columns {
     ($($name:ident: $column:ty),+ $(,)?) => { $(
         mod $name {
             #[test]
-            fn every_row_does_what_the_paper_prints() {
-                super::every_row_does_what_the_paper_prints::<$column>();
+            fn every_row_equals_the_paper() {
+                super::every_row_equals_the_paper::<$column>();
             }
             #[test]
-            fn every_label_stands_in_the_table_once() {
-                super::every_label_stands_in_the_table_once::<$column>();
+            fn every_label_occurs_once() {
+                super::every_label_occurs_once::<$column>();
             }
             #[test]
-            fn the_page_shows_the_rows_as_observed() {
-                super::page::is_shown::<$column>();
+            fn the_page_shows_the_observed_rows() {
+                super::page::check::<$column>();
             }
         }
     )+ };

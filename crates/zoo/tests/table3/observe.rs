@@ -1,22 +1,22 @@
-//! From what the nodes do to the acts of the table.
+//! The acts of the table from the observed steps of nodes.
 
-use crate::bench::{Bench, CUS, Heard, Seen, access};
+use crate::bench::{Bench, CUS, ObservedStep, StepInput, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
 use proto::{ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Slot, Width};
 use std::collections::BTreeSet;
 
 /// The variable.
 pub(crate) const X: LineAddr = LineAddr(0);
-/// A line that every L1 has a clean copy of.
+/// A line with a clean copy in every L1.
 const CLEAN: LineAddr = LineAddr(1);
-/// The first of the lines that are dirty, each in one L1.
+/// The first dirty line. Each L1 has one.
 const DIRTY: u64 = 2;
 
-/// Who asks, and where the variable is if it is remote.
+/// The requesting compute unit, and the place of a remote variable.
 pub(crate) const HERE: u16 = 0;
 const THERE: u16 = 1;
 
-/// What an L1 does with all of its lines, or with all read-modify-writes.
+/// An act of an L1 on all its lines, or on all read-modify-writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bulk {
     Flush,
@@ -25,14 +25,14 @@ enum Bulk {
     Unlock,
 }
 
-/// What is written down: bulk acts by L1, and the others as they are.
+/// A recorded act: a bulk act of one L1, or another act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     Bulk(Bulk, u16),
     Act(Act),
 }
 
-/// A flush that has begun, and the bytes that must arrive below.
+/// A flush under way, with the bytes that must arrive below.
 struct Flush {
     cu: u16,
     bytes: Vec<(LineAddr, ByteMask, LineData)>,
@@ -51,7 +51,7 @@ fn atomic(op: Op, order: Order, level: Level, remote: bool) -> Request {
     request
 }
 
-/// The acts of a row, in the order of delivery that the seed decides.
+/// The observed acts of a row, in the order of delivery that the seed selects.
 pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
     let mut bench = Bench::<C::Protocol>::new(seed);
     let last = match row.prior {
@@ -72,19 +72,23 @@ pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
         Instruction::St => Op::Store,
         Instruction::Rmw => rmw(),
     };
-    let mut watch =
-        Watch { instruction: row.instruction, notes: Vec::new(), flushes: Vec::new(), held: BTreeSet::new() };
-    let seen = bench.ask(HERE, Slot(0), &atomic(op, row.order, row.level, row.remote));
-    watch.look::<C>(&bench, &seen);
-    while let Some(seen) = bench.go_on() {
-        watch.look::<C>(&bench, &seen);
+    let mut observer = Observer {
+        instruction: row.instruction,
+        notes: Vec::new(),
+        flushes: Vec::new(),
+        held: BTreeSet::new(),
+    };
+    let step = bench.ask(HERE, Slot(0), &atomic(op, row.order, row.level, row.remote));
+    observer.observe::<C>(&bench, &step);
+    while let Some(step) = bench.next_step() {
+        observer.observe::<C>(&bench, &step);
     }
     assert!(bench.is_answered(Slot(0)), "{}: the access is answered", C::NAME);
-    assert!(watch.flushes.is_empty(), "{}: every flush that began has ended", C::NAME);
-    acts(&watch.notes).into_iter().map(C::word).collect()
+    assert!(observer.flushes.is_empty(), "{}: every flush that began has ended", C::NAME);
+    acts(&observer.notes).into_iter().map(C::printed).collect()
 }
 
-struct Watch {
+struct Observer {
     instruction: Instruction,
     notes: Vec<Note>,
     flushes: Vec<Flush>,
@@ -92,33 +96,33 @@ struct Watch {
     held: BTreeSet<u16>,
 }
 
-impl Watch {
-    fn look<C: Column>(&mut self, bench: &Bench<C::Protocol>, seen: &Seen) {
-        // What an access waits for may end in the step that performs it.
-        self.flushes_end::<C>(bench);
-        self.notes.extend(C::more(seen).into_iter().map(Note::Act));
-        self.accesses::<C>(seen);
-        if seen.level == "l1" {
-            self.flush_begins::<C>(seen);
-            self.invalidates::<C>(seen);
+impl Observer {
+    fn observe<C: Column>(&mut self, bench: &Bench<C::Protocol>, step: &ObservedStep) {
+        // A flush before the access may end in the step that performs the access.
+        self.end_flushes::<C>(bench);
+        self.notes.extend(C::own_acts(step).into_iter().map(Note::Act));
+        self.note_access::<C>(step);
+        if step.level == "l1" {
+            self.begin_flush::<C>(step);
+            self.note_invalidation::<C>(step);
         }
-        self.flushes_end::<C>(bench);
-        self.locks::<C>(bench);
+        self.end_flushes::<C>(bench);
+        self.note_locks::<C>(bench);
     }
 
-    /// Is the access performed in this step?
-    fn accesses<C: Column>(&mut self, seen: &Seen) {
-        let is_of_x = match &seen.told {
+    /// Records the access, if this step performs it.
+    fn note_access<C: Column>(&mut self, step: &ObservedStep) {
+        let is_of_x = match &step.input {
             _ if C::ONLY_ATOMICS => true,
-            Heard::Request => true,
-            Heard::Message(_, line) => *line == Some(X),
-            Heard::Memory(line) => *line == X,
-            Heard::Timer => false,
+            StepInput::Request => true,
+            StepInput::Message(_, line) => *line == Some(X),
+            StepInput::Memory(line) => *line == X,
+            StepInput::Timer => false,
         };
-        // Dirty bytes that leave an L1 are not the access.
-        let is_write_out = matches!(seen.told, Heard::Message("Write", _));
-        if is_of_x && !is_write_out && seen.rows.iter().any(|actions| C::access(self.instruction, actions)) {
-            let act = match (self.instruction, seen.level) {
+        // A message that writes dirty bytes out is not the access.
+        let is_write_out = matches!(step.input, StepInput::Message("Write", _));
+        if is_of_x && !is_write_out && step.rows.iter().any(|actions| C::access(self.instruction, actions)) {
+            let act = match (self.instruction, step.level) {
                 (Instruction::Ld, "l1") => Act::LdL1,
                 (Instruction::St, "l1") => Act::StL1,
                 (Instruction::Rmw, "l1") => Act::RmwL1,
@@ -126,22 +130,22 @@ impl Watch {
                 (Instruction::St, _) => Act::StL2,
                 (Instruction::Rmw, _) => Act::RmwL2,
             };
-            let is_here = seen.level != "l1" || seen.index == HERE;
-            self.notes.push(Note::Act(if is_here { act } else { Act::Odd("an access", seen.index) }));
+            let is_here = step.level != "l1" || step.index == HERE;
+            self.notes.push(Note::Act(if is_here { act } else { Act::Odd("an access", step.index) }));
         }
     }
 
-    fn flush_begins<C: Column>(&mut self, seen: &Seen) {
-        if seen.uses.flushes.total() == 0 {
+    fn begin_flush<C: Column>(&mut self, step: &ObservedStep) {
+        if step.uses.flushes.total() == 0 {
             return;
         }
-        let dirty = seen.before.iter().filter(|view| !view.dirty.is_empty() && !C::is_registered(view));
+        let dirty = step.before.iter().filter(|view| !view.dirty.is_empty() && !C::is_registered(view));
         let bytes = dirty.map(|view| (view.line, view.dirty, view.data.masked(view.dirty))).collect();
-        self.flushes.push(Flush { cu: seen.index, bytes });
+        self.flushes.push(Flush { cu: step.index, bytes });
     }
 
-    /// A flush is done when all that was dirty has arrived below.
-    fn flushes_end<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
+    /// Ends each flush with all dirty bytes arrived below.
+    fn end_flushes<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let arrived = |flush: &Flush| {
             flush.bytes.iter().all(|(line, mask, data)| C::has_arrived(bench, flush.cu, *line, *mask, data))
         };
@@ -150,20 +154,20 @@ impl Watch {
         self.notes.extend(done.iter().map(|flush| Note::Bulk(Bulk::Flush, flush.cu)));
     }
 
-    fn invalidates<C: Column>(&mut self, seen: &Seen) {
+    fn note_invalidation<C: Column>(&mut self, step: &ObservedStep) {
         let is_clean =
             |view: &&proto::LineView| !view.valid.minus(view.dirty).is_empty() && !C::is_registered(view);
-        let kept = seen.after.iter().filter(is_clean).count();
-        if seen.uses.invalidations.total() > 0 {
+        let kept = step.after.iter().filter(is_clean).count();
+        if step.uses.invalidations.total() > 0 {
             let note = match kept {
-                0 => Note::Bulk(Bulk::Invalidate, seen.index),
-                _ => Note::Act(Act::Odd("an invalidation that leaves clean bytes", seen.index)),
+                0 => Note::Bulk(Bulk::Invalidate, step.index),
+                _ => Note::Act(Act::Odd("an invalidation that leaves clean bytes", step.index)),
             };
             self.notes.push(note);
         }
     }
 
-    fn locks<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
+    fn note_locks<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let mut probe = access(CLEAN, rmw(), 1);
         (probe.order, probe.scope) = (Order::AcqRel, Scope::work_group(0));
         for cu in 0..CUS {
@@ -179,9 +183,8 @@ impl Watch {
     }
 }
 
-/// Bulk acts of one kind that follow each other, at different L1s, are one
-/// act of the table: of the requesting L1, of the one that had the variable,
-/// of all the others, or of all.
+/// The acts of the table. Consecutive bulk acts of one kind at different L1s are one act:
+/// of the requesting L1, of the one with the variable, of all others, or of all.
 fn acts(notes: &[Note]) -> Vec<Act> {
     let mut acts = Vec::new();
     let mut rest = notes;
@@ -192,7 +195,7 @@ fn acts(notes: &[Note]) -> Vec<Act> {
             rest = &rest[1..];
             continue;
         };
-        // Locks are of all L1s; elsewhere the requesting one stands alone.
+        // A lock is an act of all L1s. In other acts the requesting L1 is separate.
         let is_one =
             |other: u16| matches!(bulk, Bulk::Lock | Bulk::Unlock) || (cu == HERE) == (other == HERE);
         let mut at = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The table on a protocol's page: the paper's labels beside what was observed,
-//! and the plan that did it.
+//! The table on a protocol's page: the labels of the paper, the observed acts, and the
+//! plan.
 
 use crate::observe::observed;
 use crate::table::{Column, Instruction, Row};
@@ -41,8 +41,9 @@ fn render<C: Column>() -> String {
     out
 }
 
-/// `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` writes the page anew.
-pub(crate) fn is_shown<C: Column>() {
+/// Checks the table of a page. `FENCEPOST_BLESS=1 cargo test -p zoo --test table3`
+/// regenerates it.
+pub(crate) fn check<C: Column>() {
     let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols");
     let path = pages.join(format!("{}.md", C::NAME));
     let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,8 +1,7 @@
 //! The column of remote-scope promotion.
 //!
-//! A broadcast reaches the other L1s (Table 2: "remote"). What the requesting
-//! L1 has to do beside them is ours: it flushes where the operation releases,
-//! and invalidates where it acquires.
+//! A broadcast reaches the other L1s (Table 2: "remote"). The acts of the requesting L1
+//! are ours: it flushes if the operation releases, and invalidates if it acquires.
 
 use crate::row;
 use crate::table::{Column, Row};

@@ -1,10 +1,10 @@
-//! The vocabulary of Table 3, and what a column of it is.
+//! The acts, rows and columns of Table 3.
 
-use crate::bench::{Bench, Seen};
+use crate::bench::{Bench, ObservedStep};
 use core::fmt;
 use proto::{ByteMask, Level, LineAddr, LineData, LineView, Order, Protocol};
 
-/// What is done, in the words of Tables 1 and 2.
+/// An act, in the words of Tables 1 and 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     LdL1,
@@ -17,18 +17,18 @@ pub(crate) enum Act {
     InvLocal,
     /// Registration and data go to the requesting L1.
     Register,
-    /// What was stored in the requesting L1 is registered there.
+    /// The stored lines of the requesting L1 are registered there.
     StReg,
-    /// At the one L1 where the variable was.
+    /// At the L1 with the variable.
     FlushRemote,
     InvRemote,
-    /// At all L1s but the requesting one.
+    /// At all L1s except for the requesting one.
     FlushAll,
     InvAll,
     /// At all L1s.
     Lock,
     Unlock,
-    /// Something that the table has no word for: the test fails and shows it.
+    /// An act that the table does not have. The test fails and prints it.
     Odd(&'static str, u16),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Act {
             Act::InvAll => "Inv all L1s bcst",
             Act::Lock => "LK all RMWs",
             Act::Unlock => "UL all RMWs",
-            Act::Odd(what, at) => return write!(out, "{what} at L1 {at}"),
+            Act::Odd(act, at) => return write!(out, "{act} at L1 {at}"),
         })
     }
 }
@@ -64,7 +64,7 @@ pub(crate) enum Instruction {
     Rmw,
 }
 
-/// Where the variable is before the access: the L1 that has used it last.
+/// The place of the variable before the access: the L1 that has used it last, or the L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prior {
     LocalL1,
@@ -72,7 +72,7 @@ pub(crate) enum Prior {
     RemoteL1,
 }
 
-/// One access, and what the paper says of it.
+/// One access, with the acts of the paper.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) instruction: Instruction,
@@ -118,13 +118,13 @@ pub(crate) trait Column: Sized {
     type Protocol: Protocol;
     /// The name of the protocol, and of its page.
     const NAME: &'static str;
-    /// The letter of its labels, and the last number.
+    /// The letter of its labels, and their last number.
     const LABELS: (char, u32);
 
     fn rows() -> Vec<Row>;
 
-    /// Is the access of this instruction performed by this row of a table, in
-    /// an L1 or in a bank?
+    /// Whether a row with these actions, in an L1 or in a bank, performs the access of
+    /// this instruction.
     fn access(instruction: Instruction, actions: &[&str]) -> bool {
         let by: &[&str] = match instruction {
             Instruction::Ld => &["Reply", "Answer", "Perform"],
@@ -134,18 +134,18 @@ pub(crate) trait Column: Sized {
         actions.iter().any(|action| by.contains(action))
     }
 
-    /// Does `access` name actions that perform atomics only? The access of the
-    /// row is the only atomic there is, in whatever step it is performed.
+    /// Whether the actions of `access` perform atomics only. Then any step with such an
+    /// action performs the access, because it is the only atomic.
     const ONLY_ATOMICS: bool = false;
 
-    /// Acts that only this protocol knows, in one step of a node. In a step that
-    /// performs the access as well, they come before it.
-    fn more(seen: &Seen) -> Vec<Act> {
-        let _ = seen;
+    /// Acts of this protocol only, in one step of a node. In a step that also performs
+    /// the access, they come before it.
+    fn own_acts(step: &ObservedStep) -> Vec<Act> {
+        let _ = step;
         Vec::new()
     }
 
-    /// Has a flush of this L1 brought these bytes to where it brings them?
+    /// Whether the bytes of a flush of this L1 have arrived at their destination.
     fn has_arrived(
         bench: &Bench<Self::Protocol>,
         cu: u16,
@@ -157,12 +157,12 @@ pub(crate) trait Column: Sized {
         bench.below(line).masked(mask) == *data
     }
 
-    /// The paper's word for what was seen.
-    fn word(act: Act) -> Act {
+    /// The act of the paper for an observed act.
+    fn printed(act: Act) -> Act {
         act
     }
 
-    /// Do flushes and invalidations leave this line alone?
+    /// Whether flushes and invalidations skip this line.
     fn is_registered(line: &LineView) -> bool {
         let _ = line;
         false

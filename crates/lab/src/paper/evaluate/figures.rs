@@ -1,9 +1,9 @@
-//! Figures: groups of bars, each a value and what the paper publishes for it.
+//! Figures: groups of bars. Each bar has a value and the published value.
 
 use super::{Evaluation, interval_of};
 use crate::paper::files::Groups;
 use crate::paper::statistics::{geometric_mean, mean};
-use crate::paper::{FigurePlan, shown};
+use crate::paper::{FigurePlan, labels};
 use crate::results::{Bar, Figure, Group, Shape};
 
 impl Evaluation<'_> {
@@ -75,7 +75,7 @@ impl Evaluation<'_> {
     fn publish_all(&self, plan: &FigurePlan, variant: &str, inputs: &[String], group: &mut Group) {
         for bar in &mut group.bars {
             let scenario = bar.scenario.clone();
-            self.publish(plan, &shown::Place { variant, scenario: &scenario, inputs }, bar);
+            self.publish(plan, &labels::BarPlace { variant, scenario: &scenario, inputs }, bar);
         }
     }
 

@@ -1,6 +1,6 @@
-//! From rows to figures and scores.
+//! Computes figures and scores from rows.
 
-mod asked;
+mod descriptions;
 mod figures;
 mod scores;
 
@@ -14,8 +14,8 @@ use super::statistics::{interval, interval_of_amounts};
 use crate::results::{Interval, Results, Row, RowKey};
 
 impl Plan {
-    /// Figures and scores of these rows. What is missing in them is missing
-    /// there, and said.
+    /// The figures and scores of these rows. A value without its row is missing
+    /// in the result, with a note.
     #[must_use]
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(&rows);
@@ -33,16 +33,16 @@ impl Plan {
             seeds: self.seeds.clone(),
             code: crate::CODE.to_owned(),
             settings,
-            scenarios: self.scenarios_shown(),
-            inputs: self.inputs_shown(),
-            variants: self.variants_shown(),
+            scenarios: self.scenario_descriptions(),
+            inputs: self.input_descriptions(),
+            variants: self.variant_descriptions(),
             figures,
             claims,
             rows,
         }
     }
 
-    /// Does a figure that is asked for speak of this claim?
+    /// Returns true if a requested figure measures this claim.
     fn asks_for(&self, claim: &Claim) -> bool {
         self.all_figures
             || self.paper.figures.iter().any(|figure| {
@@ -53,10 +53,10 @@ impl Plan {
     }
 }
 
-/// Rows by their keys.
+/// Rows, indexed by their keys.
 struct Data<'a> {
     rows: BTreeMap<&'a RowKey, &'a Row>,
-    /// What any of them counts.
+    /// The names of all counters of any row.
     counted: BTreeSet<&'a str>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Data<'a> {
         }
         match measured.counters.get(name) {
             Some(count) => Ok(*count as f64),
-            // What others count did not happen here.
+            // A counter that only other rows have is zero in this row.
             None if self.counted.contains(name) => Ok(0.0),
             None => missing(format!("no run counts `{name}`")),
         }
@@ -137,12 +137,12 @@ impl Evaluation<'_> {
     }
 }
 
-/// The interval of the values of an expression.
+/// The interval of several values of an expression.
 fn interval_of(expr: &Expr, values: &[f64]) -> Option<Interval> {
     if expr.is_amount() { interval_of_amounts(values) } else { interval(values) }
 }
 
-/// Where a measure that names no scenario and no variant is at.
+/// The scenario and variant that a measure means if it names none.
 pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
 }

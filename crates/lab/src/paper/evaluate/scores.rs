@@ -1,4 +1,4 @@
-//! Scores: what was measured against what a paper claims.
+//! Scores: measured values against the claims of a paper.
 
 use proto::words::{counted, grouped};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::paper::expr::{Comparison, Expr, NoValue};
 use crate::paper::files::Fold;
 use crate::paper::litmus::Litmus;
 use crate::paper::statistics::{geometric_mean, mean, rank_correlation_of_means};
-use crate::paper::{FigurePlan, Measure, What, score};
+use crate::paper::{FigurePlan, Measure, Metric, score};
 use crate::results::{Interval, Scored, Status};
 
 impl Evaluation<'_> {
@@ -48,9 +48,9 @@ impl Evaluation<'_> {
         };
         scored.measure.clone_from(&measure.text);
         let outcome = match &measure.what {
-            What::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
-            What::Order(order) => self.order_claim(&mut scored, figure, measure, order),
-            What::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
+            Metric::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
+            Metric::Order(order) => self.order_claim(&mut scored, figure, measure, order),
+            Metric::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
         };
         match outcome {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -95,9 +95,9 @@ impl Evaluation<'_> {
         Ok(score::mean_figure(claim, found))
     }
 
-    /// A figure that must be right on each input: the worst input counts. An exact
-    /// figure must be right in each run. Where a quotient has no value there is
-    /// nothing to be right; but it must have one somewhere.
+    /// Scores a figure that must be right on each input by the worst input. An
+    /// exact figure must be right in each run. An input whose quotient is
+    /// undefined does not count, but at least one must be defined.
     fn each_figure(
         &self,
         scored: &mut Scored,
@@ -106,7 +106,7 @@ impl Evaluation<'_> {
         measure: &Measure,
         expr: &Expr,
     ) -> Result<Status, NoValue> {
-        let mut found: Vec<OfInput> = Vec::new();
+        let mut found: Vec<InputScore> = Vec::new();
         for input in &measure.inputs {
             let values = match self.folded(expr, here, core::slice::from_ref(input), mean) {
                 Err(NoValue::Undefined) => continue,
@@ -129,9 +129,9 @@ impl Evaluation<'_> {
         Ok(worst.status)
     }
 
-    /// How a figure is on one input: its mean over the seeds, or if it must be exact
-    /// the first one that is wrong.
-    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<OfInput> {
+    /// The score of a figure on one input: of its mean over the seeds, or, for an
+    /// exact figure, of the first wrong value.
+    fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
             let (low, high) =
@@ -151,7 +151,7 @@ impl Evaluation<'_> {
             };
             let text = format!("{input} {}{wrong}", rounded(shown));
             let shown = Interval { mean: shown, low: shown, high: shown };
-            return Some(OfInput {
+            return Some(InputScore {
                 status: score::figure(claim, shown.mean),
                 input,
                 is_mean: false,
@@ -168,11 +168,11 @@ impl Evaluation<'_> {
             None => format!("{input} {}", rounded(shown.mean)),
         };
         let status = score::mean_figure(claim, shown);
-        Some(OfInput { status, input, is_mean: values.len() > 1, shown, text })
+        Some(InputScore { status, input, is_mean: values.len() > 1, shown, text })
     }
 
-    /// Do two values rise together over the inputs, by the correlation of
-    /// the ranks of their means?
+    /// Scores the claim that two values rise together over the inputs, by the
+    /// rank correlation of their means.
     fn rises_claim(
         &self,
         scored: &mut Scored,
@@ -242,7 +242,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Scores a claim by the tests that it speaks of: all must be as claimed.
+/// Scores a claim by its litmus tests. All tests must give the claimed result.
 fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
     // A test has no seed and no input.
     scored.seeds = 0;
@@ -265,17 +265,17 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
-/// A figure on one input.
-struct OfInput {
+/// The score of a figure on one input.
+struct InputScore {
     input: String,
     status: Status,
-    /// A mean with its interval, or one value.
+    /// A mean with its interval, or a single value.
     shown: Interval,
     is_mean: bool,
     text: String,
 }
 
-/// Numbers with as many decimals as the longest of them has.
+/// Numbers, all with the decimals of the longest.
 fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = numbers.iter().map(decimals).max().unwrap_or(0);

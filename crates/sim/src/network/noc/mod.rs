@@ -1,19 +1,19 @@
-//! The on-chip network: who reaches whom, how late, and over which links.
+//! The on-chip network: its nodes, its links, and the latency of messages.
 //!
-//! A message follows the one route of its pair of nodes and reserves every link on it at
-//! the moment it is sent, in the order of sending. That costs one event a
-//! message (its arrival), queues where links are contended, and delivers the
-//! messages of one (source, destination) pair in the order they were sent:
-//! their route is the same and no reservation overtakes an earlier one.
+//! Each pair of nodes has one route. A message reserves every link of its route at
+//! the moment it is sent, in the order of sending. This costs one event for each
+//! message (its arrival) and models queues at contended links. It also delivers the
+//! messages of one (source, destination) pair in the order of sending: they share a
+//! route, and no reservation overtakes an earlier one.
 //!
-//! Each node has a port into the network and one out of it, links like all
-//! others except that crossing them is no hop. Within one node a message
-//! crosses the two ports only.
+//! Each node has a port into the network and a port out of it. Ports are links like
+//! the others, but crossing them is not a hop. A message within one node crosses
+//! only the two ports.
 //!
-//! Each chiplet has such a network, and there is a link in each direction between
-//! any two chiplets. It begins and ends at the middle node of a grid, and beside the
-//! ports of a crossbar. A message to another chiplet crosses its own network, the
-//! link, which is one hop, and the other network.
+//! Each chiplet has such a network. A link in each direction connects any two
+//! chiplets. It begins and ends at the middle node of a grid, or beside the ports
+//! of a crossbar. A message to another chiplet crosses its own network, the link,
+//! which is one hop, and the other network.
 
 mod routes;
 #[cfg(test)]
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::number;
 use crate::queue::Cycle;
 use routes::Routes;
-use traffic::{Link, Way};
+use traffic::{Link, MessagePath};
 
 /// The network of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,15 +38,16 @@ use traffic::{Link, Way};
 pub struct NocSpec {
     /// How the nodes are connected.
     pub topology: Topology,
-    /// Router and link, each hop.
+    /// The latency of a router and a link, for each hop.
     pub hop_latency_cycles: u32,
-    /// From a controller to its router and back, once a message.
+    /// From a controller to its router and back, once for each message.
     pub port_latency_cycles: u32,
-    /// What a link carries each cycle, in one direction: also the size of a flit.
+    /// The bytes that a link carries each cycle in one direction. Also the size of
+    /// a flit.
     pub link_bytes_per_cycle: NonZeroU32,
-    /// What a node's port carries each cycle, in one direction.
+    /// The bytes that a node's port carries each cycle in one direction.
     pub port_bytes_per_cycle: NonZeroU32,
-    /// Bytes of every message beside its payload: address, kind, mask.
+    /// The bytes of every message besides its payload: address, kind, mask.
     #[serde(default = "header_bytes")]
     pub header_bytes: u32,
 }
@@ -61,19 +62,19 @@ impl NocSpec {
     pub const NODES_MAX: u64 = 16_384;
 }
 
-/// The links between chiplets: one in each direction between any two. Where a
-/// machine file says nothing they are those of an MCM-GPU (Arunkumar et al., ISCA
-/// 2017) at 1 GHz: 32 cycles, 768 GB/s, 0.54 pJ a bit.
+/// The links between chiplets: one in each direction between any two. The defaults
+/// are those of an MCM-GPU (Arunkumar et al., ISCA 2017) at 1 GHz: 32 cycles, 768
+/// GB/s, 0.54 pJ a bit.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSpec {
     /// From one chiplet's network to the other's.
     #[serde(deserialize_with = "number::whole_u32")]
     pub latency_cycles: u32,
-    /// What a link carries each cycle, in one direction.
+    /// The bytes that a link carries each cycle in one direction.
     #[serde(deserialize_with = "number::positive_u32")]
     pub bytes_per_cycle: u32,
-    /// Energy of a byte that crosses.
+    /// The energy of a byte on a link.
     pub byte_pj: f64,
 }
 
@@ -90,17 +91,17 @@ pub struct Noc {
     between: LinkSpec,
     chiplets: usize,
     routes: Routes,
-    /// How many links each chiplet has.
+    /// The number of links of each chiplet.
     links_each: usize,
-    /// For each chiplet ports in, ports out and the links between nodes; then the
-    /// links between chiplets.
+    /// For each chiplet its ports in, its ports out and the links between its
+    /// nodes; then the links between chiplets.
     links: Vec<Link>,
     ends: Vec<LinkEnds>,
     traffic: NocTraffic,
 }
 
 impl Noc {
-    /// Builds the network of a machine of one chiplet, and its routes.
+    /// Builds the network of a machine with one chiplet.
     ///
     /// # Errors
     /// If the network has more nodes than [`NocSpec::NODES_MAX`].
@@ -108,7 +109,7 @@ impl Noc {
         Noc::of_chiplets(spec, &LinkSpec::default(), 1)
     }
 
-    /// Builds the networks of some chiplets, and the links between them.
+    /// Builds the networks of several chiplets and the links between them.
     ///
     /// # Errors
     /// If there are more nodes than [`NocSpec::NODES_MAX`].
@@ -143,7 +144,7 @@ impl Noc {
         })
     }
 
-    /// How many nodes it connects, over all chiplets.
+    /// The number of nodes over all chiplets.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.routes.nodes * self.chiplets
@@ -156,8 +157,8 @@ impl Noc {
         if self.chiplets == 1 { (0, node) } else { (node / self.routes.nodes, node % self.routes.nodes) }
     }
 
-    /// How many hops lie between two nodes. A crossbar counts one, and so does a
-    /// link between chiplets.
+    /// The hops between two nodes. A crossbar counts as one, and so does a link
+    /// between chiplets.
     #[inline]
     #[must_use]
     pub fn hops(&self, from: NocNode, to: NocNode) -> u32 {
@@ -168,8 +169,8 @@ impl Noc {
         self.routes.hops(from, self.routes.gateway) + 1 + self.routes.hops(self.routes.gateway, to)
     }
 
-    /// Sends a message and returns when it arrives. `watch` sees every link it
-    /// crosses.
+    /// Sends a message and returns its time of arrival. `watch` sees every link
+    /// that the message crosses.
     #[inline]
     pub fn send(
         &mut self,
@@ -184,37 +185,40 @@ impl Noc {
         let port_cycles = u64::from(bytes.div_ceil(self.spec.port_bytes_per_cycle.get()).max(1));
         let (routes, nodes) = (&self.routes, self.routes.nodes);
         let hop_latency = u64::from(self.spec.hop_latency_cycles);
-        // How long the last of some links that lie behind a message was busy with it.
+        // The cycles for which a message occupies the last of some links that it
+        // has crossed.
         let tail = |hops| if hops == 0 || !routes.has_links() { 0 } else { flits };
         let (first, last) = (here * self.links_each, there * self.links_each);
-        let mut way = Way { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
-        way.cross(first + source, port_cycles);
+        let mut path =
+            MessagePath { links: &mut self.links, bytes: u64::from(bytes), head: now, queued: 0, watch };
+        path.cross(first + source, port_cycles);
         let (hops, behind) = if here == there {
-            let hops = routes.walk((source, target), |link| way.hop(first, link, flits, hop_latency));
+            let hops = routes.walk((source, target), |link| path.hop(first, link, flits, hop_latency));
             (hops, None)
         } else {
-            // The links to others of each chiplet stand behind one another.
+            // The outgoing links of a chiplet are adjacent.
             let nth = there - usize::from(there > here);
             let link = self.links_each * self.chiplets + here * (self.chiplets - 1) + nth;
             let cycles = u64::from(bytes.div_ceil(self.between.bytes_per_cycle.max(1)).max(1));
             let latency = u64::from(self.between.latency_cycles);
             let before =
-                routes.walk((source, routes.gateway), |link| way.hop(first, link, flits, hop_latency));
-            let (left, queued) = (way.head + tail(before), way.queued);
-            way.cross(link, cycles);
+                routes.walk((source, routes.gateway), |link| path.hop(first, link, flits, hop_latency));
+            let (left, queued) = (path.head + tail(before), path.queued);
+            path.cross(link, cycles);
             self.traffic.link_messages += 1;
             self.traffic.link_bytes += u64::from(bytes);
-            self.traffic.link_queue_cycles += way.queued - queued;
-            let crossed = way.head + cycles;
-            way.head += latency;
-            let after = routes.walk((routes.gateway, target), |link| way.hop(last, link, flits, hop_latency));
-            // Its last byte comes behind the slowest part of the way, and what waits
-            // in front of a later part makes up for that.
+            self.traffic.link_queue_cycles += path.queued - queued;
+            let crossed = path.head + cycles;
+            path.head += latency;
+            let after =
+                routes.walk((routes.gateway, target), |link| path.hop(last, link, flits, hop_latency));
+            // The last byte follows the slowest part of the route. A wait before a
+            // later part hides that delay.
             let behind = left.max(crossed) + latency + after * hop_latency;
-            (before + 1 + after, Some(behind.max(way.head + tail(after))))
+            (before + 1 + after, Some(behind.max(path.head + tail(after))))
         };
-        way.cross(last + nodes + target, port_cycles);
-        let (head, queued) = (way.head, way.queued);
+        path.cross(last + nodes + target, port_cycles);
+        let (head, queued) = (path.head, path.queued);
         self.traffic.messages += 1;
         self.traffic.bytes += u64::from(bytes);
         self.traffic.byte_hops += u64::from(bytes) * hops;
@@ -228,25 +232,25 @@ impl Noc {
         end - 1 + u64::from(self.spec.port_latency_cycles)
     }
 
-    /// Notes that a message of `bytes` has arrived.
+    /// Counts the arrival of a message of `bytes`.
     #[inline]
     pub fn delivered(&mut self, bytes: u32) {
         self.traffic.delivered_messages += 1;
         self.traffic.delivered_bytes += u64::from(bytes);
     }
 
-    /// What the network carried so far.
+    /// The traffic so far.
     #[must_use]
     pub fn traffic(&self) -> NocTraffic {
         self.traffic
     }
 
-    /// Every link with what it carried, ports first.
+    /// Every link with its traffic, ports first.
     pub fn links(&self) -> impl Iterator<Item = (LinkEnds, LinkTraffic)> + '_ {
         self.ends.iter().copied().zip(self.links.iter().map(|l| l.traffic))
     }
 
-    /// What a link connects.
+    /// The ends of a link.
     #[must_use]
     pub fn ends(&self, link: usize) -> LinkEnds {
         self.ends[link]

@@ -1,4 +1,4 @@
-//! The routes within a chiplet: which links lead from one node to another.
+//! Routes within a chiplet: the links from one node to another.
 
 use core::num::NonZeroU32;
 
@@ -12,29 +12,31 @@ pub struct NocNode(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
-    /// A grid; messages travel along the row first, then along the column.
+    /// A grid. Messages travel along the row first, then along the column.
     Mesh {
         /// Nodes in a row.
         columns: NonZeroU32,
         /// Nodes in a column.
         rows: NonZeroU32,
     },
-    /// A grid whose rows and columns are rings; the shorter way round is taken.
+    /// A grid whose rows and columns are rings. Messages take the shorter
+    /// direction.
     Torus {
         /// Nodes in a row.
         columns: NonZeroU32,
         /// Nodes in a column.
         rows: NonZeroU32,
     },
-    /// Every node one hop from every other; only the ports are shared.
+    /// A crossbar: every node is one hop from every other, and only the ports are
+    /// shared.
     Crossbar {
-        /// How many nodes.
+        /// The number of nodes.
         ports: NonZeroU32,
     },
 }
 
 impl Topology {
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         match *self {
@@ -46,7 +48,7 @@ impl Topology {
     }
 }
 
-/// What a link connects.
+/// The ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEnds {
     /// A node's port into the network.
@@ -59,24 +61,25 @@ pub enum LinkEnds {
     Chiplets(u16, u16),
 }
 
-/// How many directions lead from a node.
+/// The number of directions from a node.
 const DIRECTIONS: usize = 4;
 
 /// A row or a column of nodes.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     length: u32,
-    /// How far apart the numbers of neighbours are.
+    /// The difference between the numbers of adjacent nodes.
     stride: u32,
-    /// Is it a ring?
+    /// Whether it is a ring.
     wraps: bool,
-    /// The direction of a step up among those of a node; a step down comes before it.
+    /// The index of the upward direction among those of a node. The downward
+    /// direction precedes it.
     up: usize,
 }
 
 impl Axis {
-    /// How many steps lead from one place to another, and whether they go up. A tie
-    /// between the two ways round a ring goes up.
+    /// The number of steps between two places, and whether they go up. A tie
+    /// between the two directions of a ring goes up.
     #[inline]
     fn steps(self, at: u32, to: u32) -> (u32, bool) {
         if !self.wraps {
@@ -87,7 +90,7 @@ impl Axis {
         if upward <= downward { (upward, true) } else { (downward, false) }
     }
 
-    /// A step from the node with this number, which is at this place of the axis.
+    /// One step from the node with this number, which is at this place of the axis.
     #[inline]
     fn step(self, node: u32, at: u32, is_up: bool) -> (u32, u32) {
         let last = self.length - 1;
@@ -99,7 +102,7 @@ impl Axis {
         }
     }
 
-    /// Does any route take a step from this place in this direction?
+    /// Whether any route takes a step from this place in this direction.
     fn has_step(self, at: u32, is_up: bool) -> bool {
         match (self.wraps, is_up) {
             (true, true) => self.length > 1,
@@ -116,17 +119,19 @@ impl Axis {
 pub(super) struct Routes {
     pub(super) nodes: usize,
     axes: Option<[Axis; 2]>,
-    /// By node: its place in its row and in its column.
+    /// By node: its index in its row and in its column.
     places: Vec<[u32; 2]>,
-    /// Four to a node: the links from it, down and up its row, down and up its column.
+    /// Four for each node: the links down and up its row, then down and up its
+    /// column.
     links: Vec<u32>,
-    /// Where links to other chiplets begin and end. No node of a crossbar.
+    /// The node at which links to other chiplets begin and end. For a crossbar, no
+    /// node.
     pub(super) gateway: usize,
 }
 
 impl Routes {
-    /// The routes of a topology, and the nodes that its links connect. The number of
-    /// the first of them is `first`.
+    /// The routes of a topology, and the nodes that each of its links connects.
+    /// `first` is the number of the first link.
     pub(super) fn new(topology: Topology, first: usize) -> (Routes, Vec<(usize, usize)>) {
         let nodes = topology.nodes() as usize;
         let (columns, rows, wraps) = match topology {
@@ -159,7 +164,7 @@ impl Routes {
         (Routes { nodes, axes: Some(axes), places, links, gateway }, ends)
     }
 
-    /// How many hops lie between two nodes. A crossbar counts one.
+    /// The hops between two nodes. A crossbar counts as one.
     #[inline]
     pub(super) fn hops(&self, from: usize, to: usize) -> u32 {
         let Some(axes) = self.axes else { return u32::from(from != to) };
@@ -167,14 +172,14 @@ impl Routes {
         (0..2).map(|i| axes[i].steps(from[i], to[i]).0).sum()
     }
 
-    /// Do links lie between the nodes? The ports of a crossbar are all it has.
+    /// Whether links connect the nodes. A crossbar has only ports.
     #[inline]
     pub(super) fn has_links(&self) -> bool {
         self.axes.is_some()
     }
 
-    /// Goes from one node to another. `hop` gets the link of each hop, if it has one.
-    /// Returns how many hops that is.
+    /// Walks from one node to another. `hop` gets the link of each hop, if it has
+    /// one. Returns the number of hops.
     #[inline]
     pub(super) fn walk(&self, (from, to): (usize, usize), mut hop: impl FnMut(Option<usize>)) -> u64 {
         let Some(axes) = self.axes else {

@@ -1,4 +1,4 @@
-//! Tests of routes and of what messages wait for.
+//! Tests of routes and of contention.
 
 use super::*;
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn a_route_goes_along_the_row_first() {
 }
 
 #[test]
-fn the_links_of_a_route_lead_from_its_begin_to_its_end() {
+fn the_links_of_a_route_connect_its_source_to_its_destination() {
     for (columns, rows) in (1..6).flat_map(|columns| (1..6).map(move |rows| (columns, rows))) {
         for topology in [mesh(columns, rows), torus(columns, rows)] {
             let nodes = (columns * rows) as u16;
@@ -82,7 +82,7 @@ fn the_links_of_a_route_lead_from_its_begin_to_its_end() {
             }
         }
     }
-    // Two steps lead either way round a ring of four: a tie goes up.
+    // Both directions around a ring of four take two steps: a tie goes up.
     let mut noc = Noc::new(&spec(torus(4, 1))).unwrap();
     let mut links = Vec::new();
     noc.send(0, NocNode(3), NocNode(1), 8, |used| links.push(used.link));
@@ -117,7 +117,8 @@ fn a_message_to_another_chiplet_pays_both_networks_and_the_link_between_them() {
     let between = LinkEnds::Chiplets(0, 1);
     let (inject, eject) = (LinkEnds::Inject(NocNode(3)), LinkEnds::Eject(NocNode(17)));
     assert_eq!(ends, [inject, hop(3, 4), between, hop(13, 14), hop(14, 17), eject]);
-    // Eight bytes over a link of four a cycle: the tail comes a cycle later.
+    // The link carries four bytes a cycle, so the last of eight bytes arrives a
+    // cycle later.
     assert_eq!(arrives, 100 + 3 * 3 + 20 + 1 + 2);
     assert_eq!(noc.hops(NocNode(3), NocNode(17)), 4);
     let traffic = noc.traffic();
@@ -142,23 +143,23 @@ fn messages_wait_for_a_busy_link_between_chiplets() {
 }
 
 #[test]
-fn what_waits_for_a_port_has_not_waited_for_the_link_behind_it() {
+fn a_wait_for_a_port_does_not_count_as_a_wait_for_the_link_after_it() {
     let mut noc = two_chiplets(crossbar(4));
     noc.send(0, NocNode(0), NocNode(4), 64, |_| ());
     noc.send(0, NocNode(0), NocNode(5), 64, |_| ());
-    // Four of the sixteen cycles of the link pass at the port.
+    // The message waits for the port for four of the link's sixteen busy cycles.
     assert_eq!(noc.traffic().link_queue_cycles, 12);
     assert_eq!(noc.traffic().queue_cycles, 16);
 }
 
 #[test]
-fn a_wide_link_does_not_overtake_the_tail_behind_it() {
+fn a_wide_link_does_not_hide_the_tail_of_an_earlier_narrow_one() {
     let ports = NonZeroU32::new(64).unwrap();
     let between = LinkSpec { latency_cycles: 20, bytes_per_cycle: 64, byte_pj: 1.0 };
     let spec = NocSpec { port_bytes_per_cycle: ports, ..spec(mesh(3, 3)) };
     let mut noc = Noc::of_chiplets(&spec, &between, 2).unwrap();
-    // From beside the middle of one chiplet to the middle of the other: the one link of
-    // the mesh takes four cycles, all others one.
+    // From a neighbour of the middle of one chiplet to the middle of the other: the
+    // mesh link takes four cycles, all other links one.
     assert_eq!(noc.send(100, NocNode(3), NocNode(13), 64, |_| ()), 100 + 3 + 4 + 20 - 1 + 2);
 }
 
@@ -191,7 +192,7 @@ fn two_messages_over_one_link_share_its_bandwidth() {
     let first = noc.send(0, NocNode(0), NocNode(2), 64, |_| ());
     let second = noc.send(0, NocNode(1), NocNode(2), 64, |_| ());
     assert_eq!(first, 2 * 3 + 3 + 2);
-    // The second left later although it started nearer: the link 1-2 was
+    // The second message has the shorter route and still arrives later: link 1-2 is
     // reserved from cycle 3 on, for four cycles.
     assert_eq!(second, 3 + 4 + 3 + 3 + 2);
 }

@@ -1,26 +1,26 @@
-//! What links carry: reservations, and what they amount to.
+//! Link reservations and traffic counts.
 
 use crate::queue::Cycle;
 
-/// What one link carried.
+/// The traffic of one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTraffic {
     /// Bytes carried.
     pub bytes: u64,
-    /// Cycles in which it was busy.
+    /// The cycles in which it was busy.
     pub busy_cycles: u64,
 }
 
-/// What the whole network carried.
+/// The traffic of the whole network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NocTraffic {
     /// Messages sent.
     pub messages: u64,
-    /// Bytes sent, counted once a message.
+    /// Bytes sent, counted once for each message.
     pub bytes: u64,
     /// Bytes times the hops they travelled.
     pub byte_hops: u64,
-    /// Flits sent, counted once a message.
+    /// Flits sent, counted once for each message.
     pub flits: u64,
     /// Flits times the hops they travelled.
     pub flit_hops: u64,
@@ -32,42 +32,43 @@ pub struct NocTraffic {
     pub queue_cycles: u64,
     /// Messages that crossed from one chiplet to another.
     pub link_messages: u64,
-    /// Their bytes.
+    /// The bytes of those messages.
     pub link_bytes: u64,
-    /// Cycles that they waited for a busy link between chiplets: part of the above.
+    /// The part of the queue cycles that was spent waiting for a link between
+    /// chiplets.
     pub link_queue_cycles: u64,
 }
 
-/// When a message occupied a link, for those who draw it.
+/// An occupation of a link by a message, as probes see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkUse {
-    /// Which link.
+    /// The number of the link.
     pub link: usize,
-    /// First busy cycle.
+    /// The first busy cycle.
     pub from: Cycle,
-    /// First cycle in which the link is free again.
+    /// The first cycle in which the link is free again.
     pub until: Cycle,
 }
 
-/// A link: from when on it is free, and what it carried.
+/// The state of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Link {
     free_at: Cycle,
     pub(super) traffic: LinkTraffic,
 }
 
-/// A message on its way over links.
-pub(super) struct Way<'a, W> {
+/// A message that crosses links.
+pub(super) struct MessagePath<'a, W> {
     pub(super) links: &'a mut [Link],
     pub(super) bytes: u64,
-    /// When its head is where it has come to.
+    /// The time at which its head arrives at its current place.
     pub(super) head: Cycle,
     pub(super) queued: u64,
     pub(super) watch: W,
 }
 
-impl<W: FnMut(LinkUse)> Way<'_, W> {
-    /// Reserves a link for so many cycles, once it is free.
+impl<W: FnMut(LinkUse)> MessagePath<'_, W> {
+    /// Reserves a link for some cycles, from the time it is free.
     #[inline]
     pub(super) fn cross(&mut self, link: usize, cycles: u64) {
         let l = &mut self.links[link];
@@ -80,7 +81,7 @@ impl<W: FnMut(LinkUse)> Way<'_, W> {
         self.head = start;
     }
 
-    /// Goes on by one hop, over its link if it has one. `first` is the first link of
+    /// Crosses one hop, over its link if it has one. `first` is the first link of
     /// the chiplet.
     #[inline]
     pub(super) fn hop(&mut self, first: usize, link: Option<usize>, cycles: u64, latency: u64) {

@@ -1,4 +1,4 @@
-//! The counters of a time line: what each interval of a run adds.
+//! The counters of a timeline, interval by interval.
 
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Layout;
 use crate::reports::sample::{LEVELS, Sample};
 
-/// A value of a counter track, from that cycle on.
+/// A value of a counter track, valid from that cycle on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Value {
     pub(super) name: &'static str,
@@ -18,11 +18,10 @@ pub(super) struct Value {
     pub(super) value: f64,
 }
 
-/// Caches by the beginning of their counters' names.
+/// Caches, by the prefix of their counters' names.
 const HIT_RATES: [(&str, &str); 3] = [("l1", "L1 hit rate"), ("l2", "L2 hit rate"), ("l3", "L3 hit rate")];
 
-/// Sums of waiting times. What they grow by in a cycle is the mean length of
-/// the queue.
+/// Sums of waiting times. Their growth in a cycle is the mean length of the queue.
 const QUEUES: [(&str, &str); 4] = [
     ("l1_port_wait_cycles", "queue: L1 ports"),
     ("noc_queue_cycles", "queue: links"),
@@ -32,21 +31,21 @@ const QUEUES: [(&str, &str); 4] = [
 
 const IN_FLIGHT: [&str; 3] = ["requests in flight", "messages in flight", "memory operations in flight"];
 
-/// What was used in one interval.
+/// The use of links and channels in one interval.
 #[derive(Clone, Debug, Default)]
-struct Used {
+struct IntervalUse {
     links: BTreeMap<usize, f64>,
     dram_busy: f64,
     dram_bytes: f64,
 }
 
-/// Sums up what is used, interval by interval. Links and channels are reserved
-/// ahead of time, so later intervals are open as well.
+/// Sums the use by interval. Links and channels are reserved ahead of time, so
+/// later intervals are open as well.
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
     every: NonZeroU64,
     last: Sample,
-    open: BTreeMap<u64, Used>,
+    open: BTreeMap<u64, IntervalUse>,
 }
 
 impl Intervals {
@@ -72,8 +71,8 @@ impl Intervals {
         });
     }
 
-    /// Adds the cycles of each interval that lie from `from` to `until`.
-    fn spread(&mut self, from: Cycle, until: Cycle, mut add: impl FnMut(&mut Used, f64)) {
+    /// Adds the cycles from `from` to `until` to the intervals they lie in.
+    fn spread(&mut self, from: Cycle, until: Cycle, mut add: impl FnMut(&mut IntervalUse, f64)) {
         let mut at = from;
         while at < until {
             let number = at / self.every.get();
@@ -83,7 +82,7 @@ impl Intervals {
         }
     }
 
-    /// What the interval that ends with this sample comes to.
+    /// The values of the interval that ends with this sample.
     pub(super) fn close(&mut self, sample: &Sample, layout: &Layout) -> Vec<Value> {
         let (from, until) = (self.last.cycle, sample.cycle);
         let cycles = until.saturating_sub(from).max(1) as f64;
@@ -108,7 +107,7 @@ impl Intervals {
         put("links busy", "%", from, share(used.links.values().sum(), layout.links.len()));
         put("busiest link", "%", from, share(busiest, 1));
         put("DRAM busy", "%", from, share(used.dram_busy, layout.dram_channels as usize));
-        // A byte a cycle at 1000 MHz is a gigabyte a second.
+        // One byte per cycle at 1000 MHz is one gigabyte per second.
         let gigahertz = f64::from(super::clock_mhz(layout)) / 1000.0;
         put("DRAM bandwidth", "GB/s", from, used.dram_bytes / cycles * gigahertz);
         self.last = sample.clone();
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_has_what_was_counted_and_used_in_it() {
+    fn an_interval_has_the_counts_and_uses_of_its_cycles() {
         let layout = Layout {
             links: vec![LinkEnds::Inject(NocNode(0)), LinkEnds::Eject(NocNode(0))],
             dram_channels: 2,

@@ -1,5 +1,5 @@
-//! The few messages of Perfetto's public `trace.proto` that a time line needs,
-//! with its field numbers.
+//! The messages of Perfetto's public `trace.proto` that a timeline needs, with
+//! their field numbers.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Packet {
@@ -29,7 +29,7 @@ pub(super) struct TrackDescriptor {
     pub(super) counter: Option<CounterDescriptor>,
 }
 
-/// Of a track that holds values instead of slices.
+/// The descriptor of a track with values instead of slices.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct CounterDescriptor {
     #[prost(string, tag = "6")]

@@ -1,16 +1,16 @@
-//! What was asked for, as results tell it: scenarios, inputs and variants.
+//! The scenarios, inputs and variants of a plan, as results describe them.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::paper::{Input, NamedScenario, Plan, Variant};
-use crate::results::{InputShown, ScenarioShown, VariantShown};
+use crate::results::{InputDescription, ScenarioDescription, VariantDescription};
 
 impl Plan {
-    pub(super) fn scenarios_shown(&self) -> Vec<ScenarioShown> {
+    pub(super) fn scenario_descriptions(&self) -> Vec<ScenarioDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.scenario).collect();
-        let shown = |s: &NamedScenario| ScenarioShown {
+        let shown = |s: &NamedScenario| ScenarioDescription {
             name: s.name.clone(),
             protocol: s.scenario.protocol.to_owned(),
             policy: s.scenario.policy.clone().unwrap_or_default(),
@@ -19,11 +19,11 @@ impl Plan {
         self.paper.scenarios.iter().filter(|s| used.contains(&s.name)).map(shown).collect()
     }
 
-    pub(super) fn inputs_shown(&self) -> Vec<InputShown> {
+    pub(super) fn input_descriptions(&self) -> Vec<InputDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.input).collect();
         let shown = |input: &Input| {
             let graph = &self.graphs[&input.name];
-            InputShown {
+            InputDescription {
                 name: input.name.clone(),
                 workload: input.workload.name.to_owned(),
                 graph: graph.name.clone(),
@@ -39,12 +39,12 @@ impl Plan {
         self.paper.inputs.iter().filter(|input| used.contains(&input.name)).map(shown).collect()
     }
 
-    pub(super) fn variants_shown(&self) -> Vec<VariantShown> {
+    pub(super) fn variant_descriptions(&self) -> Vec<VariantDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.variant).collect();
         let shown = |variant: &Variant| {
             let mut parameters = Vec::new();
             flatten("", &serde_json::to_value(&variant.system).unwrap_or(Value::Null), &mut parameters);
-            VariantShown {
+            VariantDescription {
                 name: variant.name.clone(),
                 system: variant.system.name.clone(),
                 changes: variant.changes.clone(),
@@ -55,7 +55,7 @@ impl Plan {
     }
 }
 
-/// The leaves of a value, each under its path.
+/// The leaves of a value, each with its path.
 fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
     match value {
         Value::Object(inner) => {

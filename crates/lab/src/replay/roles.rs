@@ -1,38 +1,38 @@
-//! Who plays the threads of a program: wavefronts, and the host.
+//! The roles of the threads of a program: wavefronts or the host.
 
 use explore::Trace;
 use kernel::prelude::{Grid, Level};
 use litmus::program::{Instr, ThreadId};
 use proto::Agent;
-use sim::follow::Issues;
+use sim::follow::MoveIssuer;
 
 use crate::litmus::check;
 
-/// Who plays the threads.
+/// The roles of all threads.
 #[derive(Clone, Debug)]
-pub(super) struct Cast {
+pub(super) struct ThreadRoles {
     pub(super) compute_units: u32,
     /// Work-group `n` of the grid runs on compute unit `n` modulo their number.
     work_groups: u32,
     waves: u32,
     /// The wavefront of each thread, or the host.
-    pub(super) roles: Vec<Issues>,
+    pub(super) issuers: Vec<MoveIssuer>,
     /// The stage of each thread.
     pub(super) stages: Vec<u8>,
-    /// May a compute unit have to take all work-groups?
+    /// Whether a compute unit may have to hold all work-groups.
     preempts: bool,
 }
 
-impl Cast {
-    pub(super) fn of(trace: &Trace) -> Result<Cast, String> {
+impl ThreadRoles {
+    pub(super) fn of(trace: &Trace) -> Result<ThreadRoles, String> {
         let (test, placement) = (trace.program(), &trace.placement);
         check(test).map_err(|error| error.to_string())?;
         let compute_units = u32::from(trace.bounds.compute_units(placement.compute_units()));
         let scope = |thread: usize| test.scopes.enclosing(ThreadId(thread as u8), Level::WorkGroup);
-        // The scope, the compute unit, and how many threads it has, of each
-        // work-group; and the number of those before it on its compute unit.
+        // For each work-group: its scope, its compute unit, its number of
+        // threads, and the number of work-groups before it on the compute unit.
         let mut groups: Vec<(_, u16, u32, u32)> = Vec::new();
-        let mut roles = Vec::new();
+        let mut issuers = Vec::new();
         let stages = match placement.stages.len() == placement.agents.len() {
             true => placement.stages.clone(),
             false => vec![0; placement.agents.len()],
@@ -44,11 +44,11 @@ impl Cast {
                     return Err(String::from("the timed machine has one host; the program has several"));
                 }
                 Agent::Host(0) => {
-                    let mut others = (0..thread).filter(|&other| roles[other] == Issues::Host);
+                    let mut others = (0..thread).filter(|&other| issuers[other] == MoveIssuer::Host);
                     if others.any(|other| stages[other] == stages[thread]) {
                         return Err(String::from("the timed host runs one thread; the program has several"));
                     }
-                    roles.push(issues(agent, 0, 0));
+                    issuers.push(issues(agent, 0, 0));
                     continue;
                 }
                 Agent::CommandProcessor => {
@@ -66,7 +66,7 @@ impl Cast {
             if *there != cu {
                 return Err(format!("P{thread} runs on another compute unit than its work-group"));
             }
-            roles.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
+            issuers.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
             *waves += 1;
         }
         let work_groups = groups.iter().map(|(.., before)| (before + 1) * compute_units).max();
@@ -74,31 +74,31 @@ impl Cast {
         let meets =
             |thread: usize| test.threads[thread].code.iter().any(|instr| matches!(instr, Instr::Barrier(_)));
         for (of, _, members, _) in &groups {
-            let has_barrier = (0..roles.len()).any(|thread| scope(thread) == *of && meets(thread));
+            let has_barrier = (0..issuers.len()).any(|thread| scope(thread) == *of && meets(thread));
             if has_barrier && *members != waves {
                 return Err(String::from("work-groups of different sizes, and one of them has a barrier"));
             }
         }
         let work_groups = work_groups.unwrap_or(compute_units);
         let preempts = trace.bounds.preemptions > 0;
-        Ok(Cast { compute_units, work_groups, waves, roles, stages, preempts })
+        Ok(ThreadRoles { compute_units, work_groups, waves, issuers, stages, preempts })
     }
 
-    /// How many wavefronts a compute unit must have room for.
+    /// The number of wavefronts that a compute unit must hold.
     pub(super) fn waves_per_cu(&self) -> u32 {
         let work_groups =
             if self.preempts { self.work_groups } else { self.work_groups.div_ceil(self.compute_units) };
         self.waves * work_groups
     }
 
-    /// The grid of every kernel: a wavefront whose thread is of another stage has
-    /// nothing to do.
+    /// The grid of every kernel. A wavefront whose thread is of another stage has
+    /// no work.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }
 
-    /// One wavefront on each compute unit.
-    pub(super) fn everywhere(&self) -> Grid {
+    /// A grid with one wavefront on each compute unit.
+    pub(super) fn one_wave_per_cu(&self) -> Grid {
         Grid::new(self.compute_units, 1)
     }
 
@@ -110,24 +110,24 @@ impl Cast {
         order
     }
 
-    /// The thread that plays in this role at that stage.
-    pub(super) fn thread(&self, role: Issues, stage: u8) -> Option<usize> {
-        (0..self.roles.len()).find(|&thread| self.roles[thread] == role && self.stages[thread] == stage)
+    /// The thread with this role at that stage.
+    pub(super) fn thread(&self, role: MoveIssuer, stage: u8) -> Option<usize> {
+        (0..self.issuers.len()).find(|&thread| self.issuers[thread] == role && self.stages[thread] == stage)
     }
 
     /// The work-group of a thread in the grid.
     pub(super) fn work_group(&self, thread: u8) -> Option<u32> {
-        match self.roles.get(usize::from(thread)) {
-            Some(&Issues::Wave { work_group, .. }) => Some(work_group),
+        match self.issuers.get(usize::from(thread)) {
+            Some(&MoveIssuer::Wave { work_group, .. }) => Some(work_group),
             _ => None,
         }
     }
 }
 
-/// Who plays a thread.
-fn issues(agent: Agent, work_group: u32, wave: u32) -> Issues {
+/// The issuer of a thread's operations.
+fn issues(agent: Agent, work_group: u32, wave: u32) -> MoveIssuer {
     match agent {
-        Agent::Host(_) => Issues::Host,
-        _ => Issues::Wave { work_group, wave },
+        Agent::Host(_) => MoveIssuer::Host,
+        _ => MoveIssuer::Wave { work_group, wave },
     }
 }

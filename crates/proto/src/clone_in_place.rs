@@ -1,7 +1,7 @@
-//! Cloning into what is there already.
+//! `Clone` with reuse of allocations.
 
-/// Writes `Clone` for a structure out of its fields, so that `clone_from` keeps
-/// the room that their vectors have: the derived one begins with new ones.
+/// Implements `Clone` for a structure from its fields. Its `clone_from` reuses the
+/// allocations of their vectors, while that of a derived `Clone` allocates new ones.
 ///
 /// ```
 /// struct Lines<S> {

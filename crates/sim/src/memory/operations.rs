@@ -1,23 +1,22 @@
-//! Operations on memory: their way there, memory itself, and the way back.
+//! Operations on memory, with the paths of their requests and answers.
 //!
-//! A memory controller stands beside each bank of the last shared cache, and
-//! serves the lines of that bank. A bank that sends an operation for a line of its
-//! own reaches memory without the network. Every other controller on the chip
-//! sends a message to the place of the line's memory and gets one back: each
-//! takes links, time, bytes and energy. The host has a way of its own, which
-//! `host.memory_latency_cycles` prices.
+//! A memory controller stands beside each bank of the last shared cache and serves
+//! the lines of that bank. A bank reaches the memory of its own lines without the
+//! network. Every other controller on the chip sends a message to the place of the
+//! line's memory and gets one back; both take links, time, bytes and energy. The
+//! host has a path of its own, with the latency `host.memory_latency_cycles`.
 
 use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
-use crate::memory::dram::{Dram, DramTraffic, Located};
+use crate::memory::dram::{ByteLocation, Dram, DramTraffic};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::reports::Reports;
 use crate::reports::attribution::Trail;
-use crate::reports::history::Past;
+use crate::reports::history::PastMessage;
 use crate::reports::probe::Probe;
 use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
@@ -26,49 +25,49 @@ use crate::stations::timing::StationTiming;
 /// An operation on memory under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
-    /// Who sent it.
+    /// The sender.
     pub(crate) station: StationId,
-    /// Where the line's memory stands, if the network leads there.
+    /// The place of the line's memory, if the path uses the network.
     place: Option<NocNode>,
     pub(crate) trail: Trail,
-    /// The sender's clock when it was sent.
+    /// The sender's clock at the time of sending.
     pub(crate) clock: i64,
     pub(crate) reply: MemoryReply,
 }
 
-/// A station's way to memory.
+/// A station's path to memory.
 #[derive(Clone, Copy, Debug)]
-struct Way {
-    /// Cycles there beside those on the network, and as many back.
+struct MemoryPath {
+    /// Cycles in each direction, besides those on the network.
     cycles: u64,
     start: Start,
 }
 
-/// Where a way to memory starts.
+/// The start of a path to memory.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// At a bank: beside it stands the memory of its lines.
+    /// A bank. The memory of its lines stands beside it.
     Bank(NocNode),
-    /// Elsewhere on the chip.
+    /// Another place on the chip.
     Chip,
-    /// At the host, which does not use the network.
+    /// The host, which does not use the network.
     Host,
 }
 
-/// Main memory, and the operations on their way to it and back.
+/// Main memory and the operations under way.
 #[derive(Debug)]
 pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
     line_bytes: u32,
-    /// By bank: where the memory of its lines stands.
+    /// By bank: the place of the memory of its lines.
     places: Vec<NocNode>,
     /// By station.
-    ways: Vec<Way>,
+    paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
 }
 
-/// The name and the payload of the message that takes an operation to memory.
+/// The name and the payload of the message that carries an operation to memory.
 fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryRead", 0),
@@ -77,7 +76,7 @@ fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     }
 }
 
-/// The name and the payload of the message that brings memory's answer.
+/// The name and the payload of the message that carries memory's answer.
 fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryData", line_bytes),
@@ -87,21 +86,21 @@ fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32)
 }
 
 impl MainMemory {
-    /// A memory of zeros, for these stations.
+    /// A zeroed memory for these stations.
     pub(crate) fn new(
         system: &System,
         levels: &[LevelInfo],
         stations: &[StationInfo],
         network: &Network,
     ) -> MainMemory {
-        let way = |(number, station): (StationId, &StationInfo)| {
+        let path = |(number, station): (StationId, &StationInfo)| {
             let level = &levels[usize::from(station.level)];
             let start = match level.per {
                 Per::Host => Start::Host,
                 _ if level.is_bank() => Start::Bank(network.place(number)),
                 _ => Start::Chip,
             };
-            Way { cycles: StationTiming::of(system, &level.name).memory_way_cycles, start }
+            MemoryPath { cycles: StationTiming::of(system, &level.name).memory_path_cycles, start }
         };
         let banks = system.topology().banks();
         MainMemory {
@@ -109,22 +108,22 @@ impl MainMemory {
             dram: Dram::new(&system.dram, system.chiplets),
             line_bytes: system.l1.line_bytes,
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
-            ways: (0..).zip(stations).map(way).collect(),
+            paths: (0..).zip(stations).map(path).collect(),
             operations: Slab::default(),
         }
     }
 
-    /// What the memory did so far.
+    /// The traffic so far.
     pub(crate) fn traffic(&self) -> DramTraffic {
         self.dram.traffic()
     }
 
-    /// Reads bytes as they stand in memory.
+    /// Reads bytes of memory itself, without caches.
     pub(crate) fn read(&self, from: Addr, to: &mut [u8]) {
         self.bytes.read(from, to);
     }
 
-    /// Writes bytes without taking time.
+    /// Writes bytes without a delay.
     pub(crate) fn write(&mut self, to: Addr, from: &[u8]) {
         self.bytes.write(to, from);
     }
@@ -135,11 +134,11 @@ impl MainMemory {
         self.operations.get(number)
     }
 
-    /// Where a line's memory stands, if a station reaches it over the network.
+    /// The place of a line's memory, if a station reaches it over the network.
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
-        match self.ways[station as usize].start {
+        match self.paths[station as usize].start {
             Start::Host => None,
             Start::Bank(own) if own == place => None,
             Start::Bank(_) | Start::Chip => Some(place),
@@ -157,13 +156,13 @@ impl MainMemory {
         op: &MemoryOp,
     ) {
         let (now, station, memory) = (engine.now(), departure.from, network.memory());
-        let way = self.ways[station as usize].cycles;
-        let delayed = Departure { at: departure.at + way, ..*departure };
+        let path = self.paths[station as usize].cycles;
+        let delayed = Departure { at: departure.at + path, ..*departure };
         let leave = network.in_order(now, &delayed, memory);
         let place = self.place(station, homes.bank(op.line));
         if place.is_some() {
             let (name, payload) = request_message(&op.access);
-            let past = Past { from: station, to: memory, ..Past::of(now, name, op.line) };
+            let past = PastMessage { from: station, to: memory, ..PastMessage::of(now, name, op.line) };
             if network.count(reports, past, network.bytes_of(payload)) {
                 return;
             }
@@ -176,7 +175,7 @@ impl MainMemory {
         engine.at(leave, event);
     }
 
-    /// An operation enters the network.
+    /// Sends an operation into the network.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -194,7 +193,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Performs an operation, and answers when the data have come over its channel.
+    /// Performs an operation. The answer leaves when the channel has transferred
+    /// the data.
     #[inline(never)]
     pub(crate) fn start<Pr: Probe>(
         &mut self,
@@ -214,7 +214,7 @@ impl MainMemory {
         let line = reply.op.line;
         let (chiplet, local) = homes.local(line);
         let bytes = u64::from(line_bytes);
-        let located = Located { address: line.0 * bytes, chiplet, local: local * bytes };
+        let located = ByteLocation { address: line.0 * bytes, chiplet, local: local * bytes };
         let probe = &mut *reports.probe;
         let mut serve = |bytes: u32, is_write: bool| {
             let served = self.dram.access(now, located, bytes, is_write);
@@ -239,7 +239,7 @@ impl MainMemory {
             }
         };
         transit.trail = transit.trail.at_dram(self.dram.traffic().queue_cycles - queued);
-        let way = self.ways[transit.station as usize].cycles;
+        let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
             None => Event::MemoryDone(number),
@@ -247,12 +247,12 @@ impl MainMemory {
         if changed {
             reports.watch.progress(now);
         }
-        engine.at(done + way, event);
+        engine.at(done + path, event);
     }
 
-    /// An answer enters the network.
+    /// Sends an answer into the network.
     #[inline(never)]
-    pub(crate) fn give_back<Pr: Probe>(
+    pub(crate) fn send_answer<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
         reports: &mut Reports<'_, Pr>,
@@ -263,10 +263,10 @@ impl MainMemory {
         let Some(place) = transit.place else { return };
         let (now, station, op) = (engine.now(), transit.station, &transit.reply.op);
         let (name, payload) = answer_message(&op.access, self.line_bytes);
-        let past = Past { from: network.memory(), to: station, ..Past::of(now, name, op.line) };
+        let past = PastMessage { from: network.memory(), to: station, ..PastMessage::of(now, name, op.line) };
         let bytes = network.bytes_of(payload);
         if network.count(reports, past, bytes) {
-            // Memory has answered; the network has lost it.
+            // Memory has answered, but the network loses the message.
             self.operations.free(number);
             reports.tally.counts.memory_answers += 1;
             return;
@@ -277,8 +277,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// An answer reaches its station, which takes it from
-    /// [there](MainMemory::operation).
+    /// Records the arrival of an answer at its station, which
+    /// [reads](MainMemory::operation) it in place.
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,
@@ -295,7 +295,7 @@ impl MainMemory {
         Some((transit.station, transit.reply.op.line, transit.trail))
     }
 
-    /// The station has taken the answer.
+    /// Frees an operation whose answer the station has read.
     #[inline]
     pub(crate) fn forget(&mut self, number: u32) {
         self.operations.free(number);

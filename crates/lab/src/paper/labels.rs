@@ -1,22 +1,21 @@
-//! What figures show beside what was measured: the names of machines, and what
-//! the paper publishes for a bar.
+//! Labels of figures: the names of machines, and the published values of bars.
 
 use super::claims::{Claim, Kind};
 use super::evaluate::Evaluation;
 use super::expr::{At, Expr};
 use super::files::{Fold, Groups};
-use super::{BASE, FigurePlan, Measure, What};
+use super::{BASE, FigurePlan, Measure, Metric};
 use crate::results::{Bar, Shape};
 
-/// Where the value of a bar is from.
-pub(super) struct Place<'a> {
+/// The place of a bar's value.
+pub(super) struct BarPlace<'a> {
     pub(super) variant: &'a str,
     pub(super) scenario: &'a str,
     pub(super) inputs: &'a [String],
 }
 
 impl Evaluation<'_> {
-    /// What a group of a variant is called: by its machine, where the figure
+    /// The label of a variant's group: the name of its machine if the figure
     /// compares machines.
     pub(super) fn variant_label(&self, plan: &FigurePlan, name: &str) -> String {
         let variants = &self.plan.paper.variants;
@@ -39,8 +38,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Notes what a claim of the paper gives for a plain bar.
-    pub(super) fn publish(&self, plan: &FigurePlan, place: &Place<'_>, bar: &mut Bar) {
+    /// Adds the value of a matching claim to a plain bar.
+    pub(super) fn publish(&self, plan: &FigurePlan, place: &BarPlace<'_>, bar: &mut Bar) {
         let Some((_, part)) = plan.parts.first().filter(|_| plan.shape == Shape::Bars) else { return };
         let shown = part.placed(&at(place.scenario, place.variant));
         let paper = &self.plan.paper;
@@ -60,9 +59,9 @@ fn at(scenario: &str, variant: &str) -> At {
     At { scenario: Some(scenario.to_owned()), variant: Some(variant.to_owned()) }
 }
 
-/// Is what a claim is measured by what the bar shows?
+/// Returns true if a claim measures the value that the bar shows.
 fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[String]) -> bool {
-    let What::Value(expr) = &measure.what else { return false };
+    let Metric::Value(expr) = &measure.what else { return false };
     let (variant, scenario) = super::evaluate::place(figure);
     let is_over_them = match measure.fold {
         Fold::Mean => measure.inputs == inputs,

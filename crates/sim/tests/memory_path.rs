@@ -1,5 +1,6 @@
-//! Operations on memory from controllers that do not stand beside it cross the
-//! chip: messages, bytes, time and energy, on every topology and every machine.
+//! Operations on memory from controllers that do not stand beside it. They cross
+//! the chip and cost messages, bytes, time and energy, on every topology and every
+//! machine.
 
 mod common;
 #[path = "../../explore/tests/toys/mod.rs"]
@@ -18,7 +19,8 @@ use sim::error::{Cause as StuckBy, RunError};
 use sim::noc::{LinkEnds, Topology};
 use sim::{DropMessage, Outcome, RunOptions};
 
-/// Every access of a compute unit goes to memory, as those of the host do.
+/// A protocol in which every access, from compute units and from the host, goes to
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Uncached;
 
@@ -80,7 +82,8 @@ fn on<P: Protocol>(system: &System, program: Program) -> Outcome {
     sim::run::<P, ()>(system, program, &RunOptions::default(), &mut ()).unwrap()
 }
 
-/// Every machine of this repository, with its own network and with each other kind.
+/// Every machine of this repository, with its own network and with every other
+/// kind.
 fn machines() -> Vec<System> {
     let n = |count: u32| NonZeroU32::new(count).unwrap();
     let mut all = Vec::new();
@@ -102,7 +105,7 @@ fn machines() -> Vec<System> {
 }
 
 #[test]
-fn every_operation_and_every_answer_is_a_message_with_its_bytes() {
+fn each_operation_and_each_answer_is_a_message_with_the_right_bytes() {
     for system in machines() {
         let what = format!("{} on {:?}", system.name, system.noc.topology);
         let outcome = on::<Uncached>(&system, vec_add(1000));
@@ -110,8 +113,8 @@ fn every_operation_and_every_answer_is_a_message_with_its_bytes() {
         let count = |name: &str| outcome.counters[name];
         let operations = count("memory_ops");
         assert!(operations > 0 && count("noc_messages") == 2 * operations, "{what}");
-        // Memory moves lines that are read and bytes that are written, and so does the
-        // network; each message has a header.
+        // Memory and the network both move the lines that are read and the bytes
+        // that are written. Each message has a header.
         let headers = 2 * operations * u64::from(system.noc.header_bytes);
         assert_eq!(count("noc_bytes_sent"), headers + count("dram_bytes"), "{what}");
         assert_eq!(count("noc_bytes_received"), count("noc_bytes_sent"), "{what}");
@@ -134,7 +137,7 @@ fn has_links(system: &System) -> bool {
 }
 
 #[test]
-fn a_controller_in_the_middle_of_the_chip_crosses_it_as_well() {
+fn a_controller_in_the_middle_of_the_chip_uses_the_network_too() {
     for system in machines() {
         let outcome = on::<hub::Hub>(&system, vec_add(500));
         outcome.answer.expect("c", &vec_add_answer(500)).unwrap();
@@ -147,7 +150,7 @@ fn a_controller_in_the_middle_of_the_chip_crosses_it_as_well() {
     }
 }
 
-/// Adds one to a word so many times.
+/// Adds one to a word, `times` times.
 fn updates(times: u64) -> Program {
     Program::new("updates", move |host| async move {
         let data = host.alloc::<u32>("data", 1);
@@ -162,7 +165,7 @@ fn updates(times: u64) -> Program {
 }
 
 #[test]
-fn an_update_takes_its_word_to_memory_and_another_back_and_memory_reads_and_writes() {
+fn an_update_carries_one_word_each_way_and_memory_reads_and_writes() {
     for system in machines() {
         let counters = |times: u64| on::<Uncached>(&system, updates(times)).counters;
         let (one, four) = (counters(1), counters(4));
@@ -175,8 +178,8 @@ fn an_update_takes_its_word_to_memory_and_another_back_and_memory_reads_and_writ
 }
 
 #[test]
-fn a_byte_that_changes_in_memory_is_progress() {
-    // Two stores by turns: only memory tells one time from the next.
+fn a_changed_byte_in_memory_is_progress() {
+    // Two values alternate, so only memory shows that a store changes a byte.
     let program = Program::new("by-turns", |host| async move {
         let data = host.alloc::<u32>("data", 1);
         let kernel = Kernel::new("store", move |w: Wave| async move {
@@ -189,7 +192,7 @@ fn a_byte_that_changes_in_memory_is_progress() {
     });
     let options = RunOptions { patience_cycles: 1, ..RunOptions::default() };
     let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), program, &options, &mut ());
-    run.expect("it gets somewhere").answer.expect("data", &[1u32]).unwrap();
+    run.expect("the run makes progress").answer.expect("data", &[1u32]).unwrap();
 }
 
 /// Loads a word of each of `lines` lines, one after the other.
@@ -206,7 +209,7 @@ fn chain(lines: u64, words_of_line: u64) -> Program {
     })
 }
 
-/// The hops from the first compute unit to the memory of each bank, together.
+/// The sum of the hops from the first compute unit to the memory of each bank.
 fn hops_to_memory(system: &System) -> u64 {
     let (cus, banks) = (u64::from(system.cu.count), u64::from(system.l2.banks));
     let nodes = system.noc.topology.nodes();
@@ -229,7 +232,7 @@ fn hops_to_memory(system: &System) -> u64 {
 }
 
 #[test]
-fn a_load_from_memory_takes_the_hops_there_and_back() {
+fn a_load_from_memory_takes_the_hops_in_both_directions() {
     for system in machines() {
         let lines = u64::from(system.l2.banks);
         let cycles = |more: u32| {
@@ -242,8 +245,8 @@ fn a_load_from_memory_takes_the_hops_there_and_back() {
     }
 }
 
-/// The node of the memory of a bank's lines. Compute units have the first ports of
-/// a crossbar.
+/// The node of the memory of a bank's lines. On a crossbar, compute units have the
+/// first ports.
 fn node_of_memory(system: &System, bank: u64) -> u64 {
     match system.noc.topology {
         Topology::Crossbar { .. } => {
@@ -255,12 +258,12 @@ fn node_of_memory(system: &System, bank: u64) -> u64 {
 }
 
 #[test]
-fn a_load_leaves_by_the_ports_of_its_compute_unit_and_its_data_by_those_of_memory() {
+fn requests_use_the_ports_of_the_compute_unit_and_data_those_of_memory() {
     for system in machines() {
         let (lines, line_bytes) = (u64::from(system.l2.banks), u64::from(system.l1.line_bytes));
         let outcome = on::<Uncached>(&system, chain(lines, line_bytes / 4));
         let header = u64::from(system.noc.header_bytes);
-        // What goes in and out at each node.
+        // The bytes into and out of the network at each node.
         let mut expected: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for bank in 0..lines {
             for (node, sent, received) in [
@@ -284,7 +287,7 @@ fn a_load_leaves_by_the_ports_of_its_compute_unit_and_its_data_by_those_of_memor
 }
 
 #[test]
-fn what_queues_on_the_way_to_memory_and_at_memory_is_a_cause() {
+fn queue_waits_in_the_network_and_at_memory_are_attributed() {
     let mut narrow = system("hlrc-8cu");
     narrow.noc.link_bytes_per_cycle = NonZeroU32::new(1).unwrap();
     let outcome = on::<Uncached>(&narrow, vec_add(2000));
@@ -310,12 +313,12 @@ fn banks_reach_the_memory_beside_them_without_the_network() {
 }
 
 #[test]
-fn an_answer_of_memory_that_is_lost_is_found() {
+fn a_dropped_message_to_or_from_memory_is_diagnosed() {
     let drop = |name: &str| Some(DropMessage { name: name.to_owned(), nth: 3 });
     for name in ["MemoryRead", "MemoryData", "MemoryWritten"] {
         let options = RunOptions { drop: drop(name), patience_cycles: 20_000, ..RunOptions::default() };
         let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), vec_add(1000), &options, &mut ());
-        let Err(RunError::Stuck(stuck)) = run else { panic!("{name}: it should be stuck, not {run:?}") };
+        let Err(RunError::Stuck(stuck)) = run else { panic!("{name}: expected a stuck run, found {run:?}") };
         assert_eq!(stuck.cause, StuckBy::NothingMoves);
         let text = stuck.to_string();
         assert!(text.contains(&format!("{name}, lost on purpose")) && text.contains("memory"), "{text}");

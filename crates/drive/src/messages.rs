@@ -1,0 +1,94 @@
+//! The messages under way on a machine that names each by a number.
+
+/// Messages under small numbers. A message is large, so it is written once and read
+/// where it lies: a box takes it, and takes another one after it has arrived.
+#[derive(Debug)]
+pub struct Messages<M> {
+    boxes: Vec<Option<Box<M>>>,
+    free: Vec<u32>,
+    /// The boxes of messages that have arrived.
+    spare: Vec<Box<M>>,
+}
+
+impl<M> Default for Messages<M> {
+    fn default() -> Self {
+        Messages { boxes: Vec::new(), free: Vec::new(), spare: Vec::new() }
+    }
+}
+
+impl<M> Messages<M> {
+    /// The number below which all numbers are.
+    #[inline]
+    #[must_use]
+    pub fn bound(&self) -> u32 {
+        self.boxes.len() as u32
+    }
+
+    /// Keeps a message under a number, until it is taken.
+    #[inline]
+    pub fn insert(&mut self, msg: M) -> u32 {
+        let boxed = match self.spare.pop() {
+            Some(mut boxed) => {
+                *boxed = msg;
+                boxed
+            }
+            None => Box::new(msg),
+        };
+        if let Some(number) = self.free.pop() {
+            self.boxes[number as usize] = Some(boxed);
+            return number;
+        }
+        self.boxes.push(Some(boxed));
+        self.boxes.len() as u32 - 1
+    }
+
+    /// A message under way, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut M> {
+        self.boxes.get_mut(number as usize)?.as_deref_mut()
+    }
+
+    /// Takes a message. The box should [come back](Messages::give_back).
+    #[inline]
+    pub fn take(&mut self, number: u32) -> Option<Box<M>> {
+        let taken = self.boxes.get_mut(number as usize)?.take()?;
+        self.free.push(number);
+        Some(taken)
+    }
+
+    /// Gives back the box of a message that was taken.
+    #[inline]
+    pub fn give_back(&mut self, boxed: Box<M>) {
+        self.spare.push(boxed);
+    }
+
+    /// Forgets all messages.
+    pub fn clear(&mut self) {
+        self.spare.extend(self.boxes.drain(..).flatten());
+        self.free.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Messages;
+
+    #[test]
+    fn a_message_is_there_under_its_number_until_it_is_taken() {
+        let mut messages = Messages::default();
+        let (a, b) = (messages.insert('a'), messages.insert('b'));
+        assert_ne!(a, b);
+        *messages.get_mut(b).unwrap() = 'c';
+        let taken = messages.take(a).unwrap();
+        assert_eq!((*taken, messages.take(a), messages.get_mut(a)), ('a', None, None));
+        messages.give_back(taken);
+        assert_eq!(messages.insert('d'), a);
+        assert_eq!(
+            (messages.bound(), messages.take(b).as_deref(), messages.take(a).as_deref()),
+            (2, Some(&'c'), Some(&'d'))
+        );
+        messages.insert('e');
+        messages.clear();
+        assert_eq!((messages.bound(), messages.take(0), messages.insert('f')), (0, None, 0));
+    }
+}

@@ -1,0 +1,54 @@
+//! Items that wait for a move but are not events of the queue: requests at kernel
+//! boundaries, requests that cores hold, and preempted work-groups.
+
+use proto::Agent;
+
+use crate::engine::Event;
+use crate::led::moves::ScriptKernel;
+
+/// The state of a scripted run other than its events.
+#[derive(Debug, Default)]
+pub(crate) struct ScriptState {
+    /// The kernels of the script, if moves order their boundaries.
+    pub(super) kernels: Option<Vec<ScriptKernel>>,
+    /// Requests at a boundary: the number of the agent, the agent and the
+    /// instruction.
+    pub(super) boundary: Vec<(u32, Agent, u32)>,
+    /// Requests that cores hold before they cross to another station.
+    pub(super) held_requests: Vec<u32>,
+    /// Work-groups that are off their compute unit.
+    pub(super) preempted: Vec<Preempted>,
+    /// True if a step of the program has ended and the next one has not begun.
+    pub(super) is_between_steps: bool,
+}
+
+impl ScriptState {
+    pub(crate) fn new(kernels: Option<&[ScriptKernel]>) -> Box<ScriptState> {
+        Box::new(ScriptState { kernels: kernels.map(<[_]>::to_vec), ..ScriptState::default() })
+    }
+
+    /// Whether moves order the boundaries of kernels.
+    pub(crate) fn orders_boundaries(&self) -> bool {
+        self.kernels.is_some()
+    }
+}
+
+/// A work-group that a move has preempted.
+#[derive(Debug)]
+pub(crate) struct Preempted {
+    pub(super) group: u32,
+    pub(super) stage: PreemptStage,
+    /// The held events of its wavefronts, each with the number of its wavefront.
+    pub(super) events: Vec<(u32, Event)>,
+}
+
+/// The stage of a preemption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PreemptStage {
+    /// The old compute unit releases.
+    Saving,
+    /// The work-group may resume on another compute unit.
+    Off,
+    /// The new compute unit acquires.
+    Restoring,
+}
