@@ -248,7 +248,7 @@ impl Code {
                 }
             }
         }
-        Err(ThreadError::BadValue(format!("P{thread} loops without an access to memory")))
+        Err(ThreadError::BadValue(format!("P{thread} runs forever without an access to memory")))
     }
 
     /// Sets dead registers to one value.
