@@ -9,11 +9,11 @@ use proto::{
 /// An input of a station. A driver represents requests, messages and replies as values,
 /// or as numbers of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Told<R, M, A> {
+pub enum StationInput<R, M, A> {
     /// The first input.
     Start,
     /// A request.
-    Ask {
+    Request {
         /// The slot that identifies it.
         slot: Slot,
         /// The request.
@@ -39,7 +39,7 @@ pub enum Told<R, M, A> {
     Tick(u32),
 }
 
-impl<R, M, A> Told<R, M, A> {
+impl<R, M, A> StationInput<R, M, A> {
     /// The same input with another representation of requests, messages and replies.
     #[inline]
     pub fn map<R2, M2, A2>(
@@ -47,29 +47,31 @@ impl<R, M, A> Told<R, M, A> {
         request: impl FnOnce(R) -> R2,
         msg: impl FnOnce(M) -> M2,
         reply: impl FnOnce(A) -> A2,
-    ) -> Told<R2, M2, A2> {
+    ) -> StationInput<R2, M2, A2> {
         match self {
-            Told::Start => Told::Start,
-            Told::Ask { slot, request: it } => Told::Ask { slot, request: request(it) },
-            Told::Message { from, msg: it } => Told::Message { from, msg: msg(it) },
-            Told::Memory { reply: it } => Told::Memory { reply: reply(it) },
-            Told::Timer(class) => Told::Timer(class),
-            Told::Evict(way) => Told::Evict(way),
-            Told::Tick(elapsed) => Told::Tick(elapsed),
+            StationInput::Start => StationInput::Start,
+            StationInput::Request { slot, request: it } => {
+                StationInput::Request { slot, request: request(it) }
+            }
+            StationInput::Message { from, msg: it } => StationInput::Message { from, msg: msg(it) },
+            StationInput::Memory { reply: it } => StationInput::Memory { reply: reply(it) },
+            StationInput::Timer(class) => StationInput::Timer(class),
+            StationInput::Evict(way) => StationInput::Evict(way),
+            StationInput::Tick(elapsed) => StationInput::Tick(elapsed),
         }
     }
 
     /// The same input, borrowed.
     #[inline]
-    pub fn as_ref(&self) -> Told<&R, &M, &A> {
+    pub fn as_ref(&self) -> StationInput<&R, &M, &A> {
         match self {
-            Told::Start => Told::Start,
-            Told::Ask { slot, request } => Told::Ask { slot: *slot, request },
-            Told::Message { from, msg } => Told::Message { from: *from, msg },
-            Told::Memory { reply } => Told::Memory { reply },
-            Told::Timer(class) => Told::Timer(*class),
-            Told::Evict(way) => Told::Evict(*way),
-            Told::Tick(elapsed) => Told::Tick(*elapsed),
+            StationInput::Start => StationInput::Start,
+            StationInput::Request { slot, request } => StationInput::Request { slot: *slot, request },
+            StationInput::Message { from, msg } => StationInput::Message { from: *from, msg },
+            StationInput::Memory { reply } => StationInput::Memory { reply },
+            StationInput::Timer(class) => StationInput::Timer(*class),
+            StationInput::Evict(way) => StationInput::Evict(*way),
+            StationInput::Tick(elapsed) => StationInput::Tick(*elapsed),
         }
     }
 }
@@ -116,29 +118,29 @@ impl<P: Protocol> Nodes<P> {
         &self,
         station: &mut Station<P>,
         at: At,
-        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        input: &StationInput<&Request, &P::Msg, &MemoryReply>,
         fx: &mut Effects<P::Msg>,
         driver: &mut impl Driver<P>,
     ) -> Result<(), String> {
         fx.clear();
         let world = self.world();
-        match *told {
-            Told::Start => station.start(world, fx),
-            Told::Ask { slot, request } => {
+        match *input {
+            StationInput::Start => station.start(world, fx),
+            StationInput::Request { slot, request } => {
                 station.request_choosing(slot, request, world, fx, |node, set, touched| {
                     driver.victim(at, node, set, touched)
                 });
             }
-            Told::Message { from, msg } => {
+            StationInput::Message { from, msg } => {
                 let from = self.ids()[from as usize];
                 station.message_choosing(from, msg, world, fx, |node, set, touched| {
                     driver.victim(at, node, set, touched)
                 });
             }
-            Told::Memory { reply } => station.memory(reply, world, fx),
-            Told::Timer(class) => station.timer(class, world, fx),
-            Told::Evict(way) => station.evict(way, world, fx),
-            Told::Tick(elapsed) => station.tick(elapsed, world, fx),
+            StationInput::Memory { reply } => station.memory(reply, world, fx),
+            StationInput::Timer(class) => station.timer(class, world, fx),
+            StationInput::Evict(way) => station.evict(way, world, fx),
+            StationInput::Tick(elapsed) => station.tick(elapsed, world, fx),
         }
         if !fx.touches.is_empty() {
             driver.touched(at, &fx.touches);

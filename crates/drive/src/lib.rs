@@ -2,7 +2,7 @@
 //!
 //! [`Nodes::tell`] gives a station an input and hands the effects to a [`Driver`], in a
 //! fixed order. The simulator, the explorer and the random tester use it. So does
-//! [`Plain`], which carries all effects out in one order until none is left. A driver
+//! [`MinimalDriver`], which carries all effects out in one order until none is left. A driver
 //! only chooses when an input arrives, in which order, and which way is evicted.
 //!
 //! This crate knows no durations. The plain engine in the tests of `explore` does not use
@@ -15,9 +15,9 @@ mod nodes;
 mod plain;
 mod record;
 
-pub use interpreter::{Driver, Told};
+pub use interpreter::{Driver, StationInput};
 pub use machine::Machine;
 pub use messages::Messages;
 pub use nodes::{At, Nodes, serve};
-pub use plain::{Ahead, Plain, Stage, Under};
+pub use plain::{InputOf, MinimalDriver, PendingInputs, StationStore};
 pub use record::Record;

@@ -1,8 +1,8 @@
 //! Stations and memory as values.
 
-use crate::interpreter::Told;
+use crate::interpreter::StationInput;
 use crate::nodes::{At, Nodes, serve};
-use crate::plain::{Ahead, Plain, Stage, Under};
+use crate::plain::{InputOf, MinimalDriver, PendingInputs, StationStore};
 use crate::record::Record;
 use proto::{
     Agent, Boundary, Effects, KernelId, Key, LineAddr, LineData, MemoryOp, MemoryReply, Node as _, PlanKey,
@@ -33,9 +33,9 @@ impl<P: Protocol> Machine<P> {
     ///
     /// # Errors
     /// The rule that the protocol violates.
-    pub fn plain(self) -> Result<Plain<Self>, Arc<str>> {
+    pub fn plain(self) -> Result<MinimalDriver<Self>, Arc<str>> {
         let timers = vec![0; self.stations.len()];
-        let mut plain = Plain::new(self, Slot(0), timers);
+        let mut plain = MinimalDriver::new(self, Slot(0), timers);
         plain.start()?;
         Ok(plain)
     }
@@ -76,16 +76,16 @@ impl<P: Protocol> Machine<P> {
     pub fn record(
         &mut self,
         at: At,
-        told: &Told<&Request, &P::Msg, &MemoryReply>,
+        input: &StationInput<&Request, &P::Msg, &MemoryReply>,
     ) -> Result<Record<P>, String> {
         let mut record = Record::default();
         let station = &mut self.stations[at as usize];
-        self.nodes.tell(station, at, told, &mut self.fx, &mut record)?;
+        self.nodes.tell(station, at, input, &mut self.fx, &mut record)?;
         Ok(record)
     }
 }
 
-impl<P: Protocol> Stage for Machine<P> {
+impl<P: Protocol> StationStore for Machine<P> {
     type Request = Request;
     type Msg = P::Msg;
     type Reply = MemoryReply;
@@ -116,13 +116,18 @@ impl<P: Protocol> Stage for Machine<P> {
         *request
     }
 
-    fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
-        let record = self.record(at, &told.as_ref())?;
+    fn tell(
+        &mut self,
+        at: At,
+        input: InputOf<Self>,
+        ahead: &mut PendingInputs<Self>,
+    ) -> Result<(), Arc<str>> {
+        let record = self.record(at, &input.as_ref())?;
         for (to, msg) in record.sends {
-            ahead.push(to, Told::Message { from: at, msg });
+            ahead.push(to, StationInput::Message { from: at, msg });
         }
         for op in &record.memory {
-            ahead.push(at, Told::Memory { reply: self.serve(op) });
+            ahead.push(at, StationInput::Memory { reply: self.serve(op) });
         }
         record.timers.into_iter().for_each(|class| ahead.arm(at, class));
         record.replies.into_iter().for_each(|(slot, data)| ahead.answer(slot, data));

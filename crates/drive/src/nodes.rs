@@ -1,7 +1,7 @@
 //! The controllers of a machine, and the constants that their steps share.
 
 use proto::{
-    Agent, ArrayUse, Boundary, Fitted, Homes, KernelId, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
+    Agent, ArrayUse, Boundary, Homes, KernelId, KindLevel, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
     PlanKey, Protocol, Request, Settings, Setup, Station, Topology, World,
 };
 
@@ -47,7 +47,7 @@ impl<P: Protocol> Nodes<P> {
 
     /// The level of a kind of controller.
     #[must_use]
-    pub fn level(&self, kind: u8) -> &Fitted {
+    pub fn level(&self, kind: u8) -> &KindLevel {
         self.setup.levels.of(kind)
     }
 

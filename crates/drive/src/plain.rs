@@ -1,7 +1,7 @@
 //! The smallest driver. It carries effects out in the order in which they were sent,
 //! until none is left.
 
-use crate::interpreter::Told;
+use crate::interpreter::StationInput;
 use crate::nodes::At;
 use core::fmt::Debug;
 use proto::{Agent, Boundary, KernelId, PlanKey, Request, Slot, Symbol as _, TimerClass, Way};
@@ -21,10 +21,11 @@ const PERIODIC: u8 = {
 };
 
 /// An outstanding input in the representation of a stage.
-pub type Under<S> = Told<<S as Stage>::Request, <S as Stage>::Msg, <S as Stage>::Reply>;
+pub type InputOf<S> =
+    StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
 /// A store of stations and memory, as values or as numbers of values.
-pub trait Stage {
+pub trait StationStore {
     /// A request.
     type Request: Debug;
     /// A message.
@@ -33,16 +34,17 @@ pub trait Stage {
     type Reply: Debug;
     /// The bytes of a line.
     type Data: Clone + Debug;
-    /// How many controllers there are.
+    /// The number of controllers.
     fn count(&self) -> At;
-    /// Does the protocol look at the clock?
+    /// Whether the protocol is clocked.
     fn is_clocked(&self) -> bool;
-    /// Where an operation of an agent goes.
+    /// The position of the controller that an operation of an agent enters.
     ///
     /// # Errors
     /// If the machine has no such controller.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, and where they go.
+    /// The requests of a step of a kernel's boundary, with their agents and the positions
+    /// that they enter.
     ///
     /// # Errors
     /// If an agent has no entry.
@@ -59,16 +61,17 @@ pub trait Stage {
     ///
     /// # Errors
     /// The rule that the protocol violates.
-    fn tell(&mut self, at: At, told: Under<Self>, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>>;
+    fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
+    -> Result<(), Arc<str>>;
     /// A way that may be evicted, if an input waits for one.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
 /// The outstanding inputs of all stations.
 #[derive(Debug)]
-pub struct Ahead<S: Stage + ?Sized> {
+pub struct PendingInputs<S: StationStore + ?Sized> {
     /// Messages and replies of memory, in the order in which they were sent.
-    queue: VecDeque<(At, Under<S>)>,
+    queue: VecDeque<(At, InputOf<S>)>,
     /// The running timers by node, a bit a class.
     timers: Vec<u8>,
     /// The outstanding request, and its answer.
@@ -76,10 +79,10 @@ pub struct Ahead<S: Stage + ?Sized> {
     answer: Option<Option<S::Data>>,
 }
 
-impl<S: Stage + ?Sized> Ahead<S> {
+impl<S: StationStore + ?Sized> PendingInputs<S> {
     /// Adds a message or a reply of memory.
-    pub fn push(&mut self, to: At, told: Under<S>) {
-        self.queue.push_back((to, told));
+    pub fn push(&mut self, to: At, input: InputOf<S>) {
+        self.queue.push_back((to, input));
     }
 
     /// Arms a timer.
@@ -98,21 +101,26 @@ impl<S: Stage + ?Sized> Ahead<S> {
 /// The smallest driver, with one order of all inputs. Inputs that are outstanding when
 /// a request is answered come as late as possible.
 #[derive(Debug)]
-pub struct Plain<S: Stage> {
+pub struct MinimalDriver<S: StationStore> {
     /// The stations and memory.
     pub stage: S,
-    ahead: Ahead<S>,
+    ahead: PendingInputs<S>,
     /// The number of outstanding inputs from before the last answer.
     late: usize,
     /// The node whose periodic timer was the last to expire.
     turn: usize,
 }
 
-impl<S: Stage> Plain<S> {
+impl<S: StationStore> MinimalDriver<S> {
     /// A driver that starts from the state of a stage. It makes all requests under one
     /// slot. `timers` are the running timers of each node, a bit a class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
-        Plain { stage, ahead: Ahead { queue: VecDeque::new(), timers, slot, answer: None }, late: 0, turn: 0 }
+        MinimalDriver {
+            stage,
+            ahead: PendingInputs { queue: VecDeque::new(), timers, slot, answer: None },
+            late: 0,
+            turn: 0,
+        }
     }
 
     /// Gives every station its first input.
@@ -121,7 +129,7 @@ impl<S: Stage> Plain<S> {
     /// The rule that the protocol violates.
     pub fn start(&mut self) -> Result<(), Arc<str>> {
         let count = self.stage.count();
-        (0..count).try_for_each(|at| self.stage.tell(at, Told::Start, &mut self.ahead))
+        (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
     }
 
     /// The running timers by node, a bit a class.
@@ -160,14 +168,14 @@ impl<S: Stage> Plain<S> {
     fn ask_at(&mut self, at: At, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
         let request = self.stage.write(request);
         self.ahead.answer = None;
-        self.ahead.push(at, Told::Ask { slot: self.ahead.slot, request });
+        self.ahead.push(at, StationInput::Request { slot: self.ahead.slot, request });
         for _ in 0..STEPS_MAX {
             if let Some(data) = self.ahead.answer.clone() {
                 self.late = self.ahead.queue.len();
                 return Ok(data);
             }
-            if let Some((at, told)) = self.next() {
-                self.stage.tell(at, told, &mut self.ahead)?;
+            if let Some((at, input)) = self.next() {
+                self.stage.tell(at, input, &mut self.ahead)?;
                 continue;
             }
             let periodic = self.periodic();
@@ -175,8 +183,8 @@ impl<S: Stage> Plain<S> {
                 break;
             }
             self.pass_time()?;
-            if let Some((at, told)) = periodic {
-                self.stage.tell(at, told, &mut self.ahead)?;
+            if let Some((at, input)) = periodic {
+                self.stage.tell(at, input, &mut self.ahead)?;
             }
         }
         Err(Arc::from("a request is never answered, although no other request is outstanding"))
@@ -188,15 +196,15 @@ impl<S: Stage> Plain<S> {
     /// The rule that the protocol violates, or that the machine never becomes quiet.
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
-            let Some((at, told)) = self.next() else { return Ok(()) };
-            self.stage.tell(at, told, &mut self.ahead)?;
+            let Some((at, input)) = self.next() else { return Ok(()) };
+            self.stage.tell(at, input, &mut self.ahead)?;
         }
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
     /// The next input. A late one comes only if no other is left, or if it precedes the
     /// next one on the same channel.
-    fn next(&mut self) -> Option<(At, Under<S>)> {
+    fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {
             self.late = self.late.saturating_sub(1);
@@ -214,27 +222,27 @@ impl<S: Stage> Plain<S> {
             return Ok(());
         }
         let count = self.stage.count();
-        (0..count).try_for_each(|at| self.stage.tell(at, Told::Tick(1), &mut self.ahead))
+        (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
     }
 
     /// The expiry of a timer that runs forever. Several such timers take turns.
-    fn periodic(&mut self) -> Option<(At, Under<S>)> {
+    fn periodic(&mut self) -> Option<(At, InputOf<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
         let node = (1..=count).map(|step| (self.turn + step) % count).find(|&n| timers[n] & PERIODIC != 0)?;
         self.turn = node;
-        Some((node as At, Told::Timer(take(&mut timers[node], PERIODIC))))
+        Some((node as At, StationInput::Timer(take(&mut timers[node], PERIODIC))))
     }
 
     /// The expiry of another timer, or the eviction of a way for an input that waits.
-    fn choice(&mut self) -> Option<(At, Under<S>)> {
+    fn choice(&mut self) -> Option<(At, InputOf<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];
             if *timers & !PERIODIC != 0 {
-                return Some((node as At, Told::Timer(take(timers, !PERIODIC))));
+                return Some((node as At, StationInput::Timer(take(timers, !PERIODIC))));
             }
             if let Some(way) = self.stage.wanted(node as At) {
-                return Some((node as At, Told::Evict(way)));
+                return Some((node as At, StationInput::Evict(way)));
             }
         }
         None
@@ -250,12 +258,12 @@ fn take(timers: &mut u8, of: u8) -> TimerClass {
 
 /// Whether two inputs come to the same node from the same sender.
 fn is_same_channel<R, M, A>(
-    (to, told): &(At, Told<R, M, A>),
-    (other_to, other): &(At, Told<R, M, A>),
+    (to, input): &(At, StationInput<R, M, A>),
+    (other_to, other): &(At, StationInput<R, M, A>),
 ) -> bool {
-    let is_same = match (told, other) {
-        (Told::Message { from, .. }, Told::Message { from: other, .. }) => from == other,
-        (Told::Memory { .. }, Told::Memory { .. }) => true,
+    let is_same = match (input, other) {
+        (StationInput::Message { from, .. }, StationInput::Message { from: other, .. }) => from == other,
+        (StationInput::Memory { .. }, StationInput::Memory { .. }) => true,
         _ => false,
     };
     to == other_to && is_same

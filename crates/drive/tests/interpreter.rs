@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
-use drive::{At, Driver, Machine, Nodes, Record, Told};
+use drive::{At, Driver, Machine, Nodes, Record, StationInput};
 use proto::issue::IssueRule;
 use proto::{
     Agent, ArrayId, ByteMask, Channels, Claim, Controller, Cx, Disposition, Effects, Hints, Homes, Info,
@@ -210,7 +210,7 @@ fn tell<P: Protocol>(op: Op, evicts: bool) -> (Result<(), String>, Vec<&'static 
     let nodes = nodes::<P>();
     let mut driver = Calls { evicts, ..Calls::default() };
     let mut station = nodes.fresh(0);
-    let input = Told::Ask { slot: Slot(0), request: &request(op) };
+    let input = StationInput::Request { slot: Slot(0), request: &request(op) };
     let done = nodes.tell(&mut station, 0, &input, &mut Effects::default(), &mut driver);
     (done, driver.calls)
 }
@@ -236,7 +236,7 @@ fn a_way_goes_to_the_input_that_waits_for_it_longest() {
     let mut driver = Calls::default();
     for slot in (0..3).map(Slot) {
         driver.evicts = slot == Slot(2);
-        let input = Told::Ask { slot, request: &request };
+        let input = StationInput::Request { slot, request: &request };
         assert_eq!(nodes.tell(&mut station, 0, &input, &mut fx, &mut driver), Ok(()));
     }
     assert_eq!(driver.answered, [Slot(0), Slot(1), Slot(2)]);
@@ -266,7 +266,7 @@ fn the_smallest_driver_reports_a_request_that_is_never_answered() {
 #[test]
 fn a_record_holds_the_effects_of_a_step_with_positions() {
     let mut machine = Machine::new(nodes::<Ports>());
-    let input = Told::Ask { slot: Slot(7), request: &request(Op::Fence) };
+    let input = StationInput::Request { slot: Slot(7), request: &request(Op::Fence) };
     let record: Record<Ports> = machine.record(0, &input).expect("no rule is violated");
     assert_eq!(record.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [1]);
     assert_eq!((record.memory.len(), &record.timers[..]), (1, &[TimerClass::Drain][..]));

@@ -24,14 +24,14 @@
 //!   steps stations and caches the results.
 //!
 //! ```
-//! use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+//! use explore::{Requirements, Bounds, Explorer, Limits, Placement, Subject};
 //! use proto::WritePolicy::Combining;
 //! let (_, text) = explore::corpus::SHIPPED.iter().find(|(path, _)| *path == "hrf/fig6.litmus").expect("shipped");
 //! let program = litmus::parse::parse(text)?;
 //! let mut explorer = Explorer::new(&Subject::of::<zoo::vi::Vi>(), Bounds::new(Combining, Combining), None);
 //! let placement = Placement::spread(&program);
 //! let found = explorer
-//!     .explore(&program, &placement, &Asked::default(), &mut Limits::default())
+//!     .explore(&program, &placement, &Requirements::default(), &mut Limits::default())
 //!     .expect("the machine has all that the program needs");
 //! assert_eq!(found.outcomes, [vec![1, 1]].into());
 //! assert_eq!(found.violation, None);
@@ -60,7 +60,7 @@ pub use machine::thread::SILENT_MAX;
 pub use mutants::rows::RowName;
 pub use programs::{Programs, claim, corpus};
 pub use search::engine::{Incomplete, Limits};
-pub use search::replay::{End, LEFT_OUT, Replay, STUCK, Step};
-pub use search::{Asked, Exploration, Explorer, Fault, Violation, show};
+pub use search::replay::{End, FILTERED_OUT, NO_MOVE_LEFT, Replay, Step};
+pub use search::{Exploration, Explorer, Fault, Requirements, Violation, show};
 pub use subject::Subject;
 pub use trace::{Trace, chart};

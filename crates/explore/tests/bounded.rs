@@ -24,7 +24,7 @@ fn verified(protocol: &str) -> Verification {
         shipped.into_iter().filter(|test| folders.iter().any(|f| test.name.starts_with(f))).collect();
     tests.extend(corpus::messages(&claims).into_iter().step_by(GENERATED_STEP));
     tests.extend(
-        corpus::made(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false)
+        corpus::generated(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false)
             .into_iter()
             .step_by(GENERATED_STEP),
     );

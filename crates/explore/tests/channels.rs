@@ -5,7 +5,7 @@ mod toys;
 use std::collections::BTreeSet;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use proto::parts::Host;
 use proto::{Agent, Channels, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
@@ -51,10 +51,12 @@ fn an_older_store_may_arrive_last_on_unordered_channels() {
     let placement = Placement::spread(program);
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Combining);
     let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
-    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    let found =
+        vi.explore(program, &placement, &Requirements::default(), &mut Limits::default()).expect("it fits");
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![2]])));
     let mut loose = Explorer::new(&Subject::of::<Loose>(), bounds, None);
-    let found =
-        loose.explore(program, &placement, &Asked::default(), &mut Limits::default()).expect("it fits");
+    let found = loose
+        .explore(program, &placement, &Requirements::default(), &mut Limits::default())
+        .expect("it fits");
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![1], vec![2]])));
 }

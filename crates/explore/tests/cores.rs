@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test, Verification};
-use explore::{Asked, Bounds, Explorer, Limits, Outcome, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Outcome, Placement, Requirements, Subject};
 use proto::WritePolicy;
 use proto::issue::IssueRule;
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
     let placement = Placement::spread(&program);
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through).core(core);
     let mut explorer = Explorer::new(&Subject::of::<NoL1>(), bounds, None);
-    let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("supported");
     assert!(found.incomplete.is_none() && found.violation.is_none(), "{}", test.name);
     found.outcomes

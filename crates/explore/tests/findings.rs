@@ -7,7 +7,7 @@
 use explore::claim::Claim;
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Placement, Subject, Trace, chart};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Trace, chart};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Explo
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model covers it");
-    let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
+    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
     assert!(asked.allowed.is_some(), "it is free of races");
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
@@ -119,7 +119,7 @@ fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
         let program = litmus::parse::parse(MIXED).expect("it is a test");
         let claim = Claim::of("opencl").expect("a known model");
         let promise = claim.promise(&program, &mut || false).expect("the model covers it");
-        let asked = Asked { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
+        let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
         let apart = Placement {
             agents: vec![proto::Agent::Cu(0), proto::Agent::Cu(1)],
             ..Placement::spread(&program)

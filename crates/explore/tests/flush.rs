@@ -3,7 +3,9 @@
 
 use explore::claim::Claim;
 use explore::verify::Test;
-use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Subject, corpus};
+use explore::{
+    Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Requirements, Subject, corpus,
+};
 use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -85,18 +87,18 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
-    let explore = |placement: &Placement, mutation, asked: &Asked<'_>| -> Option<Exploration> {
+    let explore = |placement: &Placement, mutation, asked: &Requirements<'_>| -> Option<Exploration> {
         Explorer::new(&Subject::of::<P>(), bounds, mutation)
             .explore(&program, placement, asked, &mut Limits::default())
             .ok()
     };
     test.placements.iter().any(|placement| {
-        let all = Asked { allowed: None, may_block: promise.may_block };
+        let all = Requirements { allowed: None, may_block: promise.may_block };
         let Some(found) = explore(placement, Some(mutation), &all) else { return false };
         let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
         // The fault alone is the reason: the protocol itself passes, and with the fault a
         // search with the allowed outcomes reports the violation.
-        let asked = Asked { allowed: Some(allowed), ..all };
+        let asked = Requirements { allowed: Some(allowed), ..all };
         let fault = |mutation| {
             let violation = explore(placement, mutation, &asked).and_then(|found| found.violation);
             violation.map(|violation| violation.fault)

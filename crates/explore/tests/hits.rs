@@ -5,7 +5,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Controller, Cx, Disposition, Hit, Homes, Info, Input, Load, NodeId, Op, PlanKey,
@@ -54,7 +54,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for FaultyCache {
         }
         Some(hit)
     }
-    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 macro_rules! faulty_hits {
@@ -113,7 +113,7 @@ fn why<P: Protocol>() -> Option<(Fault, String)> {
     let placement = Placement { lines: vec![0, 0], ..Placement::spread(program) };
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("it fits").violation.map(|violation| (violation.fault, violation.why))
 }
 

@@ -2,7 +2,7 @@
 //! between different scopes, one of which includes the other, although their claims do not
 //! require it.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject, corpus, show};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject, corpus, show};
 use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 use litmus::program::{Instr, Level, Program, Value};
@@ -112,7 +112,7 @@ fn wrong<'a, P: Protocol>(
         let is_small = asks.orders_data && asks.program.threads.len() == 2;
         let explorer = if is_small { &mut evicting } else { &mut tight };
         for placement in &asks.placements {
-            let asked = Asked { allowed: Some(&asks.allowed), may_block: asks.may_block };
+            let asked = Requirements { allowed: Some(&asks.allowed), may_block: asks.may_block };
             let found = explorer.explore(&asks.program, placement, &asked, &mut Limits::default());
             let found = found.expect("a supported program");
             assert_eq!(found.incomplete, None);

@@ -2,7 +2,7 @@
 //! the host's writes.
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
 /// Leaves copies of its line in all caches of the protocol. The command processor enters at
@@ -27,7 +27,7 @@ fn explore<P: Protocol>(mutation: Option<Mutation>) -> Exploration {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
     let placement = Placement::spread(program);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
 }
 

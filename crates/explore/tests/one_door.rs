@@ -4,7 +4,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, End, Explorer, Limits, Move, Placement, Subject};
+use explore::{Bounds, End, Explorer, Limits, Move, Placement, Requirements, Subject};
 use proto::parts::Host;
 use proto::{Agent, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
@@ -60,7 +60,7 @@ fn a_work_group_is_resumed_on_a_unit_with_the_same_entry() {
     assert_eq!(drawn.end, End::Goes);
     assert_eq!(drawn.steps[1].lanes, (0, 0), "both enter the first cache");
     assert_eq!(drawn.steps[1].notes, ["P0: acquire of its compute unit is done"]);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("supported");
     assert_eq!((found.violation, found.outcomes), (None, [vec![1]].into()));
 }

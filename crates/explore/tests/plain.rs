@@ -6,7 +6,7 @@
 //! would count once: that could hide a difference of one, and cannot make two different counts
 //! equal by itself.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::generate::{self, Bound, Kind};
 use litmus::program::{
     Access, BinaryOp, Builder, Dialect, Expr, Instr, Level, LocId, Order, Program, Prop, RmwOp, Scopes, Term,
@@ -54,7 +54,7 @@ struct Plain<P: Protocol> {
     ends: Mutex<BTreeSet<Vec<i64>>>,
 }
 
-type Told<'t, P> = &'t dyn Fn(&mut Station<P>, World<'_, P>, &mut Effects<<P as Protocol>::Msg>);
+type StationInput<'t, P> = &'t dyn Fn(&mut Station<P>, World<'_, P>, &mut Effects<<P as Protocol>::Msg>);
 
 impl<P: Protocol> Plain<P> {
     fn node(&self, id: proto::NodeId) -> usize {
@@ -119,7 +119,7 @@ impl<P: Protocol> Plain<P> {
         }
     }
 
-    fn tell(&self, state: &mut State<P>, node: usize, told: Told<'_, P>) {
+    fn tell(&self, state: &mut State<P>, node: usize, told: StationInput<'_, P>) {
         let world = self.setup.world();
         let mut fx = Effects::default();
         told(&mut state.stations[node], world, &mut fx);
@@ -338,7 +338,7 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     let bounds = Bounds { queue_max: 64, ..bounds.in_full() };
     let (states, ends) = plain::<P>(program, placement, bounds);
     // Threads that wait for one another wait for ever.
-    let asked = Asked { allowed: None, may_block: true };
+    let asked = Requirements { allowed: None, may_block: true };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found =
         explorer.explore(program, placement, &asked, &mut Limits::default()).expect("a supported program");

@@ -7,7 +7,7 @@ use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Status, Test, Verification};
 use explore::{
-    Asked, Bounds, End, Exploration, Explorer, Fault, Limits, Move, Placement, Subject, Trace, corpus,
+    Bounds, End, Exploration, Explorer, Fault, Limits, Move, Placement, Requirements, Subject, Trace, corpus,
 };
 use litmus::program::{Instr, Level, Program, ThreadId};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
@@ -86,7 +86,7 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     let claim = Claim::of("drf").expect("a known model");
     let allowed =
         claim.promise(program, &mut || false).expect("the model evaluates it").allowed.expect("no race");
-    let asked = Asked { allowed: Some(&allowed), may_block: false };
+    let asked = Requirements { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
     let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), mutation);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
@@ -218,7 +218,7 @@ fn the_threads_of_a_work_group_are_preempted_together() {
     let mut explorer = Explorer::new(&subject, COMBINING.evicting().preempting(2), None);
     let drawn = explorer.replay(program, &placement, &[Move::Preempt { thread: 0 }]).expect("supported");
     assert_eq!(drawn.steps[0].text, "P0 and P1: preempted");
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("supported");
     assert_eq!((found.violation, found.outcomes), (None, [vec![1]].into()));
 }
@@ -238,7 +238,7 @@ fn work_groups_with_a_common_barrier_are_not_preempted() {
     let subject = Subject::named("vi").expect("a protocol");
     let explore = |preemptions: u8| {
         let mut explorer = Explorer::new(&subject, COMBINING.preempting(preemptions), None);
-        explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default())
+        explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default())
     };
     assert_eq!(explore(0).expect("they share a compute unit").violation, None);
     let why = explore(1).expect_err("they would be apart").to_string();

@@ -1,7 +1,7 @@
 //! The model of PTX, for PTX programs and for OpenCL programs that can be mapped to PTX.
 
 use explore::claim::{Claim, NoPromise, Promise};
-use explore::{Asked, Explorer, Fault, Limits, Placement, Subject, corpus, verify};
+use explore::{Explorer, Fault, Limits, Placement, Requirements, Subject, corpus, verify};
 use litmus::program::Program;
 use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
@@ -73,7 +73,7 @@ fn features_outside_ptx_have_no_promise() {
 /// The fault on any of the machines, if there is one.
 fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
     let allowed = asked(program).expect("PTX covers it").allowed.expect("of all programs");
-    let asked = Asked { allowed: Some(&allowed), may_block: true };
+    let asked = Requirements { allowed: Some(&allowed), may_block: true };
     let placement = Placement::spread(program);
     verify::machines().into_iter().find_map(|bounds| {
         let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use explore::claim::{Claim, NoPromise, Promise};
 use explore::verify::{self, Test};
 use explore::{
-    Asked, Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Subject, corpus, show,
+    Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Requirements, Subject, corpus, show,
 };
 use litmus::program::{Program, Term};
 use proto::issue::IssueRule;
@@ -54,7 +54,7 @@ fn promises<P: Protocol>(program: &Program) -> Vec<(Claim, Promise)> {
 
 fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) -> Exploration {
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that it needs")
 }
 

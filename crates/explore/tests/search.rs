@@ -2,7 +2,8 @@
 
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{
-    Asked, Bounds, End, Exploration, Explorer, Fault, Incomplete, Limits, Move, Placement, Subject, corpus,
+    Bounds, End, Exploration, Explorer, Fault, Incomplete, Limits, Move, Placement, Requirements, Subject,
+    corpus,
 };
 use litmus::program::Program;
 use proto::{Change, Mutation, OpClass, Plans, Protocol, Symbol, WritePolicy};
@@ -19,7 +20,7 @@ fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> 
     let program = program(path);
     let placement = Placement::spread(&program).paired(&program);
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    explorer.explore(&program, &placement, &Asked::default(), limits).expect("a supported program")
+    explorer.explore(&program, &placement, &Requirements::default(), limits).expect("a supported program")
 }
 
 /// Two work-groups pass two words to one another and back.
@@ -52,7 +53,7 @@ fn all_results_are_the_same_for_any_number_of_workers() {
         let program = litmus::parse::parse(PING_PONG).expect("it is a test");
         let placement = Placement::spread(&program).paired(&program);
         let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting().in_full(), None);
-        let asked = Asked { allowed: None, may_block: true };
+        let asked = Requirements { allowed: None, may_block: true };
         let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
         (found.states, found.transitions, found.depth, found.outcomes, found.rows, found.parts)
     };
@@ -69,7 +70,7 @@ fn a_counterexample_is_the_same_for_any_number_of_workers() {
         let placement = Placement::spread(&program).paired(&program);
         let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting(), None);
         let nothing = std::collections::BTreeSet::new();
-        let asked = Asked { allowed: Some(&nothing), may_block: false };
+        let asked = Requirements { allowed: Some(&nothing), may_block: false };
         let mut limits = Limits { workers, ..Limits::default() };
         let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
         found.violation.expect("no outcome is allowed")
@@ -89,7 +90,7 @@ fn immediate_answers_of_memory_change_no_verdict() {
                 let of = |bounds| {
                     let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, None);
                     let mut limits = Limits::default();
-                    explorer.explore(&test.program(), placement, &Asked::default(), &mut limits)
+                    explorer.explore(&test.program(), placement, &Requirements::default(), &mut limits)
                 };
                 let (merged, full) =
                     (of(bounds).expect("supported"), of(bounds.in_full()).expect("supported"));
@@ -220,12 +221,12 @@ fn a_protocol_that_never_flushes_fails() {
     let program = program("hrf/fig6.litmus");
     let placement = Placement::spread(&program);
     let good = Explorer::new(&Subject::of::<Vi>(), COMBINING, None)
-        .explore(&program, &placement, &Asked::default(), &mut Limits::default())
+        .explore(&program, &placement, &Requirements::default(), &mut Limits::default())
         .expect("a supported program");
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
     let mut explorer =
         Explorer::new(&Subject::of::<Vi>(), COMBINING, Some(Mutation { table: L1Plans::ID, change }));
-    let asked = Asked { allowed: Some(&good.outcomes), may_block: false };
+    let asked = Requirements { allowed: Some(&good.outcomes), may_block: false };
     let found =
         explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");
     let violation = found.violation.expect("a test detects it");
@@ -259,7 +260,7 @@ fn the_commutative_hint_reaches_the_plans_of_a_protocol() {
         let program = litmus::parse::parse(&text(suffix)).expect("it is a test");
         let placement = Placement::spread(&program).paired(&program);
         let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING, None);
-        let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+        let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
         let keys = found.expect("supported").keys;
         assert!(keys.iter().any(|key| key.op == OpClass::Update && key.commutative == commutative));
         assert!(keys.iter().all(|key| key.op != OpClass::Update || key.commutative == commutative));

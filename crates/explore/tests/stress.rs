@@ -1,7 +1,7 @@
 //! Random episodes on large machines: correct protocols pass, and faulty ones fail.
 
 use explore::Subject;
-use explore::stress::{Failure, Options, Stressed, stress};
+use explore::stress::{Failure, Options, StressReport, stress};
 use proto::{Change, Level, Mutation, OpClass, Order, PlanKey, Plans, Protocol, RowView, Symbol as _};
 use zoo::Visit;
 use zoo::vi::{L1Plans, Step, Vi};
@@ -47,8 +47,8 @@ fn without_action(table: &str, event: &str, state: &str, action: &str) -> Mutati
 struct Unchanged;
 
 impl Visit for Unchanged {
-    type Output = Stressed;
-    fn visit<P: Protocol>(self) -> Stressed {
+    type Output = StressReport;
+    fn visit<P: Protocol>(self) -> StressReport {
         stress(&Subject::of::<P>(), &options(None)).expect("episodes exist for its claim")
     }
 }
@@ -80,8 +80,8 @@ fn every_protocol_passes() {
 struct OnChiplets(u16);
 
 impl Visit for OnChiplets {
-    type Output = Stressed;
-    fn visit<P: Protocol>(self) -> Stressed {
+    type Output = StressReport;
+    fn visit<P: Protocol>(self) -> StressReport {
         let options = Options { episodes: 64, chiplets: self.0, ..options(None) };
         stress(&Subject::of::<P>(), &options).expect("episodes exist for its claim")
     }
@@ -190,5 +190,5 @@ fn results_do_not_depend_on_the_number_of_jobs() {
 #[test]
 fn a_stopped_run_reports_its_progress() {
     let found = stress(&Subject::of::<Vi>(), &Options { stop: &|| true, ..options(None) }).expect("known");
-    assert_eq!(found, Stressed::default());
+    assert_eq!(found, StressReport::default());
 }

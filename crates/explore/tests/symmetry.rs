@@ -3,7 +3,7 @@
 //! outcomes up to names, and the same verdict.
 
 use explore::claim::Claim;
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use litmus::generate::{Bound, Generated, Kind, Op, ProgramSkeleton, programs};
 use litmus::program::{Term, Value};
 use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
@@ -169,14 +169,14 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         let placement =
             Placement { agents: agents.collect(), lines: generated.lines.clone(), stages: Vec::new() };
         let promise = claim.promise(&generated.program, &mut || false).expect("the model covers it");
-        let asked = Asked { allowed: None, may_block: promise.may_block };
+        let asked = Requirements { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {
-            let mut explore = |asked: &Asked<'_>| {
+            let mut explore = |asked: &Requirements<'_>| {
                 let found = explorer.explore(&generated.program, &placement, asked, &mut Limits::default());
                 found.expect("a supported program")
             };
             let all = explore(&asked);
-            let judged = explore(&Asked { allowed: promise.allowed.as_ref(), ..asked });
+            let judged = explore(&Requirements { allowed: promise.allowed.as_ref(), ..asked });
             // If a program races, two caches may hold a word at the end. They are flushed in
             // the order of their numbers, which depends on names.
             let named = |outcome: &Vec<Value>| {

@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject, corpus, show};
+use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject, corpus, show};
 use litmus::program::Program;
 use proto::WritePolicy;
 use zoo::vi_targeted::ViTargeted;
@@ -26,7 +26,7 @@ fn figure_6_fails_hrf_indirect() {
     let program = figure_6();
     let placement = Placement::spread(&program);
     let allowed = allowed("hrf-indirect").expect("the chain orders the accesses");
-    let asked = Asked { allowed: Some(&allowed), may_block: false };
+    let asked = Requirements { allowed: Some(&allowed), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting()] {
         let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), bounds, None);
         let found =
@@ -49,7 +49,7 @@ fn figure_6_races_under_hrf_direct() {
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");
     let claims = [Claim::of("hrf-direct").expect("a known model")];
-    tests.extend(corpus::made(&claims, true, 3, true, 1, &|| false).into_iter().step_by(7));
+    tests.extend(corpus::generated(&claims, true, 3, true, 1, &|| false).into_iter().step_by(7));
     let options = Options {
         jobs: 2,
         memory_bytes: 2 << 30,

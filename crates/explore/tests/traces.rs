@@ -7,7 +7,7 @@ use explore::claim::Claim;
 use explore::mutants;
 use explore::trace::{Obstacle, Verdict};
 use explore::verify::{self, Finding, Options, Test};
-use explore::{Asked, Bounds, End, Explorer, Fault, Limits, Move, Subject, Trace, Violation, corpus};
+use explore::{Bounds, End, Explorer, Fault, Limits, Move, Requirements, Subject, Trace, Violation, corpus};
 use proto::{Protocol, WritePolicy};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::Vi;
@@ -33,7 +33,8 @@ fn is_same<P: Protocol>(trace: &Trace) -> bool {
 /// are among them.
 fn of_hlrc() -> Vec<Trace> {
     let claims = [Claim::of("drf").expect("a known model")];
-    let tests = corpus::made(&claims, corpus::scopes_matter(&Subject::of::<Hlrc>()), 2, true, 1, &|| false);
+    let tests =
+        corpus::generated(&claims, corpus::scopes_matter(&Subject::of::<Hlrc>()), 2, true, 1, &|| false);
     found::<Hlrc>(&tests, COMBINING)
 }
 
@@ -98,7 +99,8 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
             let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
             let mut limits = Limits { states_max: 20_000, ..Limits::default() };
             let program = test.program();
-            let found = explorer.explore(&program, &test.placements[0], &Asked::default(), &mut limits);
+            let found =
+                explorer.explore(&program, &test.placements[0], &Requirements::default(), &mut limits);
             let Some(violation) = found.expect("supported").violation else { continue };
             let kind = violation.fault;
             let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models: Vec::new(), violation };
@@ -135,7 +137,7 @@ fn every_kind_of_fault_reproduces_and_is_told_apart() {
         };
         assert!(expected.contains(&verdict(&sound)), "{sound}");
         // Without memory for the exploration there is no verdict about all runs.
-        if trace.is_of_all_runs() {
+        if trace.concerns_all_runs() {
             let full = trace.replay(&subject, 0, &|| false).map(|replayed| replayed.end);
             assert!(matches!(&full, Err(Obstacle::Incomplete(_))) || kind == Fault::ThinAir, "{full:?}");
         }
@@ -156,7 +158,7 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let (program, placement) = (test.program(), apart.expect("at two caches"));
     let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
     let mut explore = |allowed| {
-        let asked = Asked { allowed, may_block: false };
+        let asked = Requirements { allowed, may_block: false };
         explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())
     };
     let without_model = explore(None).expect_err("any read is allowed");
@@ -181,7 +183,7 @@ fn every_generated_test_reads_back() {
     // The claims include remote operations and fences.
     let rsp = Subject::named("rsp").expect("a protocol");
     let claims = rsp.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
-    let tests = corpus::made(&claims.collect::<Vec<_>>(), true, 3, true, 1, &|| false);
+    let tests = corpus::generated(&claims.collect::<Vec<_>>(), true, 3, true, 1, &|| false);
     let mut changed = BTreeSet::new();
     let violation = Violation { fault: Fault::Deadlock, why: String::from("x"), moves: Vec::new() };
     for test in tests.iter().step_by(17) {
@@ -259,7 +261,7 @@ fn the_chart_shows_reads_and_reasons() {
     // Figure 6 races under the claim of `vi-targeted`, but not under HRF-indirect.
     let claims = [Claim::of("hrf-indirect").expect("a known model")];
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
-    let asked = Asked { allowed: allowed.as_ref(), may_block: false };
+    let asked = Requirements { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
     let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), COMBINING, None);
     let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut Limits::default());

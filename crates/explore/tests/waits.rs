@@ -3,7 +3,7 @@
 mod toys;
 
 use explore::verify::Test;
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use proto::parts::Host;
 use proto::{
     Agent, Controller, Cx, Disposition, Info, Input, NodeId, PlanKey, Protocol, Sharing, WritePolicy,
@@ -25,7 +25,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Remembers {
         self.1 |= is_request && matches!(done, Disposition::Stall(_));
         done
     }
-    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// `vi` with the cache that records waits.
@@ -70,11 +70,11 @@ fn a_parked_input_that_changes_its_controller_is_reported() {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
     let placement = Placement::spread(program);
     let mut explorer = Explorer::new(&Subject::of::<Memory>(), bounds, None);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     let violation = found.expect("it fits").violation.expect("the second load waits for the register");
     assert_eq!(violation.fault, Fault::Impossible);
     assert!(violation.why.contains("a parked input has changed the state"), "{}", violation.why);
     let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
-    let found = vi.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = vi.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     assert_eq!(found.expect("it fits").violation, None);
 }

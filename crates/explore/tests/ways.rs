@@ -1,7 +1,7 @@
 //! An input that waits for a way gets it, although waiting threads take or pin the only way
 //! again and again: in an L1 of one line, and in a bank of one line.
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Protocol, WritePolicy};
 
 /// A store needs the way of the peer's flag. The peer dirties the flag at each poll, so that
@@ -61,7 +61,7 @@ fn every_thread_gets_its_way<P: Protocol>(text: &str) {
     let bounds = Bounds { banks: 1, ..combining };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(&program);
-    let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("supported");
     assert_eq!((found.violation, found.incomplete), (None, None), "{}: {}", P::INFO.name, program.name);
 }

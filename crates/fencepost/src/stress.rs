@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-use explore::stress::{Options, Stressed};
+use explore::stress::{Options, StressReport};
 use lab::stress::complaint;
 use lab::verify::protocols;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn stress_one(
     name: &str,
     arguments: &StressArguments,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Stressed, String> {
+) -> Result<StressReport, String> {
     let episodes = usize::try_from(arguments.episodes).unwrap_or(usize::MAX);
     let bar = Progress::counting(episodes, &format!("episodes of {name}"));
     let options = Options {
@@ -60,8 +60,8 @@ fn stress_one(
     lab::stress::stress(name, &options)
 }
 
-fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
-    let Stressed { episodes, checked, operations, evictions, failure } = stressed;
+fn show(name: &str, stressed: &StressReport, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
+    let StressReport { episodes, checked, operations, evictions, failure } = stressed;
     let counted = |count: u64, noun: &str| counted(count as usize, noun);
     writeln!(
         out,
@@ -77,7 +77,7 @@ fn show(name: &str, stressed: &Stressed, seconds: f64, out: &mut dyn Write) -> R
     Ok(())
 }
 
-fn report(name: &str, stressed: &Stressed, seconds: f64) -> Value {
+fn report(name: &str, stressed: &StressReport, seconds: f64) -> Value {
     let failure = stressed.failure.as_ref().map(|failure| {
         let program =
             failure.program.iter().map(|(thread, steps)| json!({ "thread": thread, "operations": steps }));

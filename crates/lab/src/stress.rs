@@ -1,21 +1,21 @@
 //! The stress test of a protocol, and complaints about its result.
 
 use explore::Subject;
-use explore::stress::{self, Options, Stressed};
+use explore::stress::{self, Options, StressReport};
 use proto::words::{grouped, plural};
 
 /// Runs the stress test on the protocol of this name.
 ///
 /// # Errors
 /// A sentence, if there is no such protocol or the options are impossible.
-pub fn stress(protocol: &str, options: &Options<'_>) -> Result<Stressed, String> {
+pub fn stress(protocol: &str, options: &Options<'_>) -> Result<StressReport, String> {
     let subject = Subject::named(protocol).ok_or_else(|| format!("{protocol}: there is no such protocol"))?;
     stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 
 /// Complaints: an episode that fails, or episodes that did not run.
 #[must_use]
-pub fn complaint(protocol: &str, stressed: &Stressed, wanted: u64) -> Option<String> {
+pub fn complaint(protocol: &str, stressed: &StressReport, wanted: u64) -> Option<String> {
     match &stressed.failure {
         Some(failure) => {
             Some(format!("{protocol} fails with --seed {} --episodes 1: {}", failure.seed, failure.what))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use lab::litmus::{LOCATIONS, REGISTERS, program};
 use lab::run::program_on;
 use lab::systems::Systems;
@@ -49,7 +49,7 @@ fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let bounds = Bounds { core: IssueRule::Gpu, ..combining };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let asked = Asked { allowed: None, may_block: true };
+    let asked = Requirements { allowed: None, may_block: true };
     let mut limits = Limits { states_max: 300_000, ..Limits::default() };
     let found = explorer.explore(test, &Placement::spread(test), &asked, &mut limits).ok()?;
     found.incomplete.is_none().then_some(found.outcomes)

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Move, Placement, Subject, Trace};
+use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Subject, Trace};
 use lab::replay::replay_as;
 use lab::systems::Systems;
 use proto::{Protocol, WritePolicy};
@@ -47,7 +47,7 @@ fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let placement = Placement::spread(program);
     let one_memory = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
     let allowed: BTreeSet<_> = one_memory.into_iter().map(|outcome| outcome.to_vec()).collect();
-    let asked = Asked { allowed: Some(&allowed), may_block: false };
+    let asked = Requirements { allowed: Some(&allowed), may_block: false };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found = explorer.explore(program, &placement, &asked, &mut Limits::default());
     let violation =

@@ -82,12 +82,12 @@ impl Homes {
     /// Whether the first touch of a page decides its chiplet.
     #[inline]
     #[must_use]
-    pub fn are_by_touch(&self) -> bool {
+    pub fn uses_first_touch(&self) -> bool {
         self.policy == PagePolicy::FirstTouch && self.chiplets.number() > 1
     }
 
     /// Places the page of `line` on a chiplet, unless it has been touched before.
-    /// Call it only if [`Homes::are_by_touch`].
+    /// Call it only if [`Homes::uses_first_touch`].
     pub fn touch(&mut self, line: LineAddr, chiplet: u16) {
         let (page, _) = self.lines_per_page.divide(line.0);
         let Some(next) = self.frames.get_mut(usize::from(chiplet)) else { return };
@@ -101,7 +101,7 @@ impl Homes {
     /// The chiplet of a line's page under interleaving. An untouched page has this
     /// chiplet too.
     #[must_use]
-    pub fn in_turn(&self, line: LineAddr) -> u16 {
+    pub fn interleaved_chiplet(&self, line: LineAddr) -> u16 {
         let (page, _) = self.lines_per_page.divide(line.0);
         self.chiplets.divide(page).1 as u16
     }
@@ -259,13 +259,17 @@ mod tests {
     #[test]
     fn the_first_touch_of_a_page_decides_and_later_ones_change_nothing() {
         let mut homes = homes(2, 2, 4, PagePolicy::FirstTouch);
-        assert!(homes.are_by_touch());
+        assert!(homes.uses_first_touch());
         homes.touch(LineAddr(5), 1);
         homes.touch(LineAddr(0), 1);
         homes.touch(LineAddr(7), 0);
         homes.touch(LineAddr(8), 0);
-        assert_eq!(homes.home(LineAddr(12)).chiplet, homes.in_turn(LineAddr(12)), "the page is untouched");
-        assert_eq!(homes.in_turn(LineAddr(12)), 1);
+        assert_eq!(
+            homes.home(LineAddr(12)).chiplet,
+            homes.interleaved_chiplet(LineAddr(12)),
+            "the page is untouched"
+        );
+        assert_eq!(homes.interleaved_chiplet(LineAddr(12)), 1);
         let home = |line| homes.home(LineAddr(line));
         assert_eq!(home(4), Home { chiplet: 1, bank: 2, index: 0 });
         assert_eq!(home(7), Home { chiplet: 1, bank: 3, index: 1 });
@@ -277,7 +281,7 @@ mod tests {
     fn one_chiplet_has_every_line_under_every_policy() {
         for &policy in PagePolicy::ALL {
             let homes = homes(1, 3, 4, policy);
-            assert!(!homes.are_by_touch());
+            assert!(!homes.uses_first_touch());
             for line in [0, 1, 2, 3, 64, 1000] {
                 let home = Home { chiplet: 0, bank: (line % 3) as u16, index: line / 3 };
                 assert_eq!(homes.home(LineAddr(line)), home);

@@ -56,7 +56,7 @@ impl Kind {
 
     /// The same kind, for controllers of its own chiplet only.
     #[must_use]
-    pub const fn of_its_own(self) -> Kind {
+    pub const fn serving_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }
     }
 
@@ -85,7 +85,7 @@ pub struct Beside {
 
 /// The level of a machine at which a kind of controller is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fitted {
+pub struct KindLevel {
     /// The name of the level.
     pub name: String,
     /// The part of the machine that has `banks` controllers each.
@@ -105,11 +105,11 @@ pub struct Fitted {
     banks: Divisor,
 }
 
-impl Fitted {
+impl KindLevel {
     /// A single level on a machine with one chiplet, for tests of parts.
     #[must_use]
-    pub fn alone(array: CacheShape, line_bytes: u16) -> Fitted {
-        Fitted {
+    pub fn alone(array: CacheShape, line_bytes: u16) -> KindLevel {
+        KindLevel {
             name: String::new(),
             per: Per::Cu,
             count: 1,
@@ -143,7 +143,7 @@ pub struct Levels {
     pub chiplets: u16,
     /// Bytes of a line.
     pub line_bytes: u16,
-    kinds: Vec<Fitted>,
+    kinds: Vec<KindLevel>,
 }
 
 impl Levels {
@@ -161,7 +161,7 @@ impl Levels {
     /// The level of a kind.
     #[inline]
     #[must_use]
-    pub fn of(&self, kind: u8) -> &Fitted {
+    pub fn of(&self, kind: u8) -> &KindLevel {
         &self.kinds[usize::from(kind)]
     }
 
@@ -232,7 +232,7 @@ impl Topology {
 }
 
 /// Finds the level of a kind.
-fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<Fitted, String> {
+fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<KindLevel, String> {
     let Kind { level: name, per, .. } = *kind;
     let refuse = |found: &str| {
         Err(format!("level `{name}` {found}, but protocol `{protocol}` expects {} there", kind.expected()))
@@ -271,7 +271,7 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
             Some(below as u8)
         }
     };
-    Ok(Fitted {
+    Ok(KindLevel {
         name: name.to_owned(),
         per: level.per,
         count: topology.count(level) as u16,
@@ -311,7 +311,7 @@ mod tests {
     const KINDS: &[Kind] = &[
         Kind::cache("Read", "read", Per::Cu).over("l2"),
         Kind::port("Write", "write", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet).over("l3").of_its_own(),
+        Kind::cache("L2", "l2", Per::Chiplet).over("l3").serving_own(),
         Kind::cache("L3", "l3", Per::Chiplet),
         Kind::port("Manager", "manager", Per::Machine),
     ];

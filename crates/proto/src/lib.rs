@@ -10,6 +10,7 @@
 mod boundary;
 mod clone_in_place;
 mod contract;
+mod delegate;
 mod divisor;
 mod effects;
 mod homes;
@@ -22,7 +23,6 @@ mod node;
 mod nodes;
 pub mod page;
 pub mod parts;
-mod passes_on;
 mod plan;
 mod queue;
 mod request;

@@ -209,7 +209,7 @@ impl Change {
 
 /// The result of the lookup of a row, with the seeded fault of that row, if any.
 #[derive(Clone, Copy, Debug)]
-pub struct Looked<S: 'static, A: 'static> {
+pub struct RowLookup<S: 'static, A: 'static> {
     /// The row.
     pub row: Row<S, A>,
     /// The action to leave out.

@@ -1,6 +1,6 @@
 //! The states that tables declare as special, and the reports of impossible actions.
 
-use drive::{Machine, Nodes, Record, Told};
+use drive::{Machine, Nodes, Record, StationInput};
 use proto::{
     ArrayId, ByteMask, Change, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation, NodeId, Op,
     Order, Protocol, Request, RowView, Scope, Slot, Station, Symbol, Table, Topology, WritePolicy,
@@ -8,7 +8,7 @@ use proto::{
 use zoo::Visit;
 use zoo::hlrc::published::{Hlrc, Msg};
 use zoo::hlrc::{BankTable, L1Table, LineEvent, LineState};
-use zoo::parts::{Answer, How, ToBank as Shared};
+use zoo::parts::{AccessSite, Answer, ToBank as Shared};
 use zoo::registration::{BankEvent, BankState, ToBank, ToL1};
 
 const L1: NodeId = NodeId { kind: 0, index: 0 };
@@ -32,7 +32,7 @@ impl SingleStation {
         self.machine.station(self.machine.nodes().position(self.id).expect("a node of the machine"))
     }
 
-    fn tell(&mut self, input: Told<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
+    fn tell(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
         let at = self.machine.nodes().position(self.id).expect("a node of the machine");
         self.machine.record(at, &input)
     }
@@ -40,7 +40,7 @@ impl SingleStation {
     /// Delivers a message of another node.
     fn message(&mut self, from: NodeId, msg: &Msg) -> Result<Record<Hlrc>, String> {
         let from = self.machine.nodes().position(from).expect("a node of the machine");
-        self.tell(Told::Message { from, msg })
+        self.tell(StationInput::Message { from, msg })
     }
 
     fn request(&mut self, op: Op, order: Order) -> Result<Record<Hlrc>, String> {
@@ -48,7 +48,7 @@ impl SingleStation {
         let (hints, array, issuer) = (Hints::default(), ArrayId(0), Issuer::default());
         let (line, data, scope) = (LINE, LineData::default(), Scope::work_group(0));
         let request = Request { op, order, scope, issuer, hints, array, line, mask, data };
-        self.tell(Told::Ask { slot: Slot(0), request: &request })
+        self.tell(StationInput::Request { slot: Slot(0), request: &request })
     }
 }
 
@@ -89,9 +89,9 @@ fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
     let mut l1 = SingleStation::new(L1, None);
     l1.request(Op::Store, Order::Plain).expect("a row for it");
     assert!(l1.station().is_quiet(), "the written line only waits for its timer");
-    let why = l1.station().unrest(true).expect("the policy writes dirty bytes out");
+    let why = l1.station().check_at_rest(true).expect("the policy writes dirty bytes out");
     assert!(why.contains("dirty bytes"), "{why}");
-    assert_eq!(l1.station().unrest(false), None);
+    assert_eq!(l1.station().check_at_rest(false), None);
 
     let mut bank = SingleStation::new(BANK, None);
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
@@ -101,7 +101,7 @@ fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
     let mut views = Vec::new();
     proto::Node::lines(&bank.station().node, &mut views);
     assert!(views.iter().any(|view| view.owns && !view.dirty.is_empty()), "{views:?}");
-    assert_eq!(bank.station().unrest(true), None, "bytes of a returned registration stay in the bank");
+    assert_eq!(bank.station().check_at_rest(true), None, "bytes of a returned registration stay in the bank");
 }
 
 /// Makes a bank register an L1 for the line.
@@ -109,7 +109,7 @@ fn register(bank: &mut SingleStation) {
     let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
     let fetch = bank.message(L1, &msg).expect("a row for it");
     let reply = MemoryReply { op: fetch.memory[0], data: LineData::default() };
-    let record = bank.tell(Told::Memory { reply: &reply }).expect("a row for it");
+    let record = bank.tell(StationInput::Memory { reply: &reply }).expect("a row for it");
     let l1 = bank.machine.nodes().position(L1);
     assert!(record.sends.iter().any(|(to, msg)| Some(*to) == l1 && proto::Message::name(msg) == "Grant"));
 }
@@ -140,8 +140,9 @@ fn a_posted_access_to_a_registered_line_is_reported() {
     let mut bank = SingleStation::new(BANK, None);
     register(&mut bank);
     let (mask, data, other) = (ByteMask::range(0, 4), LineData::default(), NodeId { kind: 0, index: 1 });
-    let (op, how, answer) = (Op::Store, How::Anywhere, Answer::Posted { parity: false });
-    let posted = Msg::Bank(Shared::Access { line: LINE, mask, data, op, how, answer, asker: other }.into());
+    let (op, site, answer) = (Op::Store, AccessSite::Anywhere, Answer::Posted { parity: false });
+    let posted =
+        Msg::Bank(Shared::Access { line: LINE, mask, data, op, site, answer, requester: other }.into());
     let why = bank.message(other, &posted).expect_err("no row forwards it");
     assert_eq!(why, "L2[0]: a posted write is not forwarded");
 }

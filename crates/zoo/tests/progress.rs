@@ -1,13 +1,13 @@
 //! No request starves, however often other agents acquire, access the line below or take
 //! ways meanwhile.
 
-use drive::{At, Machine, Nodes, Record, Told};
+use drive::{At, Machine, Nodes, Record, StationInput};
 use proto::{
     Agent, ByteMask, Homes, Level, LineAddr, LineData, MemoryReply, NodeId, Op, Order, PlanKey, Request, Rmw,
     RmwKind, Scope, Slot, Topology, Width, WritePolicy,
 };
 use std::collections::VecDeque;
-use zoo::parts::{Answer, BANK, FIRST, How, ToBank, ToL1};
+use zoo::parts::{AccessSite, Answer, BANK, FIRST, ToBank, ToL1};
 use zoo::vi::Vi;
 use zoo::vi::protocol::Msg;
 
@@ -28,7 +28,7 @@ impl SingleStation {
         SingleStation { at: at(&nodes), machine: Machine::new(nodes) }
     }
 
-    fn tell(&mut self, input: Told<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
+    fn tell(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
         self.machine.record(self.at, &input).expect("no rule is violated")
     }
 }
@@ -72,11 +72,11 @@ fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
     let mut sent: VecDeque<Msg> = VecDeque::new();
     let mut free = true;
     let access = request(op, Order::Relaxed, Level::WorkGroup);
-    let mut records = vec![l1.tell(Told::Ask { slot: Slot(0), request: &access })];
+    let mut records = vec![l1.tell(StationInput::Request { slot: Slot(0), request: &access })];
     for _ in 0..ROUNDS {
         sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
         if free {
-            records.push(l1.tell(Told::Ask { slot: Slot(1), request: disturb }));
+            records.push(l1.tell(StationInput::Request { slot: Slot(1), request: disturb }));
             free = false;
         }
         sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
@@ -91,7 +91,7 @@ fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
                 None
             }
         };
-        records.extend(answer.map(|msg| l1.tell(Told::Message { from, msg: &msg })));
+        records.extend(answer.map(|msg| l1.tell(StationInput::Message { from, msg: &msg })));
         let replies = records.iter_mut().flat_map(|record| record.replies.drain(..));
         let answered: Vec<Slot> = replies.map(|(slot, _)| slot).collect();
         if answered.contains(&Slot(0)) {
@@ -118,16 +118,16 @@ fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
     let mut station = SingleStation::new(bank);
     let (requester, other) = (entry(station.machine.nodes(), 0), entry(station.machine.nodes(), 1));
     let mut memory = VecDeque::new();
-    let mut record = station.tell(Told::Message { from: requester, msg: &(*msg).into() });
+    let mut record = station.tell(StationInput::Message { from: requester, msg: &(*msg).into() });
     for _ in 0..ROUNDS {
         memory.extend(record.memory.drain(..));
-        let disturbed = station.tell(Told::Message { from: other, msg: &(*disturb).into() });
+        let disturbed = station.tell(StationInput::Message { from: other, msg: &(*disturb).into() });
         memory.extend(disturbed.memory);
         let mut sent = [record.sends, disturbed.sends].concat();
         record = Record::default();
         if let Some(op) = memory.pop_front() {
             let reply = MemoryReply { op, data: LineData::default() };
-            record = station.tell(Told::Memory { reply: &reply });
+            record = station.tell(StationInput::Memory { reply: &reply });
             sent.append(&mut record.sends);
         }
         if sent.iter().any(|(to, _)| *to == requester) {
@@ -139,20 +139,21 @@ fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
 
 #[test]
 fn a_bank_answers_while_others_acquire_or_access_the_line_at_system_scope() {
-    let access = |cu, op, how, answer| {
-        let (mask, asker) = (ByteMask::range(0, 4), l1_of(cu));
-        ToBank::Access { line: LINE, mask, data: LineData::default(), op, how, answer, asker }
+    let access = |cu, op, site, answer| {
+        let (mask, requester) = (ByteMask::range(0, 4), l1_of(cu));
+        ToBank::Access { line: LINE, mask, data: LineData::default(), op, site, answer, requester }
     };
     let request = Answer::Request(Slot(0));
     for msg in [
         ToBank::Get { line: LINE },
-        access(0, Op::Load, How::Here, request),
-        access(0, update(), How::Here, request),
-        access(0, update(), How::Here, Answer::Posted { parity: true }),
+        access(0, Op::Load, AccessSite::Here, request),
+        access(0, update(), AccessSite::Here, request),
+        access(0, update(), AccessSite::Here, Answer::Posted { parity: true }),
     ] {
-        for disturb in
-            [ToBank::Invalidate { slot: Slot(1) }, access(1, Op::Load, How::System, Answer::Request(Slot(1)))]
-        {
+        for disturb in [
+            ToBank::Invalidate { slot: Slot(1) },
+            access(1, Op::Load, AccessSite::System, Answer::Request(Slot(1))),
+        ] {
             assert!(bank_answers_despite(&msg, &disturb), "{msg:?} while others send {disturb:?}");
         }
     }
@@ -170,8 +171,8 @@ fn pins_a_way_with_waiters(
     // Lines with even numbers belong to the first bank.
     let [first, second, third] = [0, 2, 4].map(LineAddr);
     let mut tell = |line, op| match access(line, op) {
-        Access::Request(slot, request) => station.tell(Told::Ask { slot, request: &request }),
-        Access::Message(msg) => station.tell(Told::Message { from, msg: &msg }),
+        Access::Request(slot, request) => station.tell(StationInput::Request { slot, request: &request }),
+        Access::Message(msg) => station.tell(StationInput::Message { from, msg: &msg }),
     };
     tell(first, Op::Store);
     tell(second, Op::Store);

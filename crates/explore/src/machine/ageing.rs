@@ -8,7 +8,7 @@
 
 use proto::Channels;
 
-use crate::machine::controllers::Told;
+use crate::machine::controllers::StationInput;
 use crate::machine::known::FAULT;
 use crate::machine::{Machine, Part, PartResult};
 
@@ -53,7 +53,7 @@ impl Machine {
             0 => self.age(&mut part),
             _ => part.ahead += 1,
         }
-        let part = self.told(part, Told::Tick(1))?;
+        let part = self.told(part, StationInput::Tick(1))?;
         self.settled(part)
     }
 
@@ -69,14 +69,14 @@ impl Machine {
     }
 
     /// The input of a part's station, converted to the part's clock where that is ahead.
-    pub(crate) fn at_clock_of(&mut self, part: &Part, told: Told) -> Told {
+    pub(crate) fn at_clock_of(&mut self, part: &Part, told: StationInput) -> StationInput {
         let ahead = i32::from(part.ahead);
         match told {
-            Told::Message { from, msg } if ahead > 0 => {
-                Told::Message { from, msg: self.controllers.aged_message(msg, ahead) }
+            StationInput::Message { from, msg } if ahead > 0 => {
+                StationInput::Message { from, msg: self.controllers.aged_message(msg, ahead) }
             }
-            Told::Memory { reply } if ahead > 0 => {
-                Told::Memory { reply: self.controllers.aged_reply(part.station, reply, ahead) }
+            StationInput::Memory { reply } if ahead > 0 => {
+                StationInput::Memory { reply: self.controllers.aged_reply(part.station, reply, ahead) }
             }
             told => told,
         }

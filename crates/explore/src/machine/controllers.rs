@@ -15,13 +15,13 @@ use smallvec::SmallVec;
 use crate::machine::stations::{Stations, Values};
 use crate::subject::Subject;
 
-pub(crate) use crate::machine::stations::{Look, Response, Told};
+pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 
 /// An input of a part that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
     /// An input of its station.
-    Told(Told),
+    StationInput(StationInput),
     /// The answer to a request of one of its threads.
     Answer { slot: Slot, data: Option<u32> },
     /// A work-group that continues on this compute unit: its threads and their states.
@@ -34,7 +34,7 @@ pub(crate) struct Controllers {
     stations: Box<dyn Stations>,
     looks: Vec<Look>,
     values: Values,
-    steps: FxHashMap<(u32, Told), Result<Arc<Response>, Arc<str>>>,
+    steps: FxHashMap<(u32, StationInput), Result<Arc<Response>, Arc<str>>>,
     served: FxHashMap<(u32, u32), (u32, u32)>,
 }
 
@@ -154,7 +154,9 @@ impl Controllers {
 
     /// Approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.stations.bytes() + self.values.bytes() + self.steps.capacity() * (size_of::<(u32, Told)>() + 128)
+        self.stations.bytes()
+            + self.values.bytes()
+            + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
     /// Records the view of a station that is new.
@@ -166,7 +168,7 @@ impl Controllers {
     }
 
     /// Gives an input to a station. A known result is reused.
-    pub(crate) fn tell(&mut self, station: u32, told: Told) -> Result<Arc<Response>, Arc<str>> {
+    pub(crate) fn tell(&mut self, station: u32, told: StationInput) -> Result<Arc<Response>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {
             return known.clone();
         }

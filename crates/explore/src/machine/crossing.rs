@@ -2,7 +2,7 @@
 //! place among them; a replay with timing needs the thread and the operation.
 
 use crate::machine::Machine;
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::moves::Move;
 
 /// The thread and operation of a crossing between a core and a controller outside the core's
@@ -34,7 +34,7 @@ pub(crate) fn crossing(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, 
     let wires = part.wires.iter().filter(|(other, _)| *other == to);
     let operations: Vec<(u8, u8)> = wires
         .filter_map(|&(_, word)| match machine.words.thing(word) {
-            Word::Told(Told::Ask { slot, .. }) | Word::Answer { slot, .. } => {
+            Word::StationInput(StationInput::Request { slot, .. }) | Word::Answer { slot, .. } => {
                 Some(machine.slots.thread(slot.0))
             }
             _ => None,

@@ -8,13 +8,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use drive::{Ahead, At, Plain, Stage};
+use drive::{At, MinimalDriver, PendingInputs, StationStore};
 use proto::{
     Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
     Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
 };
 
-use crate::machine::controllers::{Controllers, Told};
+use crate::machine::controllers::{Controllers, StationInput};
 use crate::machine::kernels::array_of;
 
 /// The byte that the host writes everywhere. No program's words contain it.
@@ -57,7 +57,7 @@ struct Numbers<'a> {
     rows: &'a mut BTreeSet<RowId>,
 }
 
-impl Stage for Numbers<'_> {
+impl StationStore for Numbers<'_> {
     type Request = u32;
     type Msg = u32;
     type Reply = u32;
@@ -88,19 +88,19 @@ impl Stage for Numbers<'_> {
         self.controllers.request(*request)
     }
 
-    fn tell(&mut self, at: At, told: Told, ahead: &mut Ahead<Self>) -> Result<(), Arc<str>> {
+    fn tell(&mut self, at: At, told: StationInput, ahead: &mut PendingInputs<Self>) -> Result<(), Arc<str>> {
         let station = &mut self.stations[at as usize];
         let response = self.controllers.tell(*station, told)?;
         *station = response.station;
         self.rows.extend(response.rows.iter().copied());
         for &(to, msg) in &response.sends {
-            ahead.push(to.into(), Told::Message { from: at, msg });
+            ahead.push(to.into(), StationInput::Message { from: at, msg });
         }
         for &(line, op) in &response.memory {
             let line = &mut self.lines[usize::from(line)];
             let reply;
             (*line, reply) = self.controllers.serve(*line, op);
-            ahead.push(at, Told::Memory { reply });
+            ahead.push(at, StationInput::Memory { reply });
         }
         let runs = |class: &&TimerClass| response.timers >> class.index() & 1 == 1;
         TimerClass::ALL.iter().filter(runs).for_each(|&class| ahead.arm(at, class));
@@ -177,7 +177,7 @@ fn plain<'a>(
     slot: u32,
     rest: Remainder,
     rows: &'a mut BTreeSet<RowId>,
-) -> Plain<Numbers<'a>> {
+) -> MinimalDriver<Numbers<'a>> {
     let Remainder { stations, timers, lines } = rest;
-    Plain::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
+    MinimalDriver::new(Numbers { controllers, stations, lines, rows }, Slot(slot), timers)
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use litmus::program::{Instr, Program};
 use proto::{AccessMode, Agent, ArrayId, ArrayUse, Boundary, KernelId, LineAddr, PlanKey, Slot};
 
-use crate::machine::controllers::{Controllers, Told};
+use crate::machine::controllers::{Controllers, StationInput};
 use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported, Word};
@@ -264,7 +264,7 @@ impl Machine {
         let bit = 1 << agent;
         let part = Part { todo: part.todo & !bit, due: part.due | bit, ..part.clone() };
         let slot = Slot(self.slots.of_boundaries() + u32::from(agent));
-        let part = self.told(part, Told::Ask { slot, request })?;
+        let part = self.told(part, StationInput::Request { slot, request })?;
         self.settled(part)
     }
 

@@ -41,7 +41,7 @@ use smallvec::SmallVec;
 
 use crate::subject::Subject;
 use bounds::Bounds;
-use controllers::{Controllers, Response, Told, Word};
+use controllers::{Controllers, Response, StationInput, Word};
 use drain::Remainder;
 use intern::Interner;
 use kernels::Steps;
@@ -212,7 +212,7 @@ impl Machine {
                 replies: SmallVec::new(),
             };
             let part = self.enter_step(part).map_err(Unsupported)?;
-            let part = self.told(part, Told::Start).and_then(|part| self.settled(part));
+            let part = self.told(part, StationInput::Start).and_then(|part| self.settled(part));
             state.push(part.map_err(|why| Unsupported(why.to_string()))?);
         }
         let mut memory = Vec::new();
@@ -375,7 +375,7 @@ impl Machine {
         if self.known.answered(rest, reply).is_none() {
             let line = self.controllers.reply_of(reply).op.line.0 as u8;
             let after = if self.shared >> line & 1 == 0 {
-                self.tell(rest, Told::Memory { reply })
+                self.tell(rest, StationInput::Memory { reply })
             } else {
                 let mut part = self.parts.thing(rest).clone();
                 part.replies.push((line, reply));
@@ -391,7 +391,7 @@ impl Machine {
         after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
     }
 
-    pub(crate) fn tell(&mut self, part: u32, told: Told) -> PartResult<u32> {
+    pub(crate) fn tell(&mut self, part: u32, told: StationInput) -> PartResult<u32> {
         let part = self.parts.thing(part).clone();
         let part = self.told(part, told)?;
         self.settled(part)
@@ -404,8 +404,8 @@ impl Machine {
     }
 
     /// Gives an input to the part's station and carries out the effects.
-    pub(crate) fn told(&mut self, mut part: Part, told: Told) -> PartResult<Part> {
-        let mut asks: SmallVec<[Told; 2]> = SmallVec::new();
+    pub(crate) fn told(&mut self, mut part: Part, told: StationInput) -> PartResult<Part> {
+        let mut asks: SmallVec<[StationInput; 2]> = SmallVec::new();
         asks.push(self.at_clock_of(&part, told));
         let mut next = 0;
         while next < asks.len() {
@@ -443,7 +443,7 @@ impl Machine {
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         let ask = match word {
-            Word::Told(told) => Some(told),
+            Word::StationInput(told) => Some(told),
             Word::Answer { slot, data } => self.answer(&mut part, slot.0, data)?,
             Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
         };

@@ -2,7 +2,7 @@
 
 use proto::{Channels, Symbol as _, TimerClass, Way};
 
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::threads::Issued;
@@ -44,7 +44,7 @@ impl Machine {
             if part.replies[..at].iter().all(|(other, _)| *other != line) {
                 let mut rest = part.clone();
                 rest.replies.remove(at);
-                let effect = self.goes(rest, Told::Memory { reply });
+                let effect = self.goes(rest, StationInput::Memory { reply });
                 add(&mut part_moves, Move::Answer { node, line }, false, effect);
             }
         }
@@ -52,14 +52,14 @@ impl Machine {
         for timer in TimerClass::ALL.iter().copied().filter(runs) {
             let class = timer.index() as u8;
             let rest = Part { timers: part.timers & !(1 << class), ..part.clone() };
-            let effect = self.goes(rest, Told::Timer(timer));
+            let effect = self.goes(rest, StationInput::Timer(timer));
             add(&mut part_moves, Move::Timer { node, class }, false, effect);
         }
         let look = self.controllers.look(part.station);
         let is_optional = !look.needs_way;
         if self.bounds.evictions || !is_optional {
             for way in look.victims.clone() {
-                let effect = self.goes(part.clone(), Told::Evict(Way(way.into())));
+                let effect = self.goes(part.clone(), StationInput::Evict(Way(way.into())));
                 add(&mut part_moves, Move::Evict { node, way }, is_optional, effect);
             }
         }
@@ -96,7 +96,8 @@ impl Machine {
             let mut rest = part.clone();
             rest.out.remove(at);
             let rest = self.parts.number(rest);
-            let told = self.words.number(Word::Told(Told::Message { from: from.into(), msg }));
+            let told =
+                self.words.number(Word::StationInput(StationInput::Message { from: from.into(), msg }));
             let mv = Move::Deliver { from, to, nth };
             part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
         }
@@ -124,7 +125,7 @@ impl Machine {
         is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
     }
 
-    fn goes(&mut self, rest: Part, told: Told) -> Effect {
+    fn goes(&mut self, rest: Part, told: StationInput) -> Effect {
         let after = self.told(rest, told).and_then(|part| self.settled(part));
         match after {
             Ok(to) => Effect::Go(to),

@@ -106,7 +106,7 @@ impl Placement {
     /// The program for the models: with stages, the threads of each wait for those of the
     /// stage before.
     #[must_use]
-    pub fn asked<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
+    pub fn for_models<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
         stages::in_turn(program, &self.stages)
     }
 

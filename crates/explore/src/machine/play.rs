@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proto::{Symbol as _, TimerClass, Way};
 
 use crate::machine::Machine;
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::Sink;
 use crate::machine::moves::Move;
 
@@ -111,10 +111,10 @@ impl Machine {
                 let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
                 let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
                 let Some(msg) = msg else { return };
-                let told = Told::Message { from: from.into(), msg };
+                let told = StationInput::Message { from: from.into(), msg };
                 if self.known.rebase.is_some() {
                     let offset = |node: u8| state[nodes + 1 + usize::from(node)];
-                    let told = self.words.number(Word::Told(told));
+                    let told = self.words.number(Word::StationInput(told));
                     let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
                     drop(self.hand(part, self.words.thing(told).clone()));
                     return;
@@ -132,16 +132,15 @@ impl Machine {
             Move::Serve { node, line } if self.merges(line) => {
                 let op = first(&self.part(number(node)).ops, line);
                 let served = op.and_then(|op| self.known.served(state[nodes], op));
-                served.map(|(_, reply)| (node, Told::Memory { reply }))
+                served.map(|(_, reply)| (node, StationInput::Memory { reply }))
             }
             Move::Serve { .. } => None,
-            Move::Answer { node, line } => {
-                first(&self.part(number(node)).replies, line).map(|reply| (node, Told::Memory { reply }))
-            }
+            Move::Answer { node, line } => first(&self.part(number(node)).replies, line)
+                .map(|reply| (node, StationInput::Memory { reply })),
             Move::Timer { node, class } => {
-                TimerClass::ALL.get(usize::from(class)).map(|&class| (node, Told::Timer(class)))
+                TimerClass::ALL.get(usize::from(class)).map(|&class| (node, StationInput::Timer(class)))
             }
-            Move::Evict { node, way } => Some((node, Told::Evict(Way(way.into())))),
+            Move::Evict { node, way } => Some((node, StationInput::Evict(Way(way.into())))),
         };
         if let Some((node, told)) = told {
             drop(self.tell(number(node), told));

@@ -18,7 +18,7 @@ use litmus::program::{Instr, Level, Program, ThreadId, ThreadSet};
 use proto::{Agent, Boundary, PlanKey, Request};
 use smallvec::SmallVec;
 
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::kernels::ProgramStep;
 use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
@@ -172,7 +172,7 @@ impl Machine {
         part: &mut Part,
         cu: u16,
         threads: &[(u8, u32)],
-    ) -> PartResult<Option<Told>> {
+    ) -> PartResult<Option<StationInput>> {
         let agent = Agent::Cu(cu);
         let mut taken: Vec<u32> = Vec::new();
         for &(t, state) in &part.threads {
@@ -224,7 +224,7 @@ impl Machine {
         part: &mut Part,
         thread: u8,
         boundary: Boundary,
-    ) -> PartResult<Option<Told>> {
+    ) -> PartResult<Option<StationInput>> {
         let kernel = match self.steps.steps[usize::from(part.step)] {
             ProgramStep::Run(_, kernel) | ProgramStep::Boundary(_, kernel, _) => kernel,
         };

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::machine::Machine;
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::{Effect, FAULT, Frames, Known, UNKNOWN, pair};
 
 /// Distinct times, earliest first.
@@ -184,9 +184,9 @@ impl Machine {
             return known;
         }
         let later = match self.words.thing(told).clone() {
-            Word::Told(Told::Message { from, msg }) => {
+            Word::StationInput(StationInput::Message { from, msg }) => {
                 let msg = self.controllers.retimed_message(msg, &mut |time| time + ticks);
-                Word::Told(Told::Message { from, msg })
+                Word::StationInput(StationInput::Message { from, msg })
             }
             other => other,
         };

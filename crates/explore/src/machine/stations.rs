@@ -16,7 +16,7 @@ use proto::{
 use crate::machine::intern::Interner;
 
 /// An input of a station. Requests, messages and replies are numbers.
-pub(crate) type Told = drive::Told<u32, u32, u32>;
+pub(crate) type StationInput = drive::StationInput<u32, u32, u32>;
 
 /// The most parked inputs of a station. More pile up only if an input is repeated for ever.
 const PARKED_MAX: usize = 32;
@@ -91,7 +91,7 @@ pub(crate) trait Stations {
     /// The lines that a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
     /// The result of a station's step on an input.
-    fn step(&mut self, station: u32, told: Told, values: &mut Values) -> Result<Response, String>;
+    fn step(&mut self, station: u32, told: StationInput, values: &mut Values) -> Result<Response, String>;
     /// Whether the seeded fault has changed a step of a station.
     fn is_altered(&self) -> bool;
     /// The name of a message, and its line.
@@ -184,7 +184,7 @@ impl<P: Protocol> Stations for Typed<P> {
         let mut victims = Vec::new();
         station.node.victims(SetIndex(0), &mut victims);
         let policy = self.nodes.level(station.id().kind).array.policy;
-        let unrest = station.unrest(policy != WritePolicy::Combining);
+        let unrest = station.check_at_rest(policy != WritePolicy::Combining);
         Look {
             needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
             victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),
@@ -198,7 +198,7 @@ impl<P: Protocol> Stations for Typed<P> {
         views
     }
 
-    fn step(&mut self, number: u32, told: Told, values: &mut Values) -> Result<Response, String> {
+    fn step(&mut self, number: u32, told: StationInput, values: &mut Values) -> Result<Response, String> {
         let mut station = self.stations.thing(number).clone();
         let mut fx = core::mem::take(&mut self.fx);
         fx.coverage = proto::Coverage::default();
@@ -265,7 +265,7 @@ impl<P: Protocol> Typed<P> {
         &self,
         nodes: &Nodes<P>,
         station: &mut Station<P>,
-        told: Told,
+        told: StationInput,
         values: &Values,
         fx: &mut Effects<P::Msg>,
         record: &mut Record<P>,
@@ -283,16 +283,16 @@ impl<P: Protocol> Typed<P> {
     fn judge(
         &self,
         before: u32,
-        told: Told,
+        told: StationInput,
         values: &Values,
         (station, record): (&Station<P>, &Record<P>),
     ) -> Result<(), String> {
         let is_plain = match told {
-            Told::Ask { request, .. } => {
+            StationInput::Request { request, .. } => {
                 let request = values.requests.thing(request);
                 !request.order.is_atomic() && !request.is_atomic_access()
             }
-            Told::Tick(_) => false,
+            StationInput::Tick(_) => false,
             _ => true,
         };
         let before = self.stations.thing(before);
@@ -313,11 +313,11 @@ impl<P: Protocol> Typed<P> {
     fn judge_hit(
         &self,
         before: u32,
-        told: Told,
+        told: StationInput,
         values: &Values,
         (station, record, rows): (&Station<P>, &Record<P>, &[RowId]),
     ) -> Result<bool, String> {
-        let Told::Ask { slot, request } = told else { return Ok(false) };
+        let StationInput::Request { slot, request } = told else { return Ok(false) };
         let (before, request) = (self.stations.thing(before), values.requests.thing(request));
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use litmus::program::Value;
 use proto::{LineData, Op, PlanKey, Width};
 
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
 use crate::machine::{Machine, Part, PartResult, Written};
 
@@ -50,9 +50,9 @@ impl Machine {
         }
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
-            let told = Told::Ask { slot, request };
+            let told = StationInput::Request { slot, request };
             if to != part.node {
-                let told = self.words.number(Word::Told(told));
+                let told = self.words.number(Word::StationInput(told));
                 return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
             }
             part = self.told(part, told)?;
@@ -62,7 +62,7 @@ impl Machine {
 
     /// Whether a request of a core to another part is under way.
     fn asks_elsewhere(&self, part: &Part) -> bool {
-        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::Told(_)))
+        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
 
     /// Continues a thread of the part with its answer. Returns a store kept back until now, if
@@ -72,7 +72,7 @@ impl Machine {
         part: &mut Part,
         slot: u32,
         data: Option<u32>,
-    ) -> PartResult<Option<Told>> {
+    ) -> PartResult<Option<StationInput>> {
         let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
         self.ask_for(part, thread, id, request)
     }
@@ -85,17 +85,17 @@ impl Machine {
         thread: u8,
         id: u8,
         request: u32,
-    ) -> PartResult<Option<Told>> {
+    ) -> PartResult<Option<StationInput>> {
         let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
         let seat =
             seat.ok_or_else(|| Arc::from(format!("P{thread} makes a request where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
-        let told = Told::Ask { slot: self.slots.of(thread, &seat, id), request };
+        let told = StationInput::Request { slot: self.slots.of(thread, &seat, id), request };
         let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
         if to == part.node {
             return Ok(Some(told));
         }
-        part.wires.push((to, self.words.number(Word::Told(told))));
+        part.wires.push((to, self.words.number(Word::StationInput(told))));
         part.wires.sort_unstable();
         Ok(None)
     }

@@ -1,6 +1,6 @@
 //! The tests of the tool: shipped, generated and sampled.
 
-pub use crate::programs::generated::{made, messages, scopes_matter};
+pub use crate::programs::generated::{generated, messages, scopes_matter};
 pub use crate::programs::sampled::{Sample, sampled};
 use crate::programs::test::Test;
 

@@ -348,7 +348,7 @@ pub(crate) const BATCH: usize = 256;
 
 /// The generated programs with up to so many operations for these claims. With symmetry, one
 /// program stands for all that differ only in names.
-pub fn made(
+pub fn generated(
     claims: &[Claim],
     scopes_matter: bool,
     operations_max: usize,
@@ -356,7 +356,7 @@ pub fn made(
     jobs: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Test> {
-    let programs = Programs::default().and_made(claims, scopes_matter, operations_max, symmetry);
+    let programs = Programs::default().and_generated(claims, scopes_matter, operations_max, symmetry);
     programs.make_all(jobs, stop).0
 }
 

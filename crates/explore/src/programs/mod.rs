@@ -87,7 +87,7 @@ impl Programs {
     /// The same with the enumerated programs of up to so many operations for these claims.
     /// With symmetry, one program stands for all that differ in names only.
     #[must_use]
-    pub fn and_made(
+    pub fn and_generated(
         self,
         claims: &[Claim],
         scopes_matter: bool,
@@ -282,7 +282,7 @@ mod tests {
         for protocol in ["vi", "hlrc", "rsp"] {
             let subject = Subject::named(protocol).expect("a protocol");
             let claims = claims(&subject);
-            let mut programs = Programs::default().and_made(&claims, true, 6, true);
+            let mut programs = Programs::default().and_generated(&claims, true, 6, true);
             let (explored, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
             let progress = |_: Progress| {
                 explored.fetch_add(1, Ordering::Relaxed);
@@ -323,7 +323,7 @@ mod tests {
         let of = |jobs: usize| {
             let mut programs = Programs::default()
                 .and_messages(&claims)
-                .and_made(&claims, true, 2, true)
+                .and_generated(&claims, true, 2, true)
                 .and_sampled(&claims, true, 20, 3);
             let feed = Feed::new(&mut programs, &|| false);
             let numbers = pull(jobs, || feed.next(), || |number, _| number);
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn generated_programs_are_reused_for_the_next_protocol() {
         let claims = [Claim::of("hrf-indirect").expect("a known model")];
-        let mut programs = Programs::default().and_made(&claims, true, 2, true);
+        let mut programs = Programs::default().and_generated(&claims, true, 2, true);
         let all = |programs: &mut Programs| {
             let feed = Feed::new(programs, &|| false);
             pull(2, || feed.next(), || |number, _| number).len()
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_stop_ends_the_tests_and_reports_programs_not_generated() {
         let claims = [Claim::of("hrf-indirect").expect("a known model")];
-        let mut programs = Programs::default().and_made(&claims, true, 3, true);
+        let mut programs = Programs::default().and_generated(&claims, true, 3, true);
         let feed = Feed::new(&mut programs, &|| true);
         assert!(feed.next().is_none() && feed.known() == 0);
         assert!(programs.not_generated().is_some());

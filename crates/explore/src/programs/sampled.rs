@@ -256,6 +256,6 @@ mod tests {
         let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
         let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);
         assert!(sampled.is_disjoint(&groups(corpus::messages(&claims))));
-        assert!(sampled.is_disjoint(&groups(corpus::made(&claims, true, 2, true, 2, &|| false))));
+        assert!(sampled.is_disjoint(&groups(corpus::generated(&claims, true, 2, true, 2, &|| false))));
     }
 }

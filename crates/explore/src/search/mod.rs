@@ -29,7 +29,7 @@ use store::{StateId, Store};
 
 /// The requirements on a program.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct Requirements<'a> {
     /// The allowed outcomes, or `None` if all are allowed.
     pub allowed: Option<&'a BTreeSet<Outcome>>,
     /// Whether the program may block.
@@ -108,7 +108,7 @@ impl System for Run<'_> {
         if is_at_rest {
             return Ok(());
         }
-        Err(Arc::from(replay::STUCK))
+        Err(Arc::from(replay::NO_MOVE_LEFT))
     }
     fn bytes(&self) -> usize {
         self.machine.bytes()
@@ -155,7 +155,7 @@ impl Explorer {
         &mut self,
         program: &Program,
         placement: &Placement,
-        asked: &Asked<'_>,
+        asked: &Requirements<'_>,
         limits: &mut Limits<'_>,
     ) -> Result<Exploration, Unsupported> {
         let machine = self.machine(program, placement)?;
@@ -208,7 +208,7 @@ impl Explorer {
 fn conclude(
     run: &mut Run<'_>,
     mut searched: Searched,
-    asked: &Asked<'_>,
+    asked: &Requirements<'_>,
     limits: &mut Limits<'_>,
 ) -> Exploration {
     let known = &run.machine.known;

@@ -6,7 +6,7 @@ use litmus::program::{LocId, Program, Value};
 use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass, Width};
 
 use crate::machine::Machine;
-use crate::machine::controllers::{Told, Word};
+use crate::machine::controllers::{StationInput, Word};
 use crate::machine::crossing::{Crossing, crossing, note_ages};
 use crate::machine::known::{Expansion, Sink};
 use crate::machine::moves::Move;
@@ -86,12 +86,12 @@ impl End {
     pub fn why(&self, program: &Program) -> String {
         match self {
             End::Goes => String::from("the moves end before the program does"),
-            End::Over(outcomes) if outcomes.is_empty() => String::from(LEFT_OUT),
+            End::Over(outcomes) if outcomes.is_empty() => String::from(FILTERED_OUT),
             End::Over(outcomes) => {
                 let all: Vec<String> = outcomes.iter().map(|outcome| show(program, outcome)).collect();
                 format!("it ends with {}", all.join(" or "))
             }
-            End::Stuck => String::from(STUCK),
+            End::Stuck => String::from(NO_MOVE_LEFT),
             End::Unquiet(why) | End::Impossible(why) | End::Astray(why) | End::Closed(why) => why.clone(),
         }
     }
@@ -106,9 +106,9 @@ impl End {
 }
 
 /// The description of an end that the test's filter excludes.
-pub const LEFT_OUT: &str = "the test's filter excludes the outcome";
+pub const FILTERED_OUT: &str = "the test's filter excludes the outcome";
 /// The description of a deadlock.
-pub const STUCK: &str = "no move is left, and the program is not over";
+pub const NO_MOVE_LEFT: &str = "no move is left, and the program is not over";
 
 /// Replays the moves of a trace on the machine of its program.
 pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
@@ -252,7 +252,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
                 p.wires.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, told)| *told)
             });
             let text = match told.map(|told| machine.words.thing(told)) {
-                Some(Word::Told(Told::Ask { request, .. })) => {
+                Some(Word::StationInput(StationInput::Request { request, .. })) => {
                     asks(machine, machine.controllers.request_of(*request))
                 }
                 _ => "an answer".to_owned(),

@@ -9,7 +9,7 @@ use super::stations::Stations;
 use super::under_way::{Event, UnderWay};
 use super::wave::Wave;
 use crate::subject::Subject;
-use drive::{At, Told};
+use drive::{At, StationInput};
 use proto::{
     Agent, CacheShape, Channels, Homes, Kind, LineAddr, LineData, MemoryReply, Mutation, PagePolicy, PlanKey,
     Rank, Request, SetIndex, Symbol as _, Topology, Way, WritePolicy,
@@ -154,7 +154,7 @@ impl Machine {
 
     /// Restores the initial state.
     fn reset(&mut self, seed: u64) {
-        self.stations.begin_anew();
+        self.stations.reset_to();
         if !self.has_ended {
             self.under_way.clear();
             self.sleeping.fill(0);
@@ -184,7 +184,7 @@ impl Machine {
         self.reset(seed);
         self.has_ended = false;
         for node in 0..self.stations.count() {
-            self.tell(node, &Told::Start, program)?;
+            self.tell(node, &StationInput::Start, program)?;
         }
         for (wave, steps) in program.threads.iter().enumerate() {
             if !steps.is_empty() {
@@ -259,7 +259,7 @@ impl Machine {
                 if self.subject.is_clocked {
                     self.stations.age(msg, ticks(self.under_way.now - sent));
                 }
-                self.tell(to.into(), &Told::Message { from: from.into(), msg }, program)
+                self.tell(to.into(), &StationInput::Message { from: from.into(), msg }, program)
             }
             Event::Memory(node) => {
                 let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
@@ -268,12 +268,12 @@ impl Machine {
                     self.stations.age_tag(node.into(), &mut op.tag, elapsed);
                 }
                 let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
-                self.tell(node.into(), &Told::Memory { reply: &reply }, program)
+                self.tell(node.into(), &StationInput::Memory { reply: &reply }, program)
             }
             Event::Timer(node, class) => {
                 self.under_way.timers[usize::from(node)] &= !(1 << class.index());
                 self.under_way.periodic -= usize::from(class.is_periodic());
-                self.tell(node.into(), &Told::Timer(class), program)
+                self.tell(node.into(), &StationInput::Timer(class), program)
             }
             Event::Deadline(node) => {
                 let UnderWay { due, now, ready, periodic, .. } = &mut self.under_way;
@@ -294,7 +294,7 @@ impl Machine {
     pub(super) fn tell(
         &mut self,
         at: At,
-        told: &Told<&Request, u32, &MemoryReply>,
+        told: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         if self.subject.is_clocked {
@@ -307,14 +307,14 @@ impl Machine {
     fn catch_up(&mut self, at: At, program: &Program) -> Result<(), EpisodeFault> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
-        self.tell_now(at, &Told::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
+        self.tell_now(at, &StationInput::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
     }
 
     #[inline]
     fn tell_now(
         &mut self,
         at: At,
-        told: &Told<&Request, u32, &MemoryReply>,
+        told: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         self.stations.tell(at, told, &mut self.under_way).map_err(fault)?;
@@ -345,7 +345,7 @@ impl Machine {
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
         self.ran.evictions += 1;
-        self.tell(node, &Told::Evict(way), program)?;
+        self.tell(node, &StationInput::Evict(way), program)?;
         Ok(true)
     }
 }

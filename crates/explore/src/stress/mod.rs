@@ -67,7 +67,7 @@ impl fmt::Debug for Options<'_> {
 
 /// The result of a stress test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stressed {
+pub struct StressReport {
     /// Episodes that ran.
     pub episodes: u64,
     /// Loaded values that were checked.
@@ -126,7 +126,7 @@ const CHUNK: u64 = 64;
 /// # Errors
 /// If no episodes exist for the protocol's claims, or a machine of the protocol cannot be
 /// built.
-pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, String> {
+pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, String> {
     let claimed: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let rules = match options.model {
         Some(model) => Rules::of(&[model]),
@@ -144,18 +144,18 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, Stri
         move |chunk| {
             let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);
             if is_behind || (options.stop)() {
-                return Ok(Stressed::default());
+                return Ok(StressReport::default());
             }
             let first = chunk as u64 * CHUNK;
             let found = tester.chunk(options.seed, first..(first + CHUNK).min(options.episodes));
-            if !matches!(&found, Ok(Stressed { failure: None, .. })) {
+            if !matches!(&found, Ok(StressReport { failure: None, .. })) {
                 failed.fetch_min(chunk, core::sync::atomic::Ordering::Relaxed);
             }
             (options.progress)(found.as_ref().map_or(0, |found| found.episodes));
             found
         }
     });
-    let mut sum = Stressed::default();
+    let mut sum = StressReport::default();
     for found in found {
         let found = found?;
         sum.episodes += found.episodes;
@@ -163,7 +163,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<Stressed, Stri
         sum.operations += found.operations;
         sum.evictions += found.evictions;
         if found.failure.is_some() {
-            return Ok(Stressed { failure: found.failure, ..sum });
+            return Ok(StressReport { failure: found.failure, ..sum });
         }
     }
     Ok(sum)
@@ -190,8 +190,8 @@ impl<'a> Tester<'a> {
         Tester { subject, topologies, machines, planner: Planner::default(), rules, mutation }
     }
 
-    fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<Stressed, String> {
-        let mut all = Stressed::default();
+    fn chunk(&mut self, seed: u64, episodes: core::ops::Range<u64>) -> Result<StressReport, String> {
+        let mut all = StressReport::default();
         for number in episodes {
             let seed = seed.wrapping_add(number);
             let mut draws = Draws::new(seed);

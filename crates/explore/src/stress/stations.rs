@@ -2,7 +2,7 @@
 //! the protocol.
 
 use super::under_way::UnderWay;
-use drive::{At, Driver, Messages, Nodes, Told};
+use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
     Mutation, Node as _, PlanKey, Protocol, Rank, Request, SetIndex, Slot, Spending, Station, TimerClass,
@@ -22,7 +22,7 @@ pub(crate) trait Stations {
     /// The requests of a step of a kernel's boundary, and the nodes that they enter.
     fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Restores the initial state, without messages under way.
-    fn begin_anew(&mut self);
+    fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
     /// Whether nothing is under way at a station.
@@ -41,7 +41,7 @@ pub(crate) trait Stations {
     fn tell(
         &mut self,
         at: At,
-        told: &Told<&Request, u32, &MemoryReply>,
+        told: &StationInput<&Request, u32, &MemoryReply>,
         under_way: &mut UnderWay,
     ) -> Result<(), String>;
 }
@@ -129,9 +129,9 @@ impl<P: Protocol> Stations for Typed<P> {
         self.nodes.boundary(step, kernel, true)
     }
 
-    fn begin_anew(&mut self) {
+    fn reset_to(&mut self) {
         for (station, fresh) in self.stations.iter_mut().zip(&self.fresh) {
-            station.begin_anew(fresh);
+            station.reset_to(fresh);
         }
         self.messages.clear();
     }
@@ -173,11 +173,13 @@ impl<P: Protocol> Stations for Typed<P> {
     fn tell(
         &mut self,
         at: At,
-        told: &Told<&Request, u32, &MemoryReply>,
+        told: &StationInput<&Request, u32, &MemoryReply>,
         under_way: &mut UnderWay,
     ) -> Result<(), String> {
         let msg = match *told {
-            Told::Message { msg, .. } => Some(self.messages.take(msg).ok_or("a message arrives twice")?),
+            StationInput::Message { msg, .. } => {
+                Some(self.messages.take(msg).ok_or("a message arrives twice")?)
+            }
             _ => None,
         };
         let told = told.map(|request| request, |_| msg.as_deref().expect("it is under way"), |reply| reply);

@@ -6,7 +6,7 @@ use super::fault::{EpisodeFault, fault};
 use super::machine::Machine;
 use super::order::Program;
 use super::wave::UNDER_WAY_MAX;
-use drive::Told;
+use drive::StationInput;
 use proto::{
     ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Request, Rmw,
     RmwKind, Scope, Slot, Width,
@@ -53,7 +53,7 @@ impl Machine {
         if step.is_plain() {
             self.wake(wave);
         }
-        self.tell(node, &Told::Ask { slot, request: &request }, program)
+        self.tell(node, &StationInput::Request { slot, request: &request }, program)
     }
 
     fn request(&self, wave: usize, step: Step, program: &Program) -> Request {
@@ -162,7 +162,7 @@ impl Machine {
             for (at, (_, node, request)) in requests.iter().enumerate() {
                 self.ending |= 1 << at;
                 let slot = Slot((ENDS + at) as u32);
-                self.tell(*node, &Told::Ask { slot, request }, program)?;
+                self.tell(*node, &StationInput::Request { slot, request }, program)?;
             }
             self.run_events(program)?;
         }

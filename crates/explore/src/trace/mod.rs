@@ -52,7 +52,7 @@ use crate::programs::test::Test;
 use crate::programs::transform::Transform;
 use crate::search::engine::Limits;
 use crate::search::replay::{End, Replay};
-use crate::search::{Asked, Explorer, Fault, Violation};
+use crate::search::{Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
 use crate::verify::Finding;
 use crate::verify::reason;
@@ -238,7 +238,7 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, Obstacle> {
         let promises = self.promises(stop)?;
-        let asked = self.placement.asked(&self.program);
+        let asked = self.placement.for_models(&self.program);
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
@@ -280,7 +280,7 @@ impl Trace {
             replay.reasons = self.reasons(outcomes, stop)?;
         }
         let (end, is_forbidden) = (replay.end.why(&self.program), !replay.reasons.is_empty());
-        if self.is_of_all_runs() && !matches!(replay.end, End::Closed(_)) {
+        if self.concerns_all_runs() && !matches!(replay.end, End::Closed(_)) {
             return self.explore(replay, subject, memory_bytes, stop);
         }
         let verdict = self.verdict(replay.end.fault(), is_forbidden, end == self.violation.why);
@@ -289,7 +289,7 @@ impl Trace {
 
     /// Whether the fault concerns all runs rather than one.
     #[must_use]
-    pub fn is_of_all_runs(&self) -> bool {
+    pub fn concerns_all_runs(&self) -> bool {
         matches!(self.violation.fault, Fault::Livelock | Fault::ThinAir)
     }
 
@@ -318,7 +318,7 @@ impl Trace {
         let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
         // A search for thin-air values ignores deadlock and livelock.
         let may_block = self.violation.fault == Fault::ThinAir;
-        let asked = Asked { may_block, ..Asked::default() };
+        let asked = Requirements { may_block, ..Requirements::default() };
         let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
         let found = found.map_err(|error| Obstacle::Unfit(error.to_string()))?;
         if let Some(violation) = found.violation {

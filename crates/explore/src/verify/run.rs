@@ -15,7 +15,7 @@ use crate::mutants::rows::RowSet;
 use crate::programs::claim::{Claim, NoPromise, Promise};
 use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
-use crate::search::{Asked, Exploration, Explorer, Fault, Violation};
+use crate::search::{Exploration, Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
 use crate::verify::options::Options;
 
@@ -178,7 +178,7 @@ pub(crate) fn test(
             let mut is_first = true;
             loop {
                 let allowed = allowed(&open).map(Arc::new);
-                let asked = Asked { allowed: allowed.as_deref(), may_block: *may_block };
+                let asked = Requirements { allowed: allowed.as_deref(), may_block: *may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
                     stop: Box::new(|| (options.stop)()),

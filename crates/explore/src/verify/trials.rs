@@ -11,7 +11,7 @@ use crate::mutants::equivalent;
 use crate::mutants::{self, Mutant, Mutants};
 use crate::parallel::in_parallel;
 use crate::programs::test::Test;
-use crate::search::Asked;
+use crate::search::Requirements;
 use crate::search::engine::Limits;
 use crate::subject::Subject;
 use crate::verify::options::{Options, Progress};
@@ -262,7 +262,7 @@ impl Trials<'_> {
             let run = self.witnesses[at].run;
             let test = &self.tests[run.test];
             let program = &*test.program();
-            let asked = Asked { allowed: run.allowed.as_deref(), may_block: run.may_block };
+            let asked = Requirements { allowed: run.allowed.as_deref(), may_block: run.may_block };
             let mut limits = Limits {
                 states_max: 1000 + GROWTH_MAX * run.states,
                 memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,

@@ -10,9 +10,9 @@
 
 use crate::toys;
 use proto::{
-    Agent, Ask, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
+    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
     LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op, Per, PlanKey, Protocol, Rank,
-    SetIndex, Settings, Slot, TimerClass, Way, aged, protocol_nodes,
+    RequestInput, SetIndex, Settings, Slot, TimerClass, Way, aged, protocol_nodes,
 };
 use zoo::parts::answer;
 
@@ -99,7 +99,11 @@ pub struct Cache {
 }
 
 impl Cache {
-    fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn request<P: Protocol<Msg: From<ToBank>>>(
+        &mut self,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         let line = ask.req.line;
         let bank = cx.world.levels.server(BANK, cx.me, line, cx.world.homes);
         if ask.req.op == Op::Load {

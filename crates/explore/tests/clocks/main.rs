@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use explore::stress::{Options, stress};
 use explore::verify::Test;
 use explore::{
-    Asked, Bounds, Exploration, Explorer, Fault, Incomplete, Limits, Move, Outcome, Placement, Subject,
-    Violation,
+    Bounds, Exploration, Explorer, Fault, Incomplete, Limits, Move, Outcome, Placement, Requirements,
+    Subject, Violation,
 };
 use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
 use proto::{Protocol, WritePolicy};
@@ -90,7 +90,7 @@ fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Ou
     let program = &*test.program();
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
-    let asked = Asked { allowed, may_block: false };
+    let asked = Requirements { allowed, may_block: false };
     let mut limits = Limits { states_max: 400_000, ..Limits::default() };
     explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
 }
@@ -192,7 +192,7 @@ fn a_deadline_of_a_protocol_without_a_clock_is_refused() {
     assert!(violation.why.contains("is not clocked"), "{}", violation.why);
 }
 
-fn stressed<P: Protocol>() -> explore::stress::Stressed {
+fn stressed<P: Protocol>() -> explore::stress::StressReport {
     let options = Options {
         seed: 1,
         episodes: 60,

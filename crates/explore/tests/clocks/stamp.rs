@@ -11,9 +11,9 @@
 
 use crate::toys;
 use proto::{
-    Agent, Ask, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
+    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, LineAddr, LineData,
     LineView, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Message, NodeId, Op, Per, PlanKey, Protocol,
-    Rank, SetIndex, Settings, Slot, Time, Way, protocol_nodes,
+    Rank, RequestInput, SetIndex, Settings, Slot, Time, Way, protocol_nodes,
 };
 use zoo::parts::answer;
 
@@ -90,7 +90,11 @@ pub struct Cache {
 const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
 
 impl Cache {
-    fn load<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn load<P: Protocol<Msg: From<ToBank>>>(
+        &mut self,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         let line = ask.req.line;
         let mut held = self.lines.iter().filter(|held| held.line == line && held.to >= self.now);
         if let (false, Some(held)) = (ask.req.order.is_atomic(), held.next()) {
@@ -107,7 +111,11 @@ impl Cache {
         Disposition::Wait(line)
     }
 
-    fn request<P: Protocol<Msg: From<ToBank>>>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn request<P: Protocol<Msg: From<ToBank>>>(
+        &mut self,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         let line = ask.req.line;
         match ask.req.op {
             Op::Load => return self.load(ask, cx),

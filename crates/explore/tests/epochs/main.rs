@@ -6,7 +6,7 @@ mod toys;
 
 use explore::stress::{Options, stress};
 use explore::verify::Test;
-use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Protocol, WritePolicy};
 use toy::{forgetful::Forgetful, sound::Epochs};
 
@@ -32,7 +32,7 @@ fn explore<P: Protocol>() -> Exploration {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
 }
 

@@ -6,8 +6,8 @@
 use crate::toys;
 use proto::parts::Host;
 use proto::{
-    Agent, Ask, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, NodeId, Op, Per, PlanKey,
-    Protocol, Settings, TimerClass, protocol_nodes,
+    Agent, Controller, Cx, Disposition, Info, Input, Key, Kind, Levels, NodeId, Op, Per, PlanKey, Protocol,
+    RequestInput, Settings, TimerClass, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -53,7 +53,7 @@ pub struct Gate {
 const AWAITS_EPOCH: u8 = u8::MAX;
 
 impl Gate {
-    fn request<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn request<P: Protocol>(ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         match cx.stage {
             0 if ask.req.op == Op::Store => {
                 cx.stage = AWAITS_EPOCH;

@@ -4,7 +4,7 @@ mod toy;
 
 use explore::stress::{Options, stress};
 use explore::verify::{Spread, Test};
-use explore::{Asked, Bounds, Exploration, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
@@ -53,7 +53,7 @@ fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Exploratio
     let program = &*test.program();
     let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, mutation);
     let placement = Placement::spread(program);
-    let found = explorer.explore(program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
 }
 
@@ -141,7 +141,7 @@ fn a_message_between_two_hosts_with_caches_arrives_whole() {
         let placement = test.placements.iter().find(|placement| placement.hosts() == hosts);
         let placement = placement.expect("both exist");
         let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds(), mutation);
-        let found = explorer.explore(program, placement, &Asked::default(), &mut Limits::default());
+        let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
     };
     let right = ["[0, 0]", "[0, 1]", "[1, 1]"];
@@ -176,7 +176,8 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
         let test = Test::read("own", &own).expect("it is a test");
         let placement = Placement::spread(&test.program()).paired(&test.program());
         let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds().preempting(preemptions), fault);
-        let found = explorer.explore(&test.program(), &placement, &Asked::default(), &mut Limits::default());
+        let found =
+            explorer.explore(&test.program(), &placement, &Requirements::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
     };
     assert_eq!([own(0, fault), own(1, None)], [["[1]"], ["[1]"]]);

@@ -12,12 +12,13 @@
 use proto::issue::IssueRule;
 use proto::parts::AckCounts;
 use proto::{
-    Agent, Ask, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key,
-    Kind, Levels, LineAddr, LineData, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView, Protocol, Reach,
-    Request, Scope, Setting, Settings, Sharing, Slot, Steps, TableId, TableView, Wrap, protocol_nodes,
+    Agent, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key, Kind,
+    Levels, LineAddr, LineData, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView, Protocol, Reach,
+    Request, RequestInput, Scope, Setting, Settings, Sharing, Slot, Steps, TableId, TableView, Wrap,
+    protocol_nodes,
 };
 use std::collections::BTreeSet;
-use zoo::parts::{Answer, How, Next, ToBank, ToL1, answer};
+use zoo::parts::{AccessSite, Answer, NextLevel, ToBank, ToL1, answer};
 use zoo::vi::{Bank, BankTable, L1, L1Table, Step as Vi};
 
 pub const READ: u8 = 0;
@@ -142,7 +143,7 @@ fn about(line: LineAddr) -> Request {
 /// Writes a line of a cache out and drops it.
 fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
     let (req, data) = (about(line), LineData::default());
-    cache.perform(Vi::Pass, Ask { slot: Slot(0), req: &req, data: &data }, cx);
+    cache.perform(Vi::Pass, RequestInput { slot: Slot(0), req: &req, data: &data }, cx);
 }
 
 /// A protocol with all messages of these controllers.
@@ -204,7 +205,7 @@ impl<P: Speaks> Controller<P> for Read {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    proto::passes_on! { cache: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
 }
 
 /// The cache for stores and atomics.
@@ -224,7 +225,12 @@ impl Write {
         views.iter().filter(|view| !view.dirty.is_empty()).count() as u64
     }
 
-    fn perform<P: Speaks>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    fn perform<P: Speaks>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let (line, slot) = (ask.req.line, ask.slot);
         let beside = [NodeId { kind: READ, index: cx.me.index }].into_iter();
         let shared = match step {
@@ -287,9 +293,9 @@ impl Write {
             }
             ToFirst::Load { line, mask, slot } => {
                 pass(&mut self.cache, line, cx);
-                let (data, op, how) = (LineData::default(), Op::Load, How::Here);
+                let (data, op, site) = (LineData::default(), Op::Load, AccessSite::Here);
                 let answer = Answer::Request(slot);
-                let access = ToBank::Access { line, mask, data, op, how, answer, asker: from };
+                let access = ToBank::Access { line, mask, data, op, site, answer, requester: from };
                 cx.fx.send(cx.below(line), access);
                 Disposition::Done
             }
@@ -319,12 +325,12 @@ impl<P: Speaks> Controller<P> for Write {
     fn is_quiet(&self) -> bool {
         Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.told.is_idle()
     }
-    proto::passes_on! { cache: victims, lines, canonicalize }
+    proto::delegate! { cache: victims, lines, canonicalize }
 }
 
 /// The L2 of a chiplet: a bank above the L3.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Mid(Bank<Next>);
+pub struct Mid(Bank<NextLevel>);
 
 impl<P: Speaks> Controller<P> for Mid {
     type Msg = ToMid;
@@ -347,7 +353,7 @@ impl<P: Speaks> Controller<P> for Mid {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// The host's cache. Stores and atomics are performed in the L3.
@@ -363,7 +369,7 @@ impl<P: Speaks> Controller<P> for HostCache {
             other => self.0.step(other, cx),
         }
     }
-    proto::passes_on! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
 }
 
 /// The toy.
@@ -397,7 +403,7 @@ impl Protocol for Split {
     const KINDS: &'static [Kind] = &[
         Kind::cache("Read", "read", Per::Cu).over("l2"),
         Kind::cache("Write", "write", Per::Cu).over("l2"),
-        Kind::cache("L2", "l2", Per::Chiplet).over("l3").of_its_own(),
+        Kind::cache("L2", "l2", Per::Chiplet).over("l3").serving_own(),
         Kind::cache("L3", "l3", Per::Machine),
         Kind::cache("Host", "host", Per::Host).over("l3"),
     ];

@@ -11,7 +11,7 @@ mod verified;
 #[allow(dead_code, reason = "some of it is for other tests of the same notation")]
 mod walker;
 
-use explore::{Asked, Bounds, End, Explorer, Limits, Move, Placement, Subject};
+use explore::{Bounds, End, Explorer, Limits, Move, Placement, Requirements, Subject};
 use family::{all, in_turn};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 use std::collections::BTreeSet;
@@ -170,7 +170,7 @@ fn unsupported_stages_are_rejected() {
     let (program, mut explorer) = two_threads();
     for stages in [vec![0], vec![0, 1, 2]] {
         let placement = Placement { stages, ..Placement::spread(&program) };
-        let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+        let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
         let why = found.expect_err("the stages are of other threads").to_string();
         assert!(why.contains("stages") && why.contains("2 threads"), "{why}");
     }

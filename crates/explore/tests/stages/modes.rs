@@ -4,12 +4,12 @@
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
 use crate::toys;
-use explore::{Asked, Bounds, Explorer, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::program::Program;
 use proto::parts::Host;
 use proto::{
-    AccessMode, Agent, Ask, Controller, Cx, Disposition, Info, Input, KernelId, Kind, Levels, NoMessage,
-    NodeId, Op, Per, PlanKey, Protocol, Settings, WritePolicy, protocol_nodes,
+    AccessMode, Agent, Controller, Cx, Disposition, Info, Input, KernelId, Kind, Levels, NoMessage, NodeId,
+    Op, Per, PlanKey, Protocol, RequestInput, Settings, WritePolicy, protocol_nodes,
 };
 
 const GATE: u8 = 0;
@@ -22,7 +22,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    fn request<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn request<P: Protocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let modes = match ask.req.op {
             Op::KernelBegin(kernel) => {
                 self.kernel = Some(kernel);
@@ -128,7 +128,7 @@ fn explore(stages: &[u8]) -> Option<String> {
     let placement = Placement { agents, stages: stages.to_vec(), ..Placement::spread(&program) };
     let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through);
     let mut explorer = Explorer::new(&Subject::of::<Declared>(), bounds, None);
-    let found = explorer.explore(&program, &placement, &Asked::default(), &mut Limits::default());
+    let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("the machine has all that the program needs");
     if found.violation.is_none() {
         assert_eq!(found.outcomes.len(), 1, "stages follow one another: {:?}", found.outcomes);

@@ -3,7 +3,7 @@
 
 use explore::claim::Claim;
 use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
-use explore::{Asked, Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs, Subject};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs, Requirements, Subject};
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
 
@@ -116,8 +116,9 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exp
     }
     let placement = Placement { agents, stages: stages.to_vec(), ..spread };
     let claim = Claim::of("hrf-indirect").expect("a known model");
-    let promise = claim.promise(&placement.asked(program), &mut || false).expect("the model evaluates it");
-    let asked = Asked { allowed: promise.allowed.as_ref(), may_block: false };
+    let promise =
+        claim.promise(&placement.for_models(program), &mut || false).expect("the model evaluates it");
+    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
     let mutation = without.map(|(boundary, step)| {
         let plan = PlanKey::of(&boundary.request(proto::KernelId(0), false));
         let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
@@ -170,7 +171,7 @@ fn every_model_orders_all_threads_of_a_kernel_before_the_next_one() {
         {
             let placement = Placement { stages: stages.to_vec(), ..Placement::spread(program) };
             let promise =
-                claim.promise(&placement.asked(program), &mut || false).expect("the model evaluates it");
+                claim.promise(&placement.for_models(program), &mut || false).expect("the model evaluates it");
             let is_one = promise.allowed == Some([vec![1, 1]].into());
             assert_eq!(is_one, is_ordered, "{model} in {stages:?}: {:?}", promise.allowed);
         }

@@ -80,12 +80,12 @@ fn a_trace_can_be_replayed_and_drawn() {
     let mut explorer =
         Explorer::new(&Subject::of::<Vi>(), Bounds::new(combining, combining).evicting(), None);
     let all = explorer
-        .explore(&program, &placement, &explore::Asked::default(), &mut explore::Limits::default())
+        .explore(&program, &placement, &explore::Requirements::default(), &mut explore::Limits::default())
         .expect("a supported program");
     // All values except those in the test's condition.
     let allowed: BTreeSet<_> = all.outcomes.iter().filter(|o| ***o != [1, 0]).cloned().collect();
     assert!(allowed.len() < all.outcomes.len(), "a scope that is too narrow shows stale data");
-    let asked = explore::Asked { allowed: Some(&allowed), may_block: false };
+    let asked = explore::Requirements { allowed: Some(&allowed), may_block: false };
     let found = explorer.explore(&program, &placement, &asked, &mut explore::Limits::default());
     let violation = found.expect("a supported program").violation.expect("the stale read");
     assert_eq!(violation.fault, explore::Fault::Outcome);

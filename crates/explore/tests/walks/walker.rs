@@ -1,6 +1,6 @@
 //! Programs in the notation of the walks, as litmus programs.
 
-use explore::{Asked, Bounds, Explorer, Incomplete, Limits, Placement, Subject};
+use explore::{Bounds, Explorer, Incomplete, Limits, Placement, Requirements, Subject};
 use litmus::program::{
     Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
     ThreadId, ThreadSet,
@@ -231,7 +231,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
     };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
     let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };
-    let found = explorer.explore(&litmus, &placement, &Asked::default(), &mut limits);
+    let found = explorer.explore(&litmus, &placement, &Requirements::default(), &mut limits);
     let found = found.expect("the machine has all that the program needs");
     let terms = litmus.state_terms();
     let value = |outcome: &explore::Outcome, term: Term| {

@@ -28,7 +28,7 @@ mod thread;
 use std::collections::BTreeSet;
 
 use explore::trace::{Obstacle, Verdict};
-use explore::{Fault, LEFT_OUT, Replay, STUCK, StagedKernel, Subject, Trace, overwritten, show};
+use explore::{FILTERED_OUT, Fault, NO_MOVE_LEFT, Replay, StagedKernel, Subject, Trace, overwritten, show};
 use litmus::program::{Program, Term, Value};
 use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
@@ -88,7 +88,7 @@ fn replay_with(
     latencies: &System,
     stop: &dyn Fn() -> bool,
 ) -> Result<Timed, Obstacle> {
-    if trace.is_of_all_runs() {
+    if trace.concerns_all_runs() {
         let what = match trace.violation.fault {
             Fault::ThinAir => "that a byte was never written",
             _ => "that a program never ends",
@@ -141,7 +141,7 @@ fn replay_with(
         },
         End::NotAtRest(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
-        End::Stuck => (Some(Fault::Deadlock), (STUCK.to_owned(), None)),
+        End::Stuck => (Some(Fault::Deadlock), (NO_MOVE_LEFT.to_owned(), None)),
         End::Unfinished(open) => {
             (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
         }
@@ -328,7 +328,7 @@ fn ending(program: &Program, seen: &Observations) -> (String, Option<Vec<Value>>
         Term::Reg(thread, reg) => seen.registers[usize::from(thread.0)][usize::from(reg.0)],
     };
     if program.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {
-        return (String::from(LEFT_OUT), None);
+        return (String::from(FILTERED_OUT), None);
     }
     let outcome: Vec<Value> = program.state_terms().into_iter().map(value).collect();
     (format!("it ends with {}", show(program, &outcome)), Some(outcome))

@@ -133,7 +133,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     if question.operations > 0 {
         let operations = usize::from(question.operations);
         programs = programs.and_messages(&claims);
-        programs = programs.and_made(&claims, scopes_matter, operations, question.symmetry);
+        programs = programs.and_generated(&claims, scopes_matter, operations, question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
     Ok(ProgramSet { key, programs: programs.spread(question.spread) })

@@ -14,7 +14,7 @@ use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::trace::Verdict;
 use explore::verify::{self, Finding, Options, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Subject, Trace, corpus, show};
+use explore::{Bounds, Explorer, Fault, Limits, Requirements, Subject, Trace, corpus, show};
 use lab::replay::{Timed, replay};
 use lab::systems::Systems;
 use proto::issue::IssueRule;
@@ -70,7 +70,7 @@ fn refuted(
     test: &Test,
     placement: usize,
     models: &[&str],
-    asked: &Asked<'_>,
+    asked: &Requirements<'_>,
 ) -> Option<Trace> {
     let mut limits = Limits { states_max: 30_000, ..Limits::default() };
     let found = explorer.explore(&test.program(), &test.placements[placement], asked, &mut limits).ok()?;
@@ -105,7 +105,7 @@ fn the_recorded_counterexample_is_reproduced_on_every_machine() {
 fn counterexamples_of_hlrc_are_reproduced() {
     let claims = [Claim::of("drf").expect("a known model")];
     let scopes = corpus::scopes_matter(&Subject::of::<zoo::hlrc::Hlrc>());
-    let tests = corpus::made(&claims, scopes, 2, true, 1, &|| false);
+    let tests = corpus::generated(&claims, scopes, 2, true, 1, &|| false);
     for bounds in [COMBINING, COMBINING.evicting()] {
         let traces = found::<zoo::hlrc::Hlrc>(&tests, bounds);
         assert!(traces.len() > 3, "{}", traces.len());
@@ -121,7 +121,7 @@ fn figure_6_is_reproduced_with_targeted_flushes() {
     let test = shipped("hrf/fig6.litmus");
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
-    let asked = Asked { allowed: allowed.as_ref(), may_block: false };
+    let asked = Requirements { allowed: allowed.as_ref(), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting(), COMBINING.core(IssueRule::Gpu)] {
         let mut explorer = Explorer::new(&Subject::of::<zoo::vi_targeted::ViTargeted>(), bounds, None);
         let trace =
@@ -146,7 +146,7 @@ fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
             let model = subject.info.claims[0].model;
             let promise = Claim::of(model).expect("known").promise(&test.program(), &mut || false);
             let Ok(promise) = promise else { continue };
-            let asked = Asked { allowed: promise.allowed.as_ref(), may_block: true };
+            let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: true };
             if promise.allowed.is_none() || test.program().threads.len() > 3 {
                 continue;
             }
@@ -184,7 +184,7 @@ fn a_protocol_without_flushes_fails_with_timing() {
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
     let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };
-    let any = Asked { allowed: None, may_block: true };
+    let any = Requirements { allowed: None, may_block: true };
     let program = test.program();
     let found = explorer.explore(&program, &test.placements[placement], &any, &mut limits).ok()?;
     if found.incomplete.is_some() || found.violation.is_some() {
@@ -192,7 +192,7 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
     }
     let mut others = found.outcomes;
     let last = others.pop_last()?;
-    let asked = Asked { allowed: Some(&others), may_block: true };
+    let asked = Requirements { allowed: Some(&others), may_block: true };
     let trace = refuted(&mut explorer, protocol, test, placement, &[], &asked)?;
     assert_eq!(trace.violation.why, format!("it ends with {}", show(&program, &last)));
     Some(trace)
@@ -269,7 +269,7 @@ fn faults_other_than_outcomes_are_reproduced() {
         let subject = Subject::named(protocol).expect("a protocol");
         for mutant in mutants::all(&subject).into_iter().step_by(11) {
             let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.mutation));
-            let asked = Asked { allowed: None, may_block: false };
+            let asked = Requirements { allowed: None, may_block: false };
             let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };
             let trace = trace.seeded(mutant);
             match trace.violation.fault {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::verify::{Finding, Spread, Test};
-use explore::{Asked, Bounds, Explorer, Fault, Limits, Move, Placement, Subject, Trace, corpus};
+use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Subject, Trace, corpus};
 use proto::issue::IssueRule;
 use proto::{Agent, WritePolicy};
 
@@ -155,9 +155,9 @@ fn seeded(
     test.placements = vec![placement(spread)];
     let (program, placement) = (test.program().into_owned(), test.placements[0].clone());
     let claim = Claim::of("drf").expect("a known model");
-    let asked = placement.asked(&program).into_owned();
+    let asked = placement.for_models(&program).into_owned();
     let allowed = claim.promise(&asked, &mut || false).expect("it is asked").allowed.expect("no race");
-    let asked = Asked { allowed: Some(&allowed), may_block: false };
+    let asked = Requirements { allowed: Some(&allowed), may_block: false };
     let models = vec![String::from("drf")];
     let mut traces = Vec::new();
     for mutant in mutants::all(&subject).into_iter().filter(is_it) {

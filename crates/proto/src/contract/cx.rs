@@ -1,16 +1,16 @@
 //! The context of a step: its view of the run, and its effects.
 
-use super::{Ask, Disposition, Protocol};
+use super::{Disposition, Protocol, RequestInput};
 use crate::effects::Effects;
 use crate::homes::Homes;
-use crate::levels::{Fitted, Levels};
+use crate::levels::{KindLevel, Levels};
 use crate::line::LineAddr;
 use crate::node::{Key, NodeId, SetIndex};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
-use crate::table::{Change, Looked, Mutation, Row, Table};
+use crate::table::{Change, Mutation, Row, RowLookup, Table};
 
 /// The constants of a run, which all steps share.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     /// The level of this controller.
     #[inline]
     #[must_use]
-    pub fn level(&self) -> &'a Fitted {
+    pub fn level(&self) -> &'a KindLevel {
         self.world.levels.of(self.me.kind)
     }
 
@@ -71,7 +71,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     /// inputs that take a way there or pin a line that could be evicted.
     #[inline]
     #[must_use]
-    pub fn is_wanted(&self, set: SetIndex) -> bool {
+    pub fn has_way_waiter(&self, set: SetIndex) -> bool {
         self.parked.contains_key(&Key::Way(set))
     }
 
@@ -100,10 +100,10 @@ impl<'a, P: Protocol> Cx<'a, P> {
 
     /// Looks a row up, counts its use, and applies a seeded fault of that row.
     #[inline]
-    pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> Looked<T::State, T::Action> {
+    pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> RowLookup<T::State, T::Action> {
         let index = state.index() * T::Event::ALL.len() + event.index();
         self.fx.coverage.fire(T::ID, index);
-        let looked = Looked { row: T::row(state, event), skip: None, forgets: false };
+        let looked = RowLookup { row: T::row(state, event), skip: None, forgets: false };
         match self.world.mutation {
             Some(mutation) if mutation.table == T::ID => mutated::<T>(looked, index, mutation.change),
             _ => looked,
@@ -129,7 +129,7 @@ impl<P: Protocol> Cx<'_, P> {
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,
-        ask: Ask<'_>,
+        ask: RequestInput<'_>,
         mut take: impl FnMut(T::Step, &mut Self) -> Option<Disposition>,
     ) -> Disposition {
         let plan = match self.world.mutation {
@@ -153,23 +153,23 @@ impl<P: Protocol> Cx<'_, P> {
 }
 
 fn mutated<T: Table>(
-    looked: Looked<T::State, T::Action>,
+    looked: RowLookup<T::State, T::Action>,
     index: usize,
     change: Change,
-) -> Looked<T::State, T::Action> {
+) -> RowLookup<T::State, T::Action> {
     match (change, looked.row) {
         (Change::DropAction { row, action }, _) if usize::from(row) == index => {
-            Looked { skip: Some(action), ..looked }
+            RowLookup { skip: Some(action), ..looked }
         }
         (Change::NextState { row, state }, Row::Do { actions, after, .. }) if usize::from(row) == index => {
             let next = T::State::ALL.get(usize::from(state)).copied();
-            Looked { row: Row::Do { actions, next, after }, ..looked }
+            RowLookup { row: Row::Do { actions, next, after }, ..looked }
         }
         (Change::NoStall { row, state }, Row::Stall) if usize::from(row) == index => {
             let event = T::Event::ALL[index % T::Event::ALL.len()];
-            Looked { row: T::row(T::State::ALL[usize::from(state)], event), ..looked }
+            RowLookup { row: T::row(T::State::ALL[usize::from(state)], event), ..looked }
         }
-        (Change::ForgetByte { row }, _) if usize::from(row) == index => Looked { forgets: true, ..looked },
+        (Change::ForgetByte { row }, _) if usize::from(row) == index => RowLookup { forgets: true, ..looked },
         _ => looked,
     }
 }

@@ -30,7 +30,7 @@ use core::hash::Hash;
 #[derive(Debug)]
 pub enum Input<'a, M> {
     /// A request, new or presented again.
-    Request(Ask<'a>),
+    Request(RequestInput<'a>),
     /// A message.
     Message {
         /// The sender.
@@ -55,7 +55,7 @@ pub enum Input<'a, M> {
 
 /// A request that is presented to a controller.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct RequestInput<'a> {
     /// The slot that identifies it.
     pub slot: Slot,
     /// The request.

@@ -1,6 +1,6 @@
 //! Counters of acks.
 
-use super::few::Few;
+use super::small_map::SmallMap;
 use crate::contract::{Cx, Disposition, Protocol, Wrap};
 use crate::node::{Key, NodeId, Slot};
 
@@ -67,7 +67,7 @@ pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
 /// The acks that each request still waits for, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
-    left: Few<Slot, u32>,
+    left: SmallMap<Slot, u32>,
 }
 
 impl AckCounts {

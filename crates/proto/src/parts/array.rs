@@ -4,7 +4,7 @@ use super::lines::Place;
 use crate::contract::LineView;
 use crate::divisor::Divisor;
 use crate::homes::Homes;
-use crate::levels::Fitted;
+use crate::levels::KindLevel;
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{Rank, SetIndex, Way};
 use crate::symbols::Symbol;
@@ -94,7 +94,7 @@ fn tag_in(entry: &Entry) -> u64 {
 impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// An empty array. `absent` is the state of an absent line.
     #[must_use]
-    pub fn new(level: &Fitted, absent: S) -> Self {
+    pub fn new(level: &KindLevel, absent: S) -> Self {
         let (shape, line_bytes) = (&level.array, level.line_bytes);
         let lines = (shape.sets * shape.ways) as usize;
         let ways = shape.ways as usize;
@@ -414,7 +414,7 @@ mod tests {
     fn array() -> CacheArray<u8> {
         let policy = WritePolicy::Combining;
         let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
-        CacheArray::new(&Fitted::alone(shape, 16), 0)
+        CacheArray::new(&KindLevel::alone(shape, 16), 0)
     }
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
             let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
-            let mut a: CacheArray<u8> = CacheArray::new(&Fitted::alone(shape, 8), 0);
+            let mut a: CacheArray<u8> = CacheArray::new(&KindLevel::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
                 let way = a.free_way(a.set(line, &homes())).unwrap();

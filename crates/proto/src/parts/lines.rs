@@ -59,7 +59,7 @@ pub trait Lines<P: Protocol> {
     /// The table.
     type Table: Table;
     /// The operand of an event.
-    type Carried<'a>: Copy;
+    type Operand<'a>: Copy;
     /// The state of an absent line.
     const ABSENT: StateOf<Self::Table>;
 
@@ -72,7 +72,7 @@ pub trait Lines<P: Protocol> {
         &self,
         place: Place,
         event: EventOf<Self::Table>,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
     ) -> (StateOf<Self::Table>, EventOf<Self::Table>);
 
     /// Performs one action.
@@ -80,7 +80,7 @@ pub trait Lines<P: Protocol> {
         &mut self,
         action: <Self::Table as Table>::Action,
         place: Place,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     );
 
@@ -89,12 +89,12 @@ pub trait Lines<P: Protocol> {
         &mut self,
         line: LineAddr,
         event: EventOf<Self::Table>,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let place = self.array().place(line, cx.world.homes);
-        let (state, event) = self.classify(place, event, carried);
-        self.transition(place, state, event, carried, cx)
+        let (state, event) = self.classify(place, event, operand);
+        self.transition(place, state, event, operand, cx)
     }
 
     /// Carries out an event of the line in a way.
@@ -102,11 +102,11 @@ pub trait Lines<P: Protocol> {
         &mut self,
         way: Way,
         event: EventOf<Self::Table>,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         match self.array().line(way) {
-            Some(line) => self.event(line, event, carried, cx),
+            Some(line) => self.event(line, event, operand, cx),
             None => Disposition::Impossible("an empty way cannot be evicted"),
         }
     }
@@ -116,7 +116,7 @@ pub trait Lines<P: Protocol> {
         &mut self,
         mut selects: impl FnMut(LineAddr, StateOf<Self::Table>) -> bool,
         event: EventOf<Self::Table>,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let mut next = Way(0);
@@ -126,7 +126,7 @@ pub trait Lines<P: Protocol> {
             if !selects(line, self.array().state(way)) {
                 continue;
             }
-            let disposition = self.event(line, event, carried, cx);
+            let disposition = self.event(line, event, operand, cx);
             if disposition != Disposition::Done {
                 return disposition;
             }
@@ -139,7 +139,7 @@ pub trait Lines<P: Protocol> {
         &mut self,
         cause: Cause,
         event: EventOf<Self::Table>,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
@@ -148,7 +148,7 @@ pub trait Lines<P: Protocol> {
             count += 1;
             true
         };
-        let disposition = self.event_of_all(all, event, carried, cx);
+        let disposition = self.event_of_all(all, event, operand, cx);
         cx.fx.uses.lines_invalidated += count;
         disposition
     }
@@ -161,7 +161,7 @@ pub trait Lines<P: Protocol> {
         mut place: Place,
         state: StateOf<Self::Table>,
         event: <Self::Table as Table>::Event,
-        carried: Self::Carried<'_>,
+        operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         cx.fx.uses.tag_lookups += 1;
@@ -179,7 +179,7 @@ pub trait Lines<P: Protocol> {
         let sent = (cx.fx.sends.len(), cx.fx.memory.len());
         for (i, &action) in actions.iter().enumerate() {
             if looked.skip != Some(i as u8) {
-                self.act(action, place, carried, cx);
+                self.act(action, place, operand, cx);
             }
         }
         if looked.forgets {

@@ -2,15 +2,15 @@
 
 mod acks;
 mod array;
-mod few;
 mod host;
 mod lines;
+mod small_map;
 mod store_buffer;
 
 pub use acks::{AckCounts, AckParity, peers};
 pub use array::CacheArray;
 pub(crate) use array::Indexing;
-pub use few::Few;
 pub use host::Host;
 pub use lines::{EventOf, Lines, Place, StateOf, hit};
-pub use store_buffer::{Popped, StoreBuffer, Waits};
+pub use small_map::SmallMap;
+pub use store_buffer::{FlushWaiter, Popped, StoreBuffer};

@@ -14,13 +14,13 @@ use std::collections::VecDeque;
 
 /// A waiter for a flush: a request of this compute unit, or another requester of the
 /// protocol, for example a remote cache or a bank.
-pub trait Waits<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
+pub trait FlushWaiter<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
     /// Completes the flush: resumes the request, or answers the requester. Returns the
     /// waiter if the controller itself must act for it.
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self>;
 }
 
-impl<P: Protocol> Waits<P> for Slot {
+impl<P: Protocol> FlushWaiter<P> for Slot {
     #[inline]
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         cx.fx.resume(self);

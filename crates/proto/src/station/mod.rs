@@ -8,7 +8,9 @@ mod views;
 
 use smallvec::SmallVec;
 
-use crate::contract::{Ask, Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, Time, World};
+use crate::contract::{
+    Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, RequestInput, Time, World,
+};
 use crate::effects::{Effects, StationEffect};
 use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
@@ -93,7 +95,7 @@ impl<P: Protocol> Station<P> {
 
     /// Resets the station: the controller becomes a copy of `node`, and nothing is
     /// parked.
-    pub fn begin_anew(&mut self, node: &P::Node) {
+    pub fn reset_to(&mut self, node: &P::Node) {
         self.node.clone_from(node);
         self.parked.clear();
         self.ordered.clear();
@@ -136,7 +138,8 @@ impl<P: Protocol> Station<P> {
         let bypasses = fx.uses.bypasses;
         let mut stats = RequestStats::default();
         let pending = loop {
-            match self.stepper().request(Ask { slot, req, data }, &mut stage, &mut stats, world, fx) {
+            match self.stepper().request(RequestInput { slot, req, data }, &mut stage, &mut stats, world, fx)
+            {
                 Some(Pending::NeedsWay(set)) if self.evict_chosen(set, world, fx, &mut choose) => {}
                 pending => break pending,
             }
@@ -323,7 +326,7 @@ impl<P: Protocol> Station<P> {
     /// Presents a request again. Returns the key of the next wake, if it parks again.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
-        let ask = Ask { slot, req: &held.req, data: &held.data };
+        let ask = RequestInput { slot, req: &held.req, data: &held.data };
         let bypasses = fx.uses.bypasses;
         let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
         let mut stepper = Stepper { node, id: self.id, parked, waiting };

@@ -5,7 +5,7 @@ use core::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 
 use super::ParkedInputs;
-use crate::contract::{Ask, Channels, Cx, Disposition, Input, Message, Node, Protocol, World};
+use crate::contract::{Channels, Cx, Disposition, Input, Message, Node, Protocol, RequestInput, World};
 use crate::effects::Effects;
 use crate::line::LineAddr;
 use crate::lookup::Lookup;
@@ -67,7 +67,7 @@ impl<P: Protocol> Stepper<'_, P> {
     #[inline]
     pub(super) fn request(
         &mut self,
-        ask: Ask<'_>,
+        ask: RequestInput<'_>,
         stage: &mut u8,
         stats: &mut RequestStats,
         world: World<'_, P>,

@@ -17,7 +17,7 @@ impl<P: Protocol> Station<P> {
     /// that does not hold. `writes_through` says whether its policy writes dirty bytes
     /// out as soon as possible.
     #[must_use]
-    pub fn unrest(&self, writes_through: bool) -> Option<String> {
+    pub fn check_at_rest(&self, writes_through: bool) -> Option<String> {
         let (mut views, mut victims) = (Vec::new(), Vec::new());
         self.node.lines(&mut views);
         self.node.victims(SetIndex(0), &mut victims);

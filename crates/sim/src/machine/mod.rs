@@ -95,7 +95,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         probe.begin(&layout);
         let wave_slots = cus * system.cu.wavefront_slots;
         let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
-        let places_pages = fabric.homes().are_by_touch();
+        let places_pages = fabric.homes().uses_first_touch();
         Ok(Machine {
             system,
             options,

@@ -32,7 +32,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
         let chiplet = self.cores.chiplet(instr);
         for part in parts {
-            let chiplet = chiplet.unwrap_or_else(|| self.stations.homes().in_turn(part.line));
+            let chiplet = chiplet.unwrap_or_else(|| self.stations.homes().interleaved_chiplet(part.line));
             self.stations.fabric_mut().touch(part.line, chiplet);
         }
     }

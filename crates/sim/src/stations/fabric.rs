@@ -6,7 +6,7 @@
 //! one choice that does not depend on time: the victim of an eviction is the least
 //! recently used way of the lowest rank.
 
-use drive::{At, Driver, Messages, Nodes, Told};
+use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load, MemoryOp,
     MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot,
@@ -249,7 +249,12 @@ impl<P: Protocol> Stations<P> {
 
     /// Steps a station and collects the effects.
     #[inline(always)]
-    fn tell(&mut self, at: StationId, told: &Told<&Request, &P::Msg, &MemoryReply>, out: &mut StepEffects) {
+    fn tell(
+        &mut self,
+        at: StationId,
+        told: &StationInput<&Request, &P::Msg, &MemoryReply>,
+        out: &mut StepEffects,
+    ) {
         // The reader of `out` empties it, so no earlier effect remains.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
@@ -429,7 +434,7 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects) {
-        self.tell(to, &Told::Ask { slot, request }, out);
+        self.tell(to, &StationInput::Request { slot, request }, out);
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects) {
@@ -442,7 +447,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             let elapsed = self.clocks[to as usize] - self.sent[message as usize];
             msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
         }
-        self.tell(to, &Told::Message { from: *from, msg }, out);
+        self.tell(to, &StationInput::Message { from: *from, msg }, out);
         self.messages.give_back(boxed);
     }
 
@@ -452,26 +457,26 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects) {
         if !P::CLOCKED {
-            return self.tell(to, &Told::Memory { reply }, out);
+            return self.tell(to, &StationInput::Memory { reply }, out);
         }
         let mut reply = *reply;
         let elapsed = self.clocks[to as usize] - sent;
         let elapsed = i32::try_from(elapsed).unwrap_or(i32::MAX);
         self.stations[to as usize].node.age_tag(&mut reply.op.tag, elapsed);
-        self.tell(to, &Told::Memory { reply: &reply }, out);
+        self.tell(to, &StationInput::Memory { reply: &reply }, out);
     }
 
     fn start(&mut self, to: StationId, out: &mut StepEffects) {
-        self.tell(to, &Told::Start, out);
+        self.tell(to, &StationInput::Start, out);
     }
 
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects) {
-        self.tell(to, &Told::Timer(class), out);
+        self.tell(to, &StationInput::Timer(class), out);
     }
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects) {
         self.clocks[to as usize] += i64::from(elapsed);
-        self.tell(to, &Told::Tick(elapsed), out);
+        self.tell(to, &StationInput::Tick(elapsed), out);
     }
 
     fn clock(&self, at: StationId) -> i64 {
@@ -516,11 +521,11 @@ impl<P: Protocol> Fabric for Stations<P> {
         station.node.victims(SetIndex(0), &mut self.victims);
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
         let policy = self.nodes.level(station.id().kind).array.policy;
-        let unrest = station.unrest(policy != WritePolicy::Combining);
+        let unrest = station.check_at_rest(policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
-        self.tell(to, &Told::Evict(way), out);
+        self.tell(to, &StationInput::Evict(way), out);
     }
 }

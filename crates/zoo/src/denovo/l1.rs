@@ -2,12 +2,16 @@
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
-use crate::parts::{Answer, First, How, Needs, ToBank, ToL1 as Shared, answer, first_lines, performed};
-use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
+use crate::parts::{
+    AccessSite, Answer, FirstLevel, ResourceNeeds, ToBank, ToL1 as Shared, answer, first_lines, performed,
+};
+use crate::registration::{
+    EvictableStates, Operand, Params, RegistrationProtocol, ToL1, give_back, register, victims,
+};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, LineData,
-    LineView, Load, Op, Rank, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
+    ByteMask, Cause, Controller, Cx, Disposition, Hit, Homes, Input, Key, KindLevel, LineAddr, LineData,
+    LineView, Load, Op, Rank, RequestInput, Row, SetIndex, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -15,7 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
     /// The lines. Fills and registrations for atomics take miss registers.
-    cache: First<LineState>,
+    cache: FirstLevel<LineState>,
     /// The outstanding registrations that releases wait for, with their parity.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
@@ -26,12 +30,17 @@ proto::clone_in_place! { [] L1 { cache, stored, retains } }
 impl L1 {
     /// An empty cache.
     #[must_use]
-    pub fn new(level: &Fitted, params: &Params) -> Self {
-        let cache = First::new(level, LineState::I);
+    pub fn new(level: &KindLevel, params: &Params) -> Self {
+        let cache = FirstLevel::new(level, LineState::I);
         L1 { cache, stored: BTreeMap::new(), retains: params.retains }
     }
 
-    fn perform<P: Registers>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    fn perform<P: RegistrationProtocol>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let (line, slot, lower) = (ask.req.line, ask.slot, &mut self.cache.lower);
         step.spends(ask, cx.fx);
         match step {
@@ -43,12 +52,12 @@ impl L1 {
                 let is_requested = cx.stage != stage && self.state(line, cx) != LineState::R;
                 Some(if is_requested { Disposition::Stall(Key::Slot(slot)) } else { disposition })
             }
-            Step::Perform => self.event(line, LineEvent::Registered, Carried::Request(ask), cx).unless_done(),
+            Step::Perform => self.event(line, LineEvent::Registered, Operand::Request(ask), cx).unless_done(),
             Step::RegisterStores => lower.flush(ask, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
             Step::Pass if self.cache.array.find(line, cx.world.homes).is_none() => None,
-            Step::Pass => self.event(line, LineEvent::Inv, Carried::Nothing, cx).unless_done(),
-            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::Pass => self.event(line, LineEvent::Inv, Operand::Nothing, cx).unless_done(),
+            Step::BelowSystem => lower.below(ask, AccessSite::System, cx),
             Step::FlushBanks => lower.flush_banks(slot, cx),
             Step::InvalidateBanks => lower.invalidate_banks(slot, cx),
             Step::AnswerIt => answer(ask, cx),
@@ -57,10 +66,15 @@ impl L1 {
 
     /// Performs an access on the line in this cache, if the resources that it needs are
     /// free.
-    fn here<P: Registers>(&mut self, ask: Ask<'_>, event: LineEvent, cx: &mut Cx<'_, P>) -> Disposition {
-        let (line, carried) = (ask.req.line, Carried::Request(ask));
+    fn here<P: RegistrationProtocol>(
+        &mut self,
+        ask: RequestInput<'_>,
+        event: LineEvent,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        let (line, operand) = (ask.req.line, Operand::Request(ask));
         let place = self.cache.array.place(line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event, carried);
+        let (state, event) = Lines::<P>::classify(self, place, event, operand);
         // The actions of the row tell the resources that it needs.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
             let does = |action: LineAction| actions.contains(&action);
@@ -70,19 +84,19 @@ impl L1 {
                 return Disposition::Stall(Key::StoreBuffer);
             }
             let register = does(LineAction::SendGet) || does(LineAction::SendRegister);
-            let needs = Needs { entry: false, register, way: next.is_some() };
+            let needs = ResourceNeeds { entry: false, register, way: next.is_some() };
             if let Some(wait) = self.cache.lacks(place, needs, cx) {
                 return wait;
             }
         }
-        self.transition(place, state, event, carried, cx)
+        self.transition(place, state, event, operand, cx)
     }
 
-    fn state<P: Registers>(&self, line: LineAddr, cx: &Cx<'_, P>) -> LineState {
+    fn state<P: RegistrationProtocol>(&self, line: LineAddr, cx: &Cx<'_, P>) -> LineState {
         self.cache.array.find(line, cx.world.homes).map_or(LineState::I, |way| self.cache.array.state(way))
     }
 
-    fn message<P: Registers>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: RegistrationProtocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, event) = match *msg {
             ToL1::Shared(Shared::Data { line, .. }) => (line, LineEvent::Data),
             ToL1::Shared(ref msg) => return self.cache.lower.message(msg, cx),
@@ -93,7 +107,7 @@ impl L1 {
                 return Disposition::Impossible("atomics are performed in the L1 of their issuer");
             }
         };
-        self.event(line, event, Carried::Message(msg), cx)
+        self.event(line, event, Operand::Message(msg), cx)
     }
 
     /// The number of used entries of the store buffer. A line has one until it is
@@ -107,16 +121,16 @@ impl L1 {
         array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
 
-    fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    fn drain<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let homes = cx.world.homes;
         match self.cache.lower.pop(|line| Self::is_ready(&self.cache.array, line, homes), cx) {
-            Some(line) => self.event(line, LineEvent::Drain, Carried::Nothing, cx),
+            Some(line) => self.event(line, LineEvent::Drain, Operand::Nothing, cx),
             None => Disposition::Done,
         }
     }
 
     /// Arms the drain timer while the policy, a full buffer or a flush requires it.
-    fn drain_if_due<P: Registers>(&self, cx: &mut Cx<'_, P>) {
+    fn drain_if_due<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
         let next = buffer.next_line();
@@ -126,31 +140,31 @@ impl L1 {
         }
     }
 
-    fn invalidate<P: Registers>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
+    fn invalidate<P: RegistrationProtocol>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
         cx.fx.uses.invalidations.count(cause);
         let mut count = 0;
         let all = |_, state| {
             count += u32::from(state != LineState::R);
             true
         };
-        let disposition = self.event_of_all(all, LineEvent::Inv, Carried::Nothing, cx);
+        let disposition = self.event_of_all(all, LineEvent::Inv, Operand::Nothing, cx);
         cx.fx.uses.lines_invalidated += count;
         disposition
     }
 }
 
-impl<P: Registers> Lines<P> for L1 {
-    type Carried<'a> = Carried<'a>;
+impl<P: RegistrationProtocol> Lines<P> for L1 {
+    type Operand<'a> = Operand<'a>;
 
     first_lines! { cache: L1Table, absent: LineState::I }
 
-    fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
+    fn classify(&self, place: Place, event: LineEvent, operand: Operand<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
-        let misses = match carried {
-            Carried::Request(ask) if event == LineEvent::Load => {
+        let misses = match operand {
+            Operand::Request(ask) if event == LineEvent::Load => {
                 !self.cache.array.valid(way).contains(ask.req.mask)
             }
-            Carried::Request(_) | Carried::Message(_) | Carried::Nothing => false,
+            Operand::Request(_) | Operand::Message(_) | Operand::Nothing => false,
         };
         let state = match self.cache.array.state(way) {
             LineState::V if misses => LineState::P,
@@ -160,19 +174,21 @@ impl<P: Registers> Lines<P> for L1 {
         (state, if self.cache.is_dirty(place.way) { event.of_dirty() } else { event })
     }
 
-    fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+    fn act(&mut self, action: LineAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
-        if let (LineAction::Bounce, Carried::Message(&ToL1::Serve { asker, .. })) = (action, carried) {
+        if let (LineAction::Bounce, Operand::Message(&ToL1::Serve { requester, .. })) = (action, operand) {
             let mask = ByteMask::full(usize::from(cx.level().line_bytes));
-            let (op, how, answer) = (Op::Load, How::Unregistered, Answer::Line);
+            let (op, site, answer) = (Op::Load, AccessSite::Unregistered, Answer::Line);
             let data = LineData::default();
-            return cx.fx.send(cx.below(line), ToBank::Access { line, mask, data, op, how, answer, asker });
+            return cx
+                .fx
+                .send(cx.below(line), ToBank::Access { line, mask, data, op, site, answer, requester });
         }
         let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
-        match (action, carried) {
+        match (action, operand) {
             (LineAction::SendGet, _) => cache.get(line, cx),
-            (LineAction::SendRegister, Carried::Request(ask)) => {
+            (LineAction::SendRegister, Operand::Request(ask)) => {
                 cache.begin_fill(cx);
                 register(line, ask.req.mask, Some(ask.slot), cx);
             }
@@ -182,38 +198,38 @@ impl<P: Registers> Lines<P> for L1 {
                     self.stored.insert(line, cache.lower.buffer.acks.sent());
                 }
             }
-            (LineAction::Reply, Carried::Request(ask)) => cache.reply(way, ask, cx),
+            (LineAction::Reply, Operand::Request(ask)) => cache.reply(way, ask, cx),
             (LineAction::Queue, _) => cache.queue_if(!cache.is_dirty(Some(way)), line),
-            (LineAction::Merge, Carried::Request(ask)) => {
+            (LineAction::Merge, Operand::Request(ask)) => {
                 cache.write(way, &ask.req.data, ask.req.mask, cx);
             }
-            (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
-            (LineAction::Perform, Carried::Request(ask)) => {
+            (LineAction::Accept, Operand::Request(ask)) => cx.fx.accept(ask.slot),
+            (LineAction::Perform, Operand::Request(ask)) => {
                 let req = ask.req;
                 let (old, _) = cache.perform(way, req.op, &req.data, req.mask, cx);
                 performed(ask, old, cx);
             }
             (LineAction::Unqueue, _) => cache.lower.buffer.remove(line),
-            (LineAction::SendLine, Carried::Message(&ToL1::Serve { asker, .. })) => {
+            (LineAction::SendLine, Operand::Message(&ToL1::Serve { requester, .. })) => {
                 cx.fx.uses.data_reads += 1;
-                cx.fx.send(asker, Shared::Data { line, data: cache.array.read(way) });
+                cx.fx.send(requester, Shared::Data { line, data: cache.array.read(way) });
             }
             (LineAction::SendReturn, _) => give_back(cache, line, way, true, cx),
             (
                 LineAction::Fill,
-                Carried::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
+                Operand::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
             ) => {
                 cache.array.keep_dirty(way);
                 cache.fill(way, data, cx);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             // No request waits for a grant for stored data.
-            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
+            (LineAction::Resume, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
             (LineAction::EndFill, _) => cache.end_fill(place, cx),
-            (LineAction::EndRegister, Carried::Message(&ToL1::Grant { slot, .. })) => {
+            (LineAction::EndRegister, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
                     if !cache.lower.acked(parity, cx) {
                         cx.impossible("a grant arrives that no release counts");
@@ -242,7 +258,7 @@ impl<P: Registers> Lines<P> for L1 {
     }
 }
 
-impl<P: Registers> Controller<P> for L1 {
+impl<P: RegistrationProtocol> Controller<P> for L1 {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -251,7 +267,7 @@ impl<P: Registers> Controller<P> for L1 {
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.cache.array.state(way) == LineState::R);
-                self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
+                self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
@@ -270,7 +286,7 @@ impl<P: Registers> Controller<P> for L1 {
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let (plain, registered, leaving) = (LineState::V, LineState::R, LineState::IE);
-        victims(&self.cache.array, set, Settled { plain, registered, leaving }, self.retains, out);
+        victims(&self.cache.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

@@ -1,6 +1,8 @@
 //! The plan of each operation at the L1.
 
-use proto::{Ask, Effects, Level, OpClass, Order, PlanKey, Reach, Spending, Steps, TableId, symbols};
+use proto::{
+    Effects, Level, OpClass, Order, PlanKey, Reach, RequestInput, Spending, Steps, TableId, symbols,
+};
 
 symbols! {
     /// The steps of operations.
@@ -30,7 +32,7 @@ symbols! {
 
 impl Step {
     /// Attributes the time of a request from this step on.
-    pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
+    pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
         }

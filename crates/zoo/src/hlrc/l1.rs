@@ -2,16 +2,20 @@
 
 use super::l1_table::{LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
+use crate::parts::{
+    AccessSite, FirstLevel, ResourceNeeds, ToBank, answer, answer_bytes, first_lines, first_views, performed,
+};
 use crate::parts::{Answer, ToL1 as Shared};
-use crate::parts::{First, How, Needs, ToBank, answer, answer_bytes, first_lines, first_views, performed};
-use crate::registration::{Carried, Params, Registers, Settled, ToL1, give_back, register, victims};
+use crate::registration::{
+    EvictableStates, Operand, Params, RegistrationProtocol, ToL1, give_back, register, victims,
+};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
-use proto::parts::{Lines, Place, Waits};
+use proto::parts::{FlushWaiter, Lines, Place};
 use proto::{
-    Ask, ByteMask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, LineAddr, Load, Op,
-    Order, Protocol, Rank, Row, SetIndex, Slot, Table, TimerClass, Way,
+    ByteMask, Cause, Controller, Cx, Disposition, Hit, Homes, Input, Key, KindLevel, LineAddr, Load, Op,
+    Order, Protocol, Rank, RequestInput, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
 /// The table of the lines.
@@ -39,7 +43,7 @@ impl From<Slot> for Waiter {
     }
 }
 
-impl<P: Protocol> Waits<P> for Waiter {
+impl<P: Protocol> FlushWaiter<P> for Waiter {
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => {
@@ -54,7 +58,7 @@ impl<P: Protocol> Waits<P> for Waiter {
 /// An L1 cache with the rows of a protocol.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
-    cache: First<LineState, Waiter>,
+    cache: FirstLevel<LineState, Waiter>,
     retains: bool,
     rows: PhantomData<T>,
 }
@@ -64,22 +68,27 @@ proto::clone_in_place! { [T] L1<T> { cache, retains, rows } }
 impl<T: Rows> L1<T> {
     /// An empty cache.
     #[must_use]
-    pub fn new(level: &Fitted, params: &Params) -> Self {
-        L1 { cache: First::new(level, LineState::I), retains: params.retains, rows: PhantomData }
+    pub fn new(level: &KindLevel, params: &Params) -> Self {
+        L1 { cache: FirstLevel::new(level, LineState::I), retains: params.retains, rows: PhantomData }
     }
 
-    fn perform<P: Registers>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    fn perform<P: RegistrationProtocol>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let (line, slot, lower) = (ask.req.line, ask.slot, &mut self.cache.lower);
         step.spends(ask, cx.fx);
         match step {
             Step::Here => Some(self.here(ask, cx)),
-            Step::Perform => self.event(line, LineEvent::Sync, Carried::Request(ask), cx).unless_done(),
+            Step::Perform => self.event(line, LineEvent::Sync, Operand::Request(ask), cx).unless_done(),
             Step::InvalidateRest => self.invalidate(Cause::Atomic, Some(line), cx).unless_done(),
-            Step::Pass => self.event(line, LineEvent::Pass, Carried::Nothing, cx).unless_done(),
-            Step::Below => lower.below(ask, How::Here, cx),
-            Step::Anywhere => lower.below(ask, How::Anywhere, cx),
-            Step::Unregistered => lower.below(ask, How::Unregistered, cx),
-            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::Pass => self.event(line, LineEvent::Pass, Operand::Nothing, cx).unless_done(),
+            Step::Below => lower.below(ask, AccessSite::Here, cx),
+            Step::Anywhere => lower.below(ask, AccessSite::Anywhere, cx),
+            Step::Unregistered => lower.below(ask, AccessSite::Unregistered, cx),
+            Step::BelowSystem => lower.below(ask, AccessSite::System, cx),
             Step::Post => lower.post(ask, cx),
             Step::Flush => lower.flush(ask, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), None, cx).unless_done(),
@@ -91,15 +100,15 @@ impl<T: Rows> L1<T> {
 
     /// Performs an access on the line in this cache, if the resources that it needs are
     /// free.
-    fn here<P: Registers>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
-        let (stage, carried) = (cx.stage, Carried::Request(ask));
+    fn here<P: RegistrationProtocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let (stage, operand) = (cx.stage, Operand::Request(ask));
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event_of(ask), carried);
+        let (state, event) = Lines::<P>::classify(self, place, event_of(ask), operand);
         // The actions of the row tell the resources that it needs.
         if let Row::Do { actions, next, .. } = T::row(state, event) {
             let does = |any_of: &[LineAction]| actions.iter().any(|action| any_of.contains(action));
             let writes = ask.req.op != Op::Load && does(&[LineAction::Merge, LineAction::PerformQueued]);
-            let needs = Needs {
+            let needs = ResourceNeeds {
                 entry: writes && !self.cache.is_dirty(place.way),
                 register: does(&[LineAction::SendGet, LineAction::SendRegister]),
                 way: next.is_some(),
@@ -108,7 +117,7 @@ impl<T: Rows> L1<T> {
                 return wait;
             }
         }
-        let disposition = self.transition(place, state, event, carried, cx);
+        let disposition = self.transition(place, state, event, operand, cx);
         match event {
             // The request goes on when the line is registered.
             LineEvent::Sync if cx.stage != stage => Disposition::Stall(Key::Slot(ask.slot)),
@@ -116,7 +125,7 @@ impl<T: Rows> L1<T> {
         }
     }
 
-    fn message<P: Registers>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: RegistrationProtocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, event) = match *msg {
             ToL1::Shared(Shared::Data { line, .. }) => (line, LineEvent::Data),
             ToL1::Shared(ref msg) => return self.cache.lower.message(msg, cx),
@@ -125,18 +134,18 @@ impl<T: Rows> L1<T> {
             ToL1::Forward { line, .. } => (line, LineEvent::Forward),
             ToL1::Serve { .. } => return Disposition::Impossible("data of a registered line is at the L2"),
         };
-        self.event(line, event, Carried::Message(msg), cx)
+        self.event(line, event, Operand::Message(msg), cx)
     }
 
-    fn drain<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    fn drain<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
         let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
         cx.fx.wake(Key::StoreBuffer);
-        self.event(line, event, Carried::Nothing, cx)
+        self.event(line, event, Operand::Nothing, cx)
     }
 
-    fn invalidate<P: Registers>(
+    fn invalidate<P: RegistrationProtocol>(
         &mut self,
         cause: Cause,
         except: Option<LineAddr>,
@@ -148,27 +157,32 @@ impl<T: Rows> L1<T> {
             count += u32::from(Some(line) != except);
             Some(line) != except
         };
-        let disposition = self.event_of_all(selects, LineEvent::Inv, Carried::Nothing, cx);
+        let disposition = self.event_of_all(selects, LineEvent::Inv, Operand::Nothing, cx);
         cx.fx.uses.lines_invalidated += count;
         disposition
     }
 
     /// Performs an atomic on the bytes of a line, and answers it. Returns whether it made
     /// a clean line dirty.
-    fn atomic<P: Registers>(&mut self, way: Way, carried: Carried<'_>, cx: &mut Cx<'_, P>) -> bool {
-        match carried {
-            Carried::Request(ask) => {
+    fn atomic<P: RegistrationProtocol>(
+        &mut self,
+        way: Way,
+        operand: Operand<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> bool {
+        match operand {
+            Operand::Request(ask) => {
                 let req = ask.req;
                 let (old, was_clean) = self.cache.perform(way, req.op, &req.data, req.mask, cx);
                 performed(ask, old, cx);
                 was_clean
             }
-            Carried::Message(&ToL1::Forward { op, mask, ref data, slot, asker, .. }) => {
+            Operand::Message(&ToL1::Forward { op, mask, ref data, slot, requester, .. }) => {
                 let (old, was_clean) = self.cache.perform(way, op, data, mask, cx);
-                cx.fx.send(asker, Shared::Done { slot, bytes: answer_bytes(op, mask), data: old });
+                cx.fx.send(requester, Shared::Done { slot, bytes: answer_bytes(op, mask), data: old });
                 was_clean
             }
-            Carried::Message(_) | Carried::Nothing => {
+            Operand::Message(_) | Operand::Nothing => {
                 cx.lacks_operand(LineAction::Perform);
                 false
             }
@@ -177,7 +191,7 @@ impl<T: Rows> L1<T> {
 }
 
 /// The event of a request for the line in this cache.
-fn event_of(ask: Ask<'_>) -> LineEvent {
+fn event_of(ask: RequestInput<'_>) -> LineEvent {
     let req = ask.req;
     match req.op {
         _ if req.acquires() || req.releases() => LineEvent::Sync,
@@ -187,17 +201,17 @@ fn event_of(ask: Ask<'_>) -> LineEvent {
     }
 }
 
-impl<P: Registers, T: Rows> Lines<P> for L1<T> {
-    type Carried<'a> = Carried<'a>;
+impl<P: RegistrationProtocol, T: Rows> Lines<P> for L1<T> {
+    type Operand<'a> = Operand<'a>;
 
     first_lines! { cache: T, absent: LineState::I }
 
-    fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
+    fn classify(&self, place: Place, event: LineEvent, operand: Operand<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
-        let requested = match carried {
-            Carried::Request(ask) if ask.req.op != Op::Store => ask.req.mask,
-            Carried::Message(&ToL1::Forward { op, mask, .. }) if op != Op::Store => mask,
-            Carried::Request(_) | Carried::Message(_) | Carried::Nothing => ByteMask::NONE,
+        let requested = match operand {
+            Operand::Request(ask) if ask.req.op != Op::Store => ask.req.mask,
+            Operand::Message(&ToL1::Forward { op, mask, .. }) if op != Op::Store => mask,
+            Operand::Request(_) | Operand::Message(_) | Operand::Nothing => ByteMask::NONE,
         };
         let misses = !self.cache.array.valid(way).contains(requested);
         let state = match self.cache.array.state(way) {
@@ -208,36 +222,38 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
         (state, if self.cache.is_dirty(place.way) { event.of_dirty() } else { event })
     }
 
-    fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+    fn act(&mut self, action: LineAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let line = place.line;
-        if let (LineAction::Bounce, Carried::Message(msg)) = (action, carried) {
-            let &ToL1::Forward { mask, data, op, slot, asker, .. } = msg else {
+        if let (LineAction::Bounce, Operand::Message(msg)) = (action, operand) {
+            let &ToL1::Forward { mask, data, op, slot, requester, .. } = msg else {
                 return cx.lacks_operand(action);
             };
-            let (how, answer) = (How::Unregistered, Answer::Request(slot));
-            return cx.fx.send(cx.below(line), ToBank::Access { line, mask, data, op, how, answer, asker });
+            let (site, answer) = (AccessSite::Unregistered, Answer::Request(slot));
+            return cx
+                .fx
+                .send(cx.below(line), ToBank::Access { line, mask, data, op, site, answer, requester });
         }
         let Some(way) = place.way else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
-        match (action, carried) {
+        match (action, operand) {
             (LineAction::SendGet, _) => cache.get(line, cx),
-            (LineAction::SendRegister, Carried::Request(ask)) => {
+            (LineAction::SendRegister, Operand::Request(ask)) => {
                 cache.begin_fill(cx);
                 // A request of the owner, which only needs bytes, waits for the line.
                 let slot = (cache.array.state(way) != LineState::R).then_some(ask.slot);
                 register(line, ask.req.mask, slot, cx);
             }
-            (LineAction::Reply, Carried::Request(ask)) => cache.reply(way, ask, cx),
-            (LineAction::Merge, Carried::Request(ask)) => {
+            (LineAction::Reply, Operand::Request(ask)) => cache.reply(way, ask, cx),
+            (LineAction::Merge, Operand::Request(ask)) => {
                 let was_clean = cache.write(way, &ask.req.data, ask.req.mask, cx);
                 cache.queue_if(was_clean, line);
             }
-            (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
+            (LineAction::Accept, Operand::Request(ask)) => cx.fx.accept(ask.slot),
             (LineAction::Perform, _) => {
-                self.atomic(way, carried, cx);
+                self.atomic(way, operand, cx);
             }
             (LineAction::PerformQueued, _) => {
-                let was_clean = self.atomic(way, carried, cx);
+                let was_clean = self.atomic(way, operand, cx);
                 self.cache.queue_if(was_clean, line);
             }
             (LineAction::Unqueue, _) => cache.unqueue(line, cx),
@@ -246,15 +262,15 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
             (LineAction::SendReturn, _) => give_back(cache, line, way, false, cx),
             (
                 LineAction::Fill,
-                Carried::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
+                Operand::Message(ToL1::Shared(Shared::Data { data, .. }) | ToL1::Grant { data, .. }),
             ) => cache.fill(way, data, cx),
-            (LineAction::FillAsked, Carried::Message(ToL1::Grant { mask, data, .. })) => {
+            (LineAction::FillAsked, Operand::Message(ToL1::Grant { mask, data, .. })) => {
                 cx.fx.uses.data_writes += 1;
                 cache.array.write_clean(way, data, *mask);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             // No request waits for a grant that only renews the bytes.
-            (LineAction::Resume, Carried::Message(&ToL1::Grant { slot, .. })) => {
+            (LineAction::Resume, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
@@ -275,7 +291,7 @@ impl<P: Registers, T: Rows> Lines<P> for L1<T> {
     }
 }
 
-impl<P: Registers, T: Rows> Controller<P> for L1<T> {
+impl<P: RegistrationProtocol, T: Rows> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -284,7 +300,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
             Input::Message { msg, .. } => self.message(msg, cx),
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.cache.array.state(way) == LineState::R);
-                self.event_in(way, LineEvent::Evict, Carried::Nothing, cx)
+                self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
@@ -292,7 +308,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
             Input::Tick { .. } => Disposition::Done,
         };
         while let Some(Waiter::Return(line)) = self.cache.lower.flushed() {
-            let returned = self.event(line, LineEvent::Flushed, Carried::Nothing, cx);
+            let returned = self.event(line, LineEvent::Flushed, Operand::Nothing, cx);
             if returned != Disposition::Done {
                 disposition = returned;
             }
@@ -309,7 +325,7 @@ impl<P: Registers, T: Rows> Controller<P> for L1<T> {
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let (plain, registered, leaving) = (LineState::V, LineState::R, LineState::RF);
-        victims(&self.cache.array, set, Settled { plain, registered, leaving }, self.retains, out);
+        victims(&self.cache.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
     first_views! { cache: T }

@@ -1,8 +1,10 @@
 //! The port of a compute unit that has no L1.
 
-use crate::parts::{Descends, Lower, ToL1};
+use crate::parts::{HasBankMessages, LowerLevel, ToL1};
 use crate::vi::{self, Step};
-use proto::{Ask, Controller, Cx, Disposition, Fitted, Input, OpClass, PlanKey, Reach, Steps, TableId};
+use proto::{
+    Controller, Cx, Disposition, Input, KindLevel, OpClass, PlanKey, Reach, RequestInput, Steps, TableId,
+};
 
 proto::plans! {
     /// The plan of each operation at the port.
@@ -35,23 +37,28 @@ const fn access(key: PlanKey) -> &'static [Step] {
 /// The port: its outstanding operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
-    lower: Lower,
+    lower: LowerLevel,
 }
 
 impl Port {
     /// A port without outstanding operations.
     #[must_use]
-    pub fn new(_: &Fitted, (): &()) -> Self {
+    pub fn new(_: &KindLevel, (): &()) -> Self {
         Port::default()
     }
 
-    fn perform<P: Descends>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    fn perform<P: HasBankMessages>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         step.spends(ask, cx.fx);
         step.descend(&mut self.lower, ask, cx)
     }
 }
 
-impl<P: Descends> Controller<P> for Port {
+impl<P: HasBankMessages> Controller<P> for Port {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {

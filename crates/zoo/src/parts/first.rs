@@ -1,31 +1,31 @@
 //! The lines of a first-level cache, and the actions of its table.
 
-use super::{Descends, Lower, ToBank};
+use super::{HasBankMessages, LowerLevel, ToBank};
 use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::{CacheArray, Place, hit};
 use proto::{
-    Ask, ByteMask, Cx, Disposition, Fitted, Hit, Homes, Key, LineAddr, LineData, Load, Op, OpClass, Plans,
-    Protocol, Slot, Table, TimerClass, Way,
+    ByteMask, Cx, Disposition, Hit, Homes, Key, KindLevel, LineAddr, LineData, Load, Op, OpClass, Plans,
+    Protocol, RequestInput, Slot, Table, TimerClass, Way,
 };
 
 /// A first-level cache: its lines, and its outstanding operations below. `W` identifies
 /// waiters for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct First<S, W = Slot> {
+pub struct FirstLevel<S, W = Slot> {
     /// The lines.
     pub array: CacheArray<S>,
     /// The outstanding operations below.
-    pub lower: Lower<W>,
+    pub lower: LowerLevel<W>,
     /// Miss registers in use.
     pub fills: u32,
 }
 
-proto::clone_in_place! { [S: Clone, W: Clone] First<S, W> { array, lower, fills } }
+proto::clone_in_place! { [S: Clone, W: Clone] FirstLevel<S, W> { array, lower, fills } }
 
 /// The resources that an access needs before its row is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct ResourceNeeds {
     /// An entry of the store buffer.
     pub entry: bool,
     /// A miss register.
@@ -36,9 +36,9 @@ pub struct Needs {
 
 /// The operand of an event of a line.
 #[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
+pub enum Operand<'a> {
     /// A request.
-    Request(Ask<'a>),
+    Request(RequestInput<'a>),
     /// The bytes of a fill.
     Fill(&'a LineData),
     /// Nothing.
@@ -58,12 +58,12 @@ pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: B
     old
 }
 
-impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
+impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     /// An empty cache.
     #[must_use]
-    pub fn new(level: &Fitted, absent: S) -> Self {
+    pub fn new(level: &KindLevel, absent: S) -> Self {
         let array = CacheArray::new(level, absent);
-        First { array, lower: Lower::default(), fills: 0 }
+        FirstLevel { array, lower: LowerLevel::default(), fills: 0 }
     }
 
     /// Whether the way holds dirty bytes. False for an absent line.
@@ -76,7 +76,12 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     /// The wait of an access that lacks a resource. An access also waits if it would take
     /// or pin a way of a set with earlier waiters.
     #[inline]
-    pub fn lacks<P: Descends>(&self, place: Place, needs: Needs, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    pub fn lacks<P: HasBankMessages>(
+        &self,
+        place: Place,
+        needs: ResourceNeeds,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let l1 = &cx.level().array;
         if needs.entry && self.lower.buffer.lines() >= l1.store_buffer_entries {
             cx.fx.timer(TimerClass::Drain);
@@ -92,7 +97,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
         if takes && self.array.free_way(place.set).is_none() {
             return Some(Disposition::NeedWay(place.set));
         }
-        cx.is_wanted(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
+        cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
     /// Takes a miss register for a request to the level below.
@@ -109,12 +114,12 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     }
 
     /// Requests the line from the bank.
-    pub fn get<P: Descends>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+    pub fn get<P: HasBankMessages>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.begin_fill(cx);
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// Completes [`First::get`]. Waiters for a way or a register have priority over
+    /// Completes [`FirstLevel::get`]. Waiters for a way or a register have priority over
     /// accesses that must request this line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
@@ -145,7 +150,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
     }
 
     /// Answers a load with the bytes of the line.
-    pub fn reply<P: Protocol>(&self, way: Way, ask: Ask<'_>, cx: &mut Cx<'_, P>) {
+    pub fn reply<P: Protocol>(&self, way: Way, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_reads += 1;
         cx.fx.reply(ask.slot, self.array.read(way));
     }
@@ -205,7 +210,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
 
     /// Writes the dirty bytes of a line out to the bank, if there are any. The line
     /// becomes clean.
-    pub fn write_out<P: Descends>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
+    pub fn write_out<P: HasBankMessages>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
         let (mask, data) = self.dirty_bytes(way);
         if mask.is_empty() {
             return;
@@ -231,14 +236,14 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> First<S, W> {
 }
 
 /// Answers an atomic access that was performed here.
-pub fn performed<P: Protocol>(ask: Ask<'_>, old: LineData, cx: &mut Cx<'_, P>) {
+pub fn performed<P: Protocol>(ask: RequestInput<'_>, old: LineData, cx: &mut Cx<'_, P>) {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, old),
         false => cx.fx.accept(ask.slot),
     }
 }
 
-/// Generates items of [`proto::parts::Lines`] for a controller with a [`First`]. The
+/// Generates items of [`proto::parts::Lines`] for a controller with a [`FirstLevel`]. The
 /// arguments are the field, the table, and the state of an absent line.
 macro_rules! first_lines {
     ($cache:ident: $table:ty, absent: $absent:expr) => {
@@ -251,7 +256,7 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates methods of a [`proto::Controller`] with a [`First`]. The arguments are the
+/// Generates methods of a [`proto::Controller`] with a [`FirstLevel`]. The arguments are the
 /// field, the table, and the state of lines that may be evicted. Without that state the
 /// controller implements `victims` itself.
 macro_rules! first_views {

@@ -3,14 +3,14 @@
 //! The methods for steps of a plan return `None` to go on with the next step, and a
 //! disposition to park the request.
 
-use super::{Answer, Descends, How, ToBank, ToL1};
-use proto::parts::{AckCounts, Popped, StoreBuffer, Waits};
-use proto::{Ask, Cause, Cx, Disposition, Key, LineAddr, Protocol, Slot, TimerClass, WritePolicy};
+use super::{AccessSite, Answer, HasBankMessages, ToBank, ToL1};
+use proto::parts::{AckCounts, FlushWaiter, Popped, StoreBuffer};
+use proto::{Cause, Cx, Disposition, Key, LineAddr, Protocol, RequestInput, Slot, TimerClass, WritePolicy};
 
 /// The outstanding operations of a compute unit at the banks. `W` identifies waiters for
 /// a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Lower<W = Slot> {
+pub struct LowerLevel<W = Slot> {
     /// Dirty lines, flushes, and outstanding writes.
     pub buffer: StoreBuffer<W>,
     banks_due: AckCounts,
@@ -18,16 +18,16 @@ pub struct Lower<W = Slot> {
     flushed: Vec<W>,
 }
 
-proto::clone_in_place! { [W: Clone] Lower<W> { buffer, banks_due, flushed } }
+proto::clone_in_place! { [W: Clone] LowerLevel<W> { buffer, banks_due, flushed } }
 
-impl<W> Default for Lower<W> {
+impl<W> Default for LowerLevel<W> {
     fn default() -> Self {
-        Lower { buffer: StoreBuffer::default(), banks_due: AckCounts::default(), flushed: Vec::new() }
+        LowerLevel { buffer: StoreBuffer::default(), banks_due: AckCounts::default(), flushed: Vec::new() }
     }
 }
 
 /// Answers a request at the end of its plan.
-pub fn answer<P: Protocol>(ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+pub fn answer<P: Protocol>(ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, *ask.data),
         false => cx.fx.accept(ask.slot),
@@ -41,30 +41,40 @@ fn park<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     Some(Disposition::Stall(Key::Slot(slot)))
 }
 
-fn send<P: Descends>(ask: Ask<'_>, how: How, answer: Answer, cx: &mut Cx<'_, P>) {
+fn send<P: HasBankMessages>(ask: RequestInput<'_>, site: AccessSite, answer: Answer, cx: &mut Cx<'_, P>) {
     let req = ask.req;
-    let (op, asker) = (req.op, cx.me);
+    let (op, requester) = (req.op, cx.me);
     cx.fx.uses.bypasses += 1;
-    let access = ToBank::Access { line: req.line, mask: req.mask, data: req.data, op, how, answer, asker };
+    let access =
+        ToBank::Access { line: req.line, mask: req.mask, data: req.data, op, site, answer, requester };
     cx.fx.send(cx.below(req.line), access);
 }
 
-impl<W: Copy + Eq> Lower<W> {
+impl<W: Copy + Eq> LowerLevel<W> {
     /// Sends the access to a bank and waits for the answer.
-    pub fn below<P: Descends>(&mut self, ask: Ask<'_>, how: How, cx: &mut Cx<'_, P>) -> Option<Disposition> {
-        send(ask, how, Answer::Request(ask.slot), cx);
+    pub fn below<P: HasBankMessages>(
+        &mut self,
+        ask: RequestInput<'_>,
+        site: AccessSite,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
+        send(ask, site, Answer::Request(ask.slot), cx);
         park(ask.slot, cx)
     }
 
     /// Sends the access to the L2. Only a later flush waits for its ack.
-    pub fn post<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    pub fn post<P: HasBankMessages>(
+        &mut self,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let parity = self.buffer.acks.sent();
-        send(ask, How::Here, Answer::Posted { parity }, cx);
+        send(ask, AccessSite::Here, Answer::Posted { parity }, cx);
         None
     }
 
     /// Flushes for a request.
-    pub fn flush<P: Protocol>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
+    pub fn flush<P: Protocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
         W: From<Slot>,
     {
@@ -75,7 +85,7 @@ impl<W: Copy + Eq> Lower<W> {
     /// Flushes only the lines that `is_own` selects, for a request.
     pub fn flush_of<P: Protocol>(
         &mut self,
-        ask: Ask<'_>,
+        ask: RequestInput<'_>,
         is_own: impl Fn(LineAddr) -> bool,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition>
@@ -89,7 +99,7 @@ impl<W: Copy + Eq> Lower<W> {
     /// Flushes for another waiter, which is answered when the flush completes.
     pub fn flush_for<P: Protocol>(&mut self, waiter: W, cause: Cause, cx: &mut Cx<'_, P>)
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         cx.fx.uses.flushes.count(cause);
         if self.buffer.flush(waiter) {
@@ -98,16 +108,20 @@ impl<W: Copy + Eq> Lower<W> {
     }
 
     /// Flushes the banks and waits until their dirty bytes have reached memory.
-    pub fn flush_banks<P: Descends>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    pub fn flush_banks<P: HasBankMessages>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         self.send_to_banks(slot, |slot| ToBank::Flush { slot }, cx)
     }
 
     /// Invalidates the clean bytes of the banks and waits for the acks.
-    pub fn invalidate_banks<P: Descends>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    pub fn invalidate_banks<P: HasBankMessages>(
+        &mut self,
+        slot: Slot,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         self.send_to_banks(slot, |slot| ToBank::Invalidate { slot }, cx)
     }
 
-    fn send_to_banks<P: Descends>(
+    fn send_to_banks<P: HasBankMessages>(
         &mut self,
         slot: Slot,
         msg: impl Fn(Slot) -> ToBank,
@@ -120,7 +134,7 @@ impl<W: Copy + Eq> Lower<W> {
     /// Processes a message that is not a fill.
     pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         let due = match *msg {
             ToL1::Data { .. } => false,
@@ -137,7 +151,7 @@ impl<W: Copy + Eq> Lower<W> {
     /// Counts an ack for which a flush may wait. Returns false if none was expected.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         let mut finished = Vec::new();
         let due = self.buffer.acked(parity, &mut finished);
@@ -153,7 +167,7 @@ impl<W: Copy + Eq> Lower<W> {
         cx: &mut Cx<'_, P>,
     ) -> Option<LineAddr>
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         let mut finished = Vec::new();
         let popped = self.buffer.pop_if(&mut finished, ready);
@@ -166,7 +180,7 @@ impl<W: Copy + Eq> Lower<W> {
 
     fn finish<P: Protocol>(&mut self, finished: Vec<W>, cx: &mut Cx<'_, P>)
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         self.flushed.extend(finished.into_iter().filter_map(|waiter| waiter.flushed(cx)));
     }

@@ -3,10 +3,10 @@
 //!
 //! * [`ToBank`] and [`ToL1`] are the messages of all these protocols. A protocol with
 //!   further messages wraps them in its own enumerations.
-//! * [`Lower`] holds the outstanding operations of a compute unit at the banks. [`First`]
+//! * [`LowerLevel`] holds the outstanding operations of a compute unit at the banks. [`FirstLevel`]
 //!   adds the lines of a cache, and the actions on them.
-//! * [`Store`] holds the lines of a bank over memory or over the [`Next`] level.
-//! * `first_lines!` and `first_views!` generate methods that delegate to a [`First`].
+//! * [`BankLines`] holds the lines of a bank over memory or over a [`NextLevel`].
+//! * `first_lines!` and `first_views!` generate methods that delegate to a [`FirstLevel`].
 //! * `protocol!` generates a protocol from its controllers and tables.
 //!
 //! These parts make no decisions. The tables, plans and guards of a protocol do.
@@ -17,13 +17,13 @@ mod msg;
 mod protocol;
 mod store;
 
-pub use first::{Carried, First, Needs, performed};
+pub use first::{FirstLevel, Operand, ResourceNeeds, performed};
 pub(crate) use first::{first_lines, first_views};
-pub use lower::{Lower, answer};
+pub use lower::{LowerLevel, answer};
 pub(crate) use msg::operand_bytes;
-pub use msg::{Answer, How, ToBank, ToL1};
+pub use msg::{AccessSite, Answer, ToBank, ToL1};
 pub(crate) use protocol::protocol;
-pub use store::{Asked, Base, Memory, Next, Store, answer_bytes, forward, reply};
+pub use store::{BackingStore, BankAccess, BankLines, Memory, NextLevel, answer_bytes, forward, reply};
 
 use proto::issue::IssueRule;
 use proto::{Claim, Protocol, Wrap};
@@ -62,9 +62,9 @@ pub const PTX: Claim = Claim {
 };
 
 /// A protocol with messages to banks.
-pub trait Descends: Protocol<Msg: Wrap<ToBank>> {}
-impl<P: Protocol<Msg: Wrap<ToBank>>> Descends for P {}
+pub trait HasBankMessages: Protocol<Msg: Wrap<ToBank>> {}
+impl<P: Protocol<Msg: Wrap<ToBank>>> HasBankMessages for P {}
 
 /// A protocol with messages from banks to first-level caches or ports.
-pub trait Ascends: Protocol<Msg: Wrap<ToL1>> {}
-impl<P: Protocol<Msg: Wrap<ToL1>>> Ascends for P {}
+pub trait HasL1Messages: Protocol<Msg: Wrap<ToL1>> {}
+impl<P: Protocol<Msg: Wrap<ToL1>>> HasL1Messages for P {}

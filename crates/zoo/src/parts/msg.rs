@@ -4,7 +4,7 @@ use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 
 /// The place where an access is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum How {
+pub enum AccessSite {
     /// At the L2, even if a cache is registered for the line.
     Here,
     /// At the cache that is registered for the line, or else at the L2.
@@ -60,12 +60,12 @@ messages! {
             /// Load, store or read-modify-write.
             op: Op,
             /// The place where it is performed.
-            how: How,
+            site: AccessSite,
             /// The form of the answer.
             answer: Answer,
             /// The receiver of the answer. It differs from the sender if the sender
             /// passes the access on.
-            asker: NodeId,
+            requester: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask)), access],
         /// A request to write all dirty bytes to memory and answer then.
         Flush {

@@ -1,31 +1,31 @@
 //! The lines of a bank over memory or another level, and the actions of its table.
 
 use super::first::perform;
-use super::{Answer, Ascends, Descends, How, ToBank, ToL1};
+use super::{AccessSite, Answer, HasBankMessages, HasL1Messages, ToBank, ToL1};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{AckParity, CacheArray};
 use proto::{
-    ByteMask, Cx, Fitted, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op,
+    ByteMask, Cx, KindLevel, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, NodeId, Op,
     Protocol, Slot, Way,
 };
 
 /// The store below a bank, from which it fetches lines and to which it writes them.
-pub trait Base<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
+pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Requests a line.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
     /// Writes bytes. The ack echoes the parity.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
     /// Passes an access on. The answer goes to the requester.
-    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>);
+    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
 }
 
 /// Memory below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory;
 
-impl<P: Protocol> Base<P> for Memory {
+impl<P: Protocol> BackingStore<P> for Memory {
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>) {
         let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
         cx.fx.memory.push(MemoryOp { line, access: MemoryAccess::Read, tag });
@@ -37,7 +37,7 @@ impl<P: Protocol> Base<P> for Memory {
         cx.fx.memory.push(MemoryOp { line, access, tag });
     }
 
-    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
         let (mask, data) = (asked.mask, *asked.data);
         let access = match asked.op {
             Op::Store => MemoryAccess::Write { mask, data },
@@ -55,9 +55,9 @@ impl<P: Protocol> Base<P> for Memory {
 
 /// Another level below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Next;
+pub struct NextLevel;
 
-impl<P: Descends> Base<P> for Next {
+impl<P: HasBankMessages> BackingStore<P> for NextLevel {
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>) {
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
@@ -66,16 +66,17 @@ impl<P: Descends> Base<P> for Next {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data: *data, parity });
     }
 
-    fn pass_on(line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
-        let Asked { from: asker, op, mask, data, answer } = asked;
-        let access = ToBank::Access { line, mask, data: *data, op, how: How::System, answer, asker };
+    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
+        let BankAccess { from: requester, op, mask, data, answer } = asked;
+        let access =
+            ToBank::Access { line, mask, data: *data, op, site: AccessSite::System, answer, requester };
         cx.fx.send(cx.below(line), access);
     }
 }
 
 /// A bank: its lines, and its outstanding operations below.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Store<S, B = Memory> {
+pub struct BankLines<S, B = Memory> {
     /// The lines.
     pub array: CacheArray<S>,
     /// The outstanding writes below.
@@ -85,11 +86,11 @@ pub struct Store<S, B = Memory> {
     base: PhantomData<B>,
 }
 
-proto::clone_in_place! { [S: Clone, B] Store<S, B> { array, writes, fetches, base } }
+proto::clone_in_place! { [S: Clone, B] BankLines<S, B> { array, writes, fetches, base } }
 
 /// An access that a bank receives.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct BankAccess<'a> {
     /// The receiver of the answer.
     pub from: NodeId,
     /// Load, store or read-modify-write.
@@ -102,18 +103,18 @@ pub struct Asked<'a> {
     pub answer: Answer,
 }
 
-impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
+impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
     /// An empty bank.
     #[must_use]
-    pub fn new(level: &Fitted, absent: S) -> Self {
+    pub fn new(level: &KindLevel, absent: S) -> Self {
         let array = CacheArray::new(level, absent);
-        Store { array, writes: AckParity::default(), fetches: 0, base: PhantomData }
+        BankLines { array, writes: AckParity::default(), fetches: 0, base: PhantomData }
     }
 
     /// Reads the line from below.
     pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         self.fetches += 1;
         B::fetch(line, cx);
@@ -131,7 +132,7 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     }
 
     /// Merges the written bytes.
-    pub fn merge<P: Protocol>(&mut self, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+    pub fn merge<P: Protocol>(&mut self, way: Way, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.write(way, asked.data, asked.mask);
     }
@@ -144,7 +145,7 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
         data: &LineData,
         cx: &mut Cx<'_, P>,
     ) where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         B::write(line, mask, data, self.writes.sent(), cx);
     }
@@ -158,7 +159,7 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     /// Writes the dirty bytes out, if there are any. The line becomes clean.
     pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         let mask = self.array.dirty(way);
         if mask.is_empty() {
@@ -178,7 +179,13 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     }
 
     /// Performs an access on a present line, and answers with the old bytes.
-    pub fn perform<P: Ascends>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+    pub fn perform<P: HasL1Messages>(
+        &mut self,
+        line: LineAddr,
+        way: Way,
+        asked: BankAccess<'_>,
+        cx: &mut Cx<'_, P>,
+    ) {
         let mut bytes = self.read(way, cx);
         let old = perform(&mut bytes, asked.op, asked.data, asked.mask);
         if asked.op != Op::Load {
@@ -190,9 +197,9 @@ impl<S: Copy + Eq + Hash + Debug, B> Store<S, B> {
     }
 
     /// Passes an access on to the level below. The answer goes to the requester.
-    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: Asked<'_>, cx: &mut Cx<'_, P>)
+    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         cx.fx.uses.bypasses += 1;
         B::pass_on(line, asked, cx);
@@ -210,7 +217,7 @@ pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
 }
 
 /// Answers an access.
-pub fn reply<P: Ascends>(line: LineAddr, asked: Asked<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
+pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
     let msg = match asked.answer {
         Answer::Line => ToL1::Data { line, data: *data },
         Answer::Posted { parity } => ToL1::WriteAck { parity },
@@ -226,7 +233,7 @@ const NOTE_LINE: u8 = u8::MAX;
 
 /// Forwards memory's reply to an access that was passed on. Returns false if the
 /// operation was the bank's own.
-pub fn forward<P: Ascends>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
+pub fn forward<P: HasL1Messages>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
     let tag = reply.op.tag;
     if tag.node == cx.me {
         return false;

@@ -6,14 +6,14 @@
 use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
 use super::round::{Phase, Round, RoundRequest};
-use super::{Params, Registers, Settled, victims};
-use crate::parts::{self, Answer, Asked, How, Store, forward, reply};
+use super::{EvictableStates, Params, RegistrationProtocol, victims};
+use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, forward, reply};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineData, LineView,
+    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView,
     MemoryAccess, MemoryReply, NodeId, Op, Rank, Row, SetIndex, Slot, Table, TimerClass, Way, WritePolicy,
 };
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 /// A bank of the L2 with the rows of a protocol.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
-    store: Store<BankState>,
+    store: BankLines<BankState>,
     /// The owners of the lines in R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
@@ -53,9 +53,9 @@ pub struct Registrant {
 
 /// The operand of an event.
 #[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
+pub enum Operand<'a> {
     /// An access. The flag is true for an atomic that was not passed on before.
-    Access(Asked<'a>, bool),
+    Access(BankAccess<'a>, bool),
     /// A request for registration.
     Register(Registrant),
     /// The bytes of memory's reply, or of a returned registration.
@@ -69,16 +69,16 @@ const UNOWNED: &str = "no first-level cache is registered for the line";
 /// The key of inputs that wait for the end of a round's recalls.
 const ROUND: Key = Key::Other(0);
 
-fn full<P: Registers>(cx: &Cx<'_, P>) -> ByteMask {
+fn full<P: RegistrationProtocol>(cx: &Cx<'_, P>) -> ByteMask {
     ByteMask::full(usize::from(cx.level().line_bytes))
 }
 
 impl<T: Rows> Bank<T> {
     /// An empty bank.
     #[must_use]
-    pub fn new(level: &Fitted, params: &Params) -> Self {
+    pub fn new(level: &KindLevel, params: &Params) -> Self {
         Bank {
-            store: Store::new(level, BankState::I),
+            store: BankLines::new(level, BankState::I),
             owners: BTreeMap::new(),
             recalls: 0,
             round: Round::default(),
@@ -87,62 +87,68 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    fn message<P: Registers>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: RegistrationProtocol>(
+        &mut self,
+        from: NodeId,
+        msg: &ToBank,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
         let none = LineData::default();
         let policy = cx.level().array.policy;
         match *msg {
             ToBank::Shared(Get { line }) => {
-                let asked = Asked { from, op: Op::Load, mask: full(cx), data: &none, answer: Answer::Line };
-                self.access(line, BankEvent::Get, Carried::Access(asked, false), cx)
+                let asked =
+                    BankAccess { from, op: Op::Load, mask: full(cx), data: &none, answer: Answer::Line };
+                self.access(line, BankEvent::Get, Operand::Access(asked, false), cx)
             }
             ToBank::Shared(Write { line, mask, ref data, parity }) => {
-                let asked = Asked { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
-                self.access(line, write_event(policy), Carried::Access(asked, false), cx)
+                let asked = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
+                self.access(line, write_event(policy), Operand::Access(asked, false), cx)
             }
-            ToBank::Shared(Access { line, mask, ref data, op, how, answer, asker }) => {
-                let event = match how {
-                    How::Here if op == Op::Store => write_event(policy),
-                    How::Here => BankEvent::Read,
-                    How::Anywhere => BankEvent::Anywhere,
-                    How::Unregistered => BankEvent::Unregistered,
-                    How::System => BankEvent::System,
+            ToBank::Shared(Access { line, mask, ref data, op, site, answer, requester }) => {
+                let event = match site {
+                    AccessSite::Here if op == Op::Store => write_event(policy),
+                    AccessSite::Here => BankEvent::Read,
+                    AccessSite::Anywhere => BankEvent::Anywhere,
+                    AccessSite::Unregistered => BankEvent::Unregistered,
+                    AccessSite::System => BankEvent::System,
                 };
                 // An access that a cache has passed on was counted before.
-                let atomic = how != How::Here && asker == from;
-                let asked = Asked { from: asker, op, mask, data, answer };
-                self.access(line, event, Carried::Access(asked, atomic), cx)
+                let atomic = site != AccessSite::Here && requester == from;
+                let asked = BankAccess { from: requester, op, mask, data, answer };
+                self.access(line, event, Operand::Access(asked, atomic), cx)
             }
             ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
             ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
             ToBank::Register { line, mask, slot } => {
                 let renews = self.owners.get(&line) == Some(&from);
                 let event = if renews { BankEvent::Renew } else { BankEvent::Register };
-                self.access(line, event, Carried::Register(Registrant { from, mask, slot }), cx)
+                self.access(line, event, Operand::Register(Registrant { from, mask, slot }), cx)
             }
             ToBank::Return { line, mask, ref data, .. } => {
-                self.line_event(line, BankEvent::Return, Carried::Bytes(mask, data), cx)
+                self.line_event(line, BankEvent::Return, Operand::Bytes(mask, data), cx)
             }
         }
     }
 
     /// Checks the guards of an access, and carries its event out.
-    fn access<P: Registers>(
+    fn access<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        carried: Carried<'_>,
+        operand: Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
         // A grant carries the whole line.
-        let needed = match carried {
-            Carried::Access(asked, _) => asked.mask,
-            Carried::Register(_) | Carried::Bytes(..) | Carried::Nothing => full(cx),
+        let needed = match operand {
+            Operand::Access(asked, _) => asked.mask,
+            Operand::Register(_) | Operand::Bytes(..) | Operand::Nothing => full(cx),
         };
         let misses = |way| event.needs_bytes() && !array.valid(way).contains(needed);
-        let (state, mut event) = match Lines::<P>::classify(self, place, event, carried) {
+        let (state, mut event) = match Lines::<P>::classify(self, place, event, operand) {
             (BankState::V, event) if place.way.is_some_and(misses) => (BankState::P, event),
             unchanged => unchanged,
         };
@@ -165,30 +171,30 @@ impl<T: Rows> Bank<T> {
         }
         let recalls =
             matches!(T::row(state, event), Row::Do { actions, .. } if actions.contains(&BankAction::Recall));
-        if (fetches || recalls) && cx.is_wanted(place.set) {
+        if (fetches || recalls) && cx.has_way_waiter(place.set) {
             return Disposition::Stall(Key::Way(place.set));
         }
-        self.transition(place, state, event, carried, cx)
+        self.transition(place, state, event, operand, cx)
     }
 
     /// Carries out an event of a line that is no access.
-    fn line_event<P: Registers>(
+    fn line_event<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        carried: Carried<'_>,
+        operand: Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let disposition = self.event(line, event, carried, cx);
+        let disposition = self.event(line, event, operand, cx);
         self.arm_round(cx);
         disposition
     }
 
-    fn memory<P: Registers>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
+    fn memory<P: RegistrationProtocol>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
         match answer.op.access {
             _ if forward(answer, cx) => {}
             MemoryAccess::Read => {
-                let bytes = Carried::Bytes(full(cx), &answer.data);
+                let bytes = Operand::Bytes(full(cx), &answer.data);
                 return self.line_event(answer.op.line, BankEvent::Fill, bytes, cx);
             }
             _ if self.store.written(answer) => self.arm_round(cx),
@@ -200,7 +206,7 @@ impl<T: Rows> Bank<T> {
 
 /// Rounds.
 impl<T: Rows> Bank<T> {
-    fn join_round<P: Registers>(
+    fn join_round<P: RegistrationProtocol>(
         &mut self,
         node: NodeId,
         slot: Slot,
@@ -214,7 +220,7 @@ impl<T: Rows> Bank<T> {
 
     /// Arms the timer of the round's next step, if it is due. Inputs that this step wakes
     /// come before it.
-    fn arm_round<P: Registers>(&self, cx: &mut Cx<'_, P>) {
+    fn arm_round<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         let due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
             Phase::Fetches => self.store.fetches == 0,
@@ -228,7 +234,7 @@ impl<T: Rows> Bank<T> {
     }
 
     /// Takes the next step of a round, if it is due.
-    fn advance_round<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    fn advance_round<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let mut disposition = Disposition::Done;
         match self.round.phase {
             Phase::Idle if !self.round.next.is_empty() => {
@@ -238,7 +244,7 @@ impl<T: Rows> Bank<T> {
             Phase::Fetches if self.store.fetches == 0 => {
                 self.round.phase = Phase::Recalls;
                 let is_registered = |_, state| state == BankState::R;
-                disposition = self.event_of_all(is_registered, BankEvent::Call, Carried::Nothing, cx);
+                disposition = self.event_of_all(is_registered, BankEvent::Call, Operand::Nothing, cx);
             }
             Phase::Recalls if self.recalls == 0 => disposition = self.recalled(cx),
             Phase::Walk(from) => disposition = self.walk(from, cx),
@@ -255,11 +261,11 @@ impl<T: Rows> Bank<T> {
 
     /// Continues a round after its recalls: nothing is registered, and no fetch is
     /// outstanding.
-    fn recalled<P: Registers>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    fn recalled<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let acquired = self.round.take(false);
         let mut disposition = Disposition::Done;
         if !acquired.is_empty() {
-            disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+            disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
             answer(&acquired, cx);
         }
         self.round.phase = Phase::Idle;
@@ -272,34 +278,34 @@ impl<T: Rows> Bank<T> {
     }
 
     /// Writes one dirty line out for each timer. Other accesses proceed in between.
-    fn walk<P: Registers>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
+    fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;
             self.store.writes.turn();
             return Disposition::Done;
         };
         self.round.phase = Phase::Walk(Way(way.0 + 1));
-        self.event_in(way, BankEvent::Flush, Carried::Nothing, cx)
+        self.event_in(way, BankEvent::Flush, Operand::Nothing, cx)
     }
 }
 
 /// Answers requests of a round.
-fn answer<P: Registers>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
+fn answer<P: RegistrationProtocol>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
     for &RoundRequest { node, slot, .. } in requests {
         cx.fx.send(node, parts::ToL1::BankDone { slot });
     }
 }
 
-impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
+impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
     type Table = T;
-    type Carried<'a> = Carried<'a>;
+    type Operand<'a> = Operand<'a>;
     const ABSENT: BankState = BankState::I;
 
     fn array(&mut self) -> &mut CacheArray<BankState> {
         &mut self.store.array
     }
 
-    fn classify(&self, place: Place, event: BankEvent, _: Carried<'_>) -> (BankState, BankEvent) {
+    fn classify(&self, place: Place, event: BankEvent, _: Operand<'_>) -> (BankState, BankEvent) {
         let Some(way) = place.way else { return (BankState::I, event) };
         let array = &self.store.array;
         let is_dirty = !array.dirty(way).is_empty();
@@ -307,59 +313,59 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
         (array.state(way), event)
     }
 
-    fn act(&mut self, action: BankAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+    fn act(&mut self, action: BankAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let Place { line, way, .. } = place;
         let store = &mut self.store;
-        match (action, way, carried) {
+        match (action, way, operand) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
-            (BankAction::SendData, Some(way), Carried::Access(asked, _)) => {
+            (BankAction::SendData, Some(way), Operand::Access(asked, _)) => {
                 let data = store.read(way, cx);
                 reply(line, asked, &data, cx);
             }
-            (BankAction::Merge, Some(way), Carried::Access(asked, _)) => store.merge(way, asked, cx),
-            (BankAction::WriteMemory, _, Carried::Access(asked, _)) => {
+            (BankAction::Merge, Some(way), Operand::Access(asked, _)) => store.merge(way, asked, cx),
+            (BankAction::WriteMemory, _, Operand::Access(asked, _)) => {
                 store.write_below(line, asked.mask, asked.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
-            (BankAction::Ack, _, Carried::Access(asked, _)) => reply(line, asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Carried::Access(asked, _)) => {
+            (BankAction::Ack, _, Operand::Access(asked, _)) => reply(line, asked, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Operand::Access(asked, _)) => {
                 store.perform(line, way, asked, cx);
             }
-            (BankAction::PassOn, _, Carried::Access(asked, _)) => store.pass_on(line, asked, cx),
-            (BankAction::Own, _, Carried::Register(Registrant { from, .. })) => {
+            (BankAction::PassOn, _, Operand::Access(asked, _)) => store.pass_on(line, asked, cx),
+            (BankAction::Own, _, Operand::Register(Registrant { from, .. })) => {
                 cx.fx.uses.lines_registered += 1;
                 self.owners.insert(line, from);
             }
-            (BankAction::Grant, Some(way), Carried::Register(Registrant { from, mask, slot })) => {
+            (BankAction::Grant, Some(way), Operand::Register(Registrant { from, mask, slot })) => {
                 let data = store.read(way, cx);
                 cx.fx.send(from, ToL1::Grant { line, mask, slot, data });
             }
             (BankAction::Recall, ..) => {
                 self.recalls += 1;
-                cx.fx.uses.sync_remote += u32::from(match carried {
-                    Carried::Access(_, atomic) => atomic,
-                    Carried::Register(Registrant { mask, .. }) => !mask.is_empty(),
-                    Carried::Bytes(..) | Carried::Nothing => false,
+                cx.fx.uses.sync_remote += u32::from(match operand {
+                    Operand::Access(_, atomic) => atomic,
+                    Operand::Register(Registrant { mask, .. }) => !mask.is_empty(),
+                    Operand::Bytes(..) | Operand::Nothing => false,
                 });
                 match self.owners.get(&line) {
                     Some(&owner) => cx.fx.send(owner, ToL1::Recall { line }),
                     None => cx.impossible(UNOWNED),
                 }
             }
-            (BankAction::Forward, _, Carried::Access(asked, _)) => {
+            (BankAction::Forward, _, Operand::Access(asked, _)) => {
                 let Some(&owner) = self.owners.get(&line) else { return cx.impossible(UNOWNED) };
-                let Asked { from: asker, op, mask, data, answer } = asked;
+                let BankAccess { from: requester, op, mask, data, answer } = asked;
                 cx.fx.uses.bypasses += 1;
                 match answer {
                     Answer::Request(slot) => {
                         cx.fx.uses.sync_remote += 1;
-                        cx.fx.send(owner, ToL1::Forward { line, mask, data: *data, op, slot, asker });
+                        cx.fx.send(owner, ToL1::Forward { line, mask, data: *data, op, slot, requester });
                     }
-                    Answer::Line => cx.fx.send(owner, ToL1::Serve { line, asker }),
+                    Answer::Line => cx.fx.send(owner, ToL1::Serve { line, requester }),
                     Answer::Posted { .. } => cx.impossible("a posted write is not forwarded"),
                 }
             }
-            (BankAction::TakeBack, Some(way), Carried::Bytes(mask, data)) => {
+            (BankAction::TakeBack, Some(way), Operand::Bytes(mask, data)) => {
                 cx.fx.uses.lines_unregistered += 1;
                 cx.fx.uses.data_writes += u32::from(!mask.is_empty());
                 if self.owners.remove(&line).is_none() {
@@ -370,7 +376,7 @@ impl<P: Registers, T: Rows> Lines<P> for Bank<T> {
             (BankAction::EndRecall, ..) => {
                 cx.count_down(&mut self.recalls, "a recall ends, but none was under way");
             }
-            (BankAction::Fill, Some(way), Carried::Bytes(_, data)) => store.fill(way, data, cx),
+            (BankAction::Fill, Some(way), Operand::Bytes(_, data)) => store.fill(way, data, cx),
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
@@ -403,7 +409,7 @@ fn write_event(policy: WritePolicy) -> BankEvent {
     policy.pick(BankEvent::Write, BankEvent::WriteThrough, BankEvent::WriteDrop)
 }
 
-impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
+impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -413,7 +419,7 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
             // The eviction of a registered line begins with a recall.
             Input::Evict(way) => {
                 cx.fx.uses.sync_evictions += u32::from(self.store.array.state(way) == BankState::R);
-                let disposition = self.event_in(way, BankEvent::Evict, Carried::Nothing, cx);
+                let disposition = self.event_in(way, BankEvent::Evict, Operand::Nothing, cx);
                 self.arm_round(cx);
                 disposition
             }
@@ -426,7 +432,7 @@ impl<P: Registers, T: Rows> Controller<P> for Bank<T> {
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let (plain, registered, leaving) = (BankState::V, BankState::R, BankState::RE);
-        victims(&self.store.array, set, Settled { plain, registered, leaving }, self.retains, out);
+        victims(&self.store.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

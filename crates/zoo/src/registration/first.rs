@@ -1,17 +1,17 @@
 //! Shared parts of first-level caches that register lines.
 
-use super::{Registers, ToBank, ToL1};
-use crate::parts::First;
+use super::{RegistrationProtocol, ToBank, ToL1};
+use crate::parts::FirstLevel;
 use core::fmt::Debug;
 use core::hash::Hash;
 use proto::parts::CacheArray;
-use proto::{Ask, ByteMask, Cx, LineAddr, Rank, SetIndex, Slot, Way};
+use proto::{ByteMask, Cx, LineAddr, Rank, RequestInput, SetIndex, Slot, Way};
 
 /// The operand of an event.
 #[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
+pub enum Operand<'a> {
     /// A request.
-    Request(Ask<'a>),
+    Request(RequestInput<'a>),
     /// A message.
     Message(&'a ToL1),
     /// Nothing.
@@ -19,13 +19,18 @@ pub enum Carried<'a> {
 }
 
 /// Requests registration and the bytes of the line from the bank.
-pub fn register<P: Registers>(line: LineAddr, mask: ByteMask, slot: Option<Slot>, cx: &mut Cx<'_, P>) {
+pub fn register<P: RegistrationProtocol>(
+    line: LineAddr,
+    mask: ByteMask,
+    slot: Option<Slot>,
+    cx: &mut Cx<'_, P>,
+) {
     cx.fx.send(cx.below(line), ToBank::Register { line, mask, slot });
 }
 
 /// Returns the registration to the bank, with the dirty bytes or the `whole` line.
-pub fn give_back<P: Registers, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
-    cache: &First<S, W>,
+pub fn give_back<P: RegistrationProtocol, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
+    cache: &FirstLevel<S, W>,
     line: LineAddr,
     way: Way,
     whole: bool,
@@ -38,7 +43,7 @@ pub fn give_back<P: Registers, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
 
 /// The states that decide which lines may be evicted.
 #[derive(Clone, Copy, Debug)]
-pub struct Settled<S> {
+pub struct EvictableStates<S> {
     /// The state of an unregistered line.
     pub plain: S,
     /// The state of a registered line.
@@ -52,7 +57,7 @@ pub struct Settled<S> {
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,
     set: SetIndex,
-    states: Settled<S>,
+    states: EvictableStates<S>,
     retains: bool,
     out: &mut Vec<(Way, Rank)>,
 ) {

@@ -16,10 +16,10 @@ mod round;
 
 pub use bank::{Bank, Rows};
 pub use bank_rows::{BankAction, BankEvent, BankState};
-pub use first::{Carried, Settled, give_back, register, victims};
+pub use first::{EvictableStates, Operand, give_back, register, victims};
 pub use msg::{ToBank, ToL1};
 
-use crate::parts::{Ascends, Descends};
+use crate::parts::{HasBankMessages, HasL1Messages};
 use proto::{Protocol, Wrap};
 
 /// The parameters of a protocol that registers lines.
@@ -30,6 +30,11 @@ pub struct Params {
 }
 
 /// A protocol that registers lines.
-pub trait Registers: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>> {}
-impl<P> Registers for P where P: Descends + Ascends + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
-{}
+pub trait RegistrationProtocol:
+    HasBankMessages + HasL1Messages + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
+{
+}
+impl<P> RegistrationProtocol for P where
+    P: HasBankMessages + HasL1Messages + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
+{
+}

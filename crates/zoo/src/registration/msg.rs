@@ -1,6 +1,6 @@
 //! The messages of registration, in addition to the shared ones.
 
-use crate::parts::{self, How, operand_bytes};
+use crate::parts::{self, AccessSite, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 
 messages! {
@@ -63,7 +63,7 @@ messages! {
             /// The waiting request.
             slot: Slot,
             /// The node of the waiting request.
-            asker: NodeId,
+            requester: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask))],
         /// A request to send the line to another cache that loads data. The line stays
         /// registered here.
@@ -71,7 +71,7 @@ messages! {
             /// The line.
             line: LineAddr,
             /// The cache that loads data.
-            asker: NodeId,
+            requester: NodeId,
         } [line(line)],
     }
 }
@@ -83,7 +83,7 @@ fn keeps_order(msg: &parts::ToBank) -> bool {
     use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
     match msg {
         Get { .. } => true,
-        Access { how, op, .. } => !(*how == How::Here && *op == Op::Store),
+        Access { site, op, .. } => !(*site == AccessSite::Here && *op == Op::Store),
         Write { .. } | Flush { .. } | Invalidate { .. } => false,
     }
 }

@@ -7,20 +7,20 @@
 use super::ToL1;
 use super::locks::Locks;
 use super::plans::{Remote, Step};
-use crate::parts::Descends;
+use crate::parts::HasBankMessages;
 use crate::vi::{self, Step as Shared};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
-use proto::parts::{AckCounts, Waits, peers};
+use proto::parts::{AckCounts, FlushWaiter, peers};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Key, Load, NodeId, Op, PlanKey,
-    Plans, Protocol, Slot, Spending, Wrap,
+    Cause, Controller, Cx, Disposition, Hit, Homes, Input, Key, KindLevel, Load, NodeId, Op, PlanKey, Plans,
+    Protocol, RequestInput, Slot, Spending, Wrap,
 };
 
 /// A protocol with messages between L1s for remote operations.
-pub trait Promotes: Descends + Protocol<Msg: Wrap<ToL1>> {}
-impl<P: Descends + Protocol<Msg: Wrap<ToL1>>> Promotes for P {}
+pub trait PromotionProtocol: HasBankMessages + Protocol<Msg: Wrap<ToL1>> {}
+impl<P: HasBankMessages + Protocol<Msg: Wrap<ToL1>>> PromotionProtocol for P {}
 
 /// A waiter for a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl From<Slot> for Waiter {
     }
 }
 
-impl<P: Promotes> Waits<P> for Waiter {
+impl<P: PromotionProtocol> FlushWaiter<P> for Waiter {
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self> {
         match self {
             Waiter::Request(slot) => cx.fx.resume(slot),
@@ -48,8 +48,8 @@ impl<P: Promotes> Waits<P> for Waiter {
 }
 
 /// The plans of an L1.
-pub trait Steps: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
-impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> Steps for T {}
+pub trait RspPlansOf: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
+impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RspPlansOf for T {}
 
 /// The L1 with the plans of a protocol.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -65,10 +65,10 @@ proto::clone_in_place! { [T] L1<T> { cache, answers, locks, plans } }
 /// The key of read-modify-writes that wait for locks.
 const LOCKED: Key = Key::Other(0);
 
-impl<T: Steps> L1<T> {
+impl<T: RspPlansOf> L1<T> {
     /// An empty cache without outstanding operations.
     #[must_use]
-    pub fn new(level: &Fitted, (): &()) -> Self {
+    pub fn new(level: &KindLevel, (): &()) -> Self {
         L1 {
             cache: vi::L1::new(level, &()),
             answers: AckCounts::default(),
@@ -77,7 +77,12 @@ impl<T: Steps> L1<T> {
         }
     }
 
-    fn perform<P: Promotes>(&mut self, step: Step, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    fn perform<P: PromotionProtocol>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         let slot = ask.slot;
         let step = match step {
             // A read-modify-write that meets a lock here has already waited once, or
@@ -127,7 +132,7 @@ impl<T: Steps> L1<T> {
         }
     }
 
-    fn message<P: Promotes>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: PromotionProtocol>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
         match *msg {
             ToL1::Bank(ref msg) => return self.cache.step(Input::Message { from, msg }, cx),
             ToL1::Flush { slot } => self.cache.flush_for(Waiter::Remote(from, slot), cx),
@@ -153,7 +158,7 @@ impl<T: Steps> L1<T> {
 
 /// The attribution of the time of messages to other L1s: to the release before the access,
 /// to the acquire after it. A store has no acquire, and a load no release.
-fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
+fn spending<T: RspPlansOf>(ask: RequestInput<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));
     let is_behind = plan.iter().take(usize::from(stage)).any(is_access);
@@ -165,7 +170,7 @@ fn spending<T: Steps>(ask: Ask<'_>, stage: u8) -> Spending {
     }
 }
 
-impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
+impl<P: PromotionProtocol, T: RspPlansOf> Controller<P> for L1<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -190,5 +195,5 @@ impl<P: Promotes, T: Steps> Controller<P> for L1<T> {
         self.answers.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
     }
 
-    proto::passes_on! { cache: victims, lines, canonicalize }
+    proto::delegate! { cache: victims, lines, canonicalize }
 }

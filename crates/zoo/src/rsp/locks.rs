@@ -1,6 +1,6 @@
 //! Locks of remote operations on the read-modify-writes of an L1.
 
-use proto::parts::Few;
+use proto::parts::SmallMap;
 use proto::{NodeId, Slot};
 
 /// The locks on the read-modify-writes of one L1, one for each remote operation under
@@ -11,8 +11,8 @@ use proto::{NodeId, Slot};
 /// of remote operations would starve them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locks {
-    awaited: Few<(NodeId, Slot)>,
-    others: Few<(NodeId, Slot)>,
+    awaited: SmallMap<(NodeId, Slot)>,
+    others: SmallMap<(NodeId, Slot)>,
 }
 
 impl Locks {

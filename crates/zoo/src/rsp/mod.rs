@@ -15,7 +15,7 @@ mod l1;
 mod locks;
 mod plans;
 
-pub use l1::{L1, Steps, Waiter};
+pub use l1::{L1, RspPlansOf, Waiter};
 pub use locks::Locks;
 pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 

@@ -1,17 +1,20 @@
 //! A bank of the L2.
 
 use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
-use crate::parts::{Answer, Ascends, Asked, Base, How, Memory, Store, ToBank, ToL1, forward, reply};
+use crate::parts::{
+    AccessSite, Answer, BackingStore, BankAccess, BankLines, HasL1Messages, Memory, ToBank, ToL1, forward,
+    reply,
+};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
-    ByteMask, Cause, Controller, Cx, Disposition, Fitted, Input, Key, LineAddr, LineData, LineView,
+    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView,
     MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
 /// A bank of a shared cache, over memory or another level.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<B = Memory> {
-    store: Store<BankState, B>,
+    store: BankLines<BankState, B>,
     flush: Flush,
 }
 
@@ -28,9 +31,9 @@ struct Flush {
 
 /// The operand of an event.
 #[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
+pub enum Operand<'a> {
     /// An access.
-    Access(Asked<'a>),
+    Access(BankAccess<'a>),
     /// The fetched bytes.
     Fill(&'a LineData),
     /// Nothing.
@@ -40,34 +43,34 @@ pub enum Carried<'a> {
 impl<B> Bank<B> {
     /// An empty bank.
     #[must_use]
-    pub fn new(level: &Fitted, (): &()) -> Self {
-        Bank { store: Store::new(level, BankState::I), flush: Flush::default() }
+    pub fn new(level: &KindLevel, (): &()) -> Self {
+        Bank { store: BankLines::new(level, BankState::I), flush: Flush::default() }
     }
 
-    fn message<P: Ascends>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition
+    fn message<P: HasL1Messages>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         let none = LineData::default();
         let (line_bytes, policy) = (cx.level().line_bytes, cx.level().array.policy);
         match *msg {
             ToBank::Get { line } => {
                 let mask = ByteMask::full(usize::from(line_bytes));
-                let asked = Asked { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
+                let asked = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
                 self.access(line, BankEvent::Get, asked, cx)
             }
             ToBank::Write { line, mask, ref data, parity } => {
-                let asked = Asked { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
+                let asked = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
                 self.access(line, write_event(policy), asked, cx)
             }
-            ToBank::Access { line, mask, ref data, op, how, answer, asker } => {
-                let event = match (how, op) {
-                    (How::System, _) => BankEvent::Remote,
+            ToBank::Access { line, mask, ref data, op, site, answer, requester } => {
+                let event = match (site, op) {
+                    (AccessSite::System, _) => BankEvent::Remote,
                     (_, Op::Load) => BankEvent::Read,
                     (_, Op::Store) => write_event(policy),
                     _ => update_event(policy),
                 };
-                self.access(line, event, Asked { from: asker, op, mask, data, answer }, cx)
+                self.access(line, event, BankAccess { from: requester, op, mask, data, answer }, cx)
             }
             ToBank::Flush { slot } => {
                 if self.flush.now.is_empty() {
@@ -79,7 +82,7 @@ impl<B> Bank<B> {
                 Disposition::Done
             }
             ToBank::Invalidate { slot } => {
-                let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Carried::Nothing, cx);
+                let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
                 if disposition == Disposition::Done {
                     cx.fx.send(from, ToL1::BankDone { slot });
                 }
@@ -89,19 +92,19 @@ impl<B> Bank<B> {
     }
 
     /// Carries out an access, if the resources that it needs are free.
-    fn access<P: Ascends>(
+    fn access<P: HasL1Messages>(
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        asked: Asked<'_>,
+        asked: BankAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event, Carried::Access(asked));
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(asked));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
@@ -112,25 +115,30 @@ impl<B> Bank<B> {
             if takes && array.free_way(place.set).is_none() {
                 return Disposition::NeedWay(place.set);
             }
-            if cx.is_wanted(place.set) {
+            if cx.has_way_waiter(place.set) {
                 return Disposition::Stall(Key::Way(place.set));
             }
         }
-        self.transition(place, state, event, Carried::Access(asked), cx)
+        self.transition(place, state, event, Operand::Access(asked), cx)
     }
 
     /// Fills a line that arrives from below.
-    pub fn filled<P: Ascends>(&mut self, line: LineAddr, data: &LineData, cx: &mut Cx<'_, P>) -> Disposition
+    pub fn filled<P: HasL1Messages>(
+        &mut self,
+        line: LineAddr,
+        data: &LineData,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
-        self.event(line, BankEvent::Fill, Carried::Fill(data), cx)
+        self.event(line, BankEvent::Fill, Operand::Fill(data), cx)
     }
 
     /// Counts the ack of a write of that parity.
-    pub fn written<P: Ascends>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
+    pub fn written<P: HasL1Messages>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         if !self.store.writes.acked(parity) {
             return Disposition::Impossible("no write was outstanding");
@@ -139,9 +147,9 @@ impl<B> Bank<B> {
         Disposition::Done
     }
 
-    fn memory<P: Ascends>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition
+    fn memory<P: HasL1Messages>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         match answer.op.access {
             _ if forward(answer, cx) => Disposition::Done,
@@ -150,9 +158,9 @@ impl<B> Bank<B> {
         }
     }
 
-    fn begin_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    fn begin_flush<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         cx.fx.uses.flushes.count(Cause::Remote);
         self.flush.cursor = self.store.array.next_dirty(Way(0));
@@ -163,9 +171,9 @@ impl<B> Bank<B> {
     }
 
     /// Writes one dirty line out for each timer. Other accesses proceed in between.
-    fn walk<P: Ascends>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    fn walk<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         let array = &self.store.array;
         let dirty = self.flush.cursor.and_then(|start| array.next_dirty(start));
@@ -175,22 +183,22 @@ impl<B> Bank<B> {
         };
         self.flush.cursor = Some(Way(way.0 + 1));
         cx.fx.timer(TimerClass::Drain);
-        self.event_in(way, BankEvent::Flush, Carried::Nothing, cx)
+        self.event_in(way, BankEvent::Flush, Operand::Nothing, cx)
     }
 
     /// Waits for the acks of memory, after all dirty lines have been written out.
-    fn close_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    fn close_flush<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         self.flush.cursor = None;
         self.store.writes.turn();
         self.end_flush(cx);
     }
 
-    fn end_flush<P: Ascends>(&mut self, cx: &mut Cx<'_, P>)
+    fn end_flush<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>)
     where
-        B: Base<P>,
+        B: BackingStore<P>,
     {
         if self.flush.now.is_empty() || self.flush.cursor.is_some() || self.store.writes.is_closing() {
             return;
@@ -205,21 +213,21 @@ impl<B> Bank<B> {
     }
 }
 
-impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
+impl<P: HasL1Messages, B: BackingStore<P>> Lines<P> for Bank<B> {
     type Table = BankTable;
-    type Carried<'a> = Carried<'a>;
+    type Operand<'a> = Operand<'a>;
     const ABSENT: BankState = BankState::I;
 
     fn array(&mut self) -> &mut CacheArray<BankState> {
         &mut self.store.array
     }
 
-    fn classify(&self, place: Place, event: BankEvent, carried: Carried<'_>) -> (BankState, BankEvent) {
+    fn classify(&self, place: Place, event: BankEvent, operand: Operand<'_>) -> (BankState, BankEvent) {
         let Some(way) = place.way else { return (BankState::I, event) };
         let array = &self.store.array;
-        let misses = match carried {
-            Carried::Access(asked) => event.needs_bytes() && !array.valid(way).contains(asked.mask),
-            Carried::Fill(_) | Carried::Nothing => false,
+        let misses = match operand {
+            Operand::Access(asked) => event.needs_bytes() && !array.valid(way).contains(asked.mask),
+            Operand::Fill(_) | Operand::Nothing => false,
         };
         let state = match array.state(way) {
             BankState::V if misses => BankState::P,
@@ -228,24 +236,24 @@ impl<P: Ascends, B: Base<P>> Lines<P> for Bank<B> {
         (state, if array.dirty(way).is_empty() { event } else { event.of_dirty() })
     }
 
-    fn act(&mut self, action: BankAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+    fn act(&mut self, action: BankAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let Place { line, way, .. } = place;
         let store = &mut self.store;
-        match (action, way, carried) {
+        match (action, way, operand) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
-            (BankAction::SendData, Some(way), Carried::Access(asked)) => {
+            (BankAction::SendData, Some(way), Operand::Access(asked)) => {
                 let data = store.read(way, cx);
                 reply(line, asked, &data, cx);
             }
-            (BankAction::Merge, Some(way), Carried::Access(asked)) => store.merge(way, asked, cx),
-            (BankAction::WriteMemory, _, Carried::Access(asked)) => {
+            (BankAction::Merge, Some(way), Operand::Access(asked)) => store.merge(way, asked, cx),
+            (BankAction::WriteMemory, _, Operand::Access(asked)) => {
                 store.write_below(line, asked.mask, asked.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
-            (BankAction::Ack, _, Carried::Access(asked)) => reply(line, asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Carried::Access(asked)) => store.perform(line, way, asked, cx),
-            (BankAction::PassOn, _, Carried::Access(asked)) => store.pass_on(line, asked, cx),
-            (BankAction::Fill, Some(way), Carried::Fill(data)) => store.fill(way, data, cx),
+            (BankAction::Ack, _, Operand::Access(asked)) => reply(line, asked, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Operand::Access(asked)) => store.perform(line, way, asked, cx),
+            (BankAction::PassOn, _, Operand::Access(asked)) => store.pass_on(line, asked, cx),
+            (BankAction::Fill, Some(way), Operand::Fill(data)) => store.fill(way, data, cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
                 store.end_fetch(cx);
@@ -280,14 +288,14 @@ fn update_event(policy: WritePolicy) -> BankEvent {
     policy.pick(BankEvent::Update, BankEvent::UpdateThrough, BankEvent::UpdateDrop)
 }
 
-impl<P: Ascends, B: Base<P>> Controller<P> for Bank<B> {
+impl<P: HasL1Messages, B: BackingStore<P>> Controller<P> for Bank<B> {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
         match input {
             Input::Message { from, msg } => self.message(from, msg, cx),
             Input::Memory(reply) => self.memory(reply, cx),
-            Input::Evict(way) => self.event_in(way, BankEvent::Evict, Carried::Nothing, cx),
+            Input::Evict(way) => self.event_in(way, BankEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.walk(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
             Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),

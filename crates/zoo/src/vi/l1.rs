@@ -5,13 +5,16 @@
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
-use crate::parts::{Carried, Descends, First, Lower, Needs, ToL1, first_lines, first_views, performed};
+use crate::parts::{
+    FirstLevel, HasBankMessages, LowerLevel, Operand, ResourceNeeds, ToL1, first_lines, first_views,
+    performed,
+};
 use core::fmt::Debug;
 use core::hash::Hash;
-use proto::parts::{Lines, Place, Waits};
+use proto::parts::{FlushWaiter, Lines, Place};
 use proto::{
-    Ask, Cause, Controller, Cx, Disposition, Fitted, Hit, Homes, Input, Issuer, Key, LineAddr, Load, Op,
-    Plans, Protocol, Slot, TimerClass,
+    Cause, Controller, Cx, Disposition, Hit, Homes, Input, Issuer, Key, KindLevel, LineAddr, Load, Op, Plans,
+    Protocol, RequestInput, Slot, TimerClass,
 };
 
 /// A record of the writers of dirty lines. It decides which lines a release flushes. A
@@ -30,8 +33,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
     /// Begins the flush of a release.
     fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
         &self,
-        lower: &mut Lower<W>,
-        ask: Ask<'_>,
+        lower: &mut LowerLevel<W>,
+        ask: RequestInput<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         lower.flush(ask, cx)
@@ -44,7 +47,7 @@ impl Writers for () {}
 /// its lines.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<W = Slot, N = ()> {
-    cache: First<LineState, W>,
+    cache: FirstLevel<LineState, W>,
     writers: N,
 }
 
@@ -53,25 +56,25 @@ proto::clone_in_place! { [W: Clone, N: Clone] L1<W, N> { cache, writers } }
 impl<W: Copy + Eq, N: Writers> L1<W, N> {
     /// An empty cache.
     #[must_use]
-    pub fn new(level: &Fitted, (): &()) -> Self {
-        L1 { cache: First::new(level, LineState::I), writers: N::default() }
+    pub fn new(level: &KindLevel, (): &()) -> Self {
+        L1 { cache: FirstLevel::new(level, LineState::I), writers: N::default() }
     }
 
     /// Performs one step of a plan.
     #[inline]
-    pub fn perform<P: Descends>(
+    pub fn perform<P: HasBankMessages>(
         &mut self,
         step: Step,
-        ask: Ask<'_>,
+        ask: RequestInput<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition>
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         step.spends(ask, cx.fx);
         match step {
             Step::Here => Some(self.here(ask, cx)),
-            Step::Pass => self.event(ask.req.line, LineEvent::Pass, Carried::Nothing, cx).unless_done(),
+            Step::Pass => self.event(ask.req.line, LineEvent::Pass, Operand::Nothing, cx).unless_done(),
             Step::Flush => self.writers.flush(&mut self.cache.lower, ask, cx),
             Step::Invalidate => self.invalidate(Cause::of(ask.req), cx).unless_done(),
             Step::Below
@@ -90,71 +93,71 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
     }
 
     /// Flushes for another waiter, which is answered when the flush completes.
-    pub fn flush_for<P: Descends>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
+    pub fn flush_for<P: HasBankMessages>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         self.cache.lower.flush_for(waiter, Cause::Remote, cx);
     }
 
     /// Arms the drain timer while the policy or a flush requires it. Call it at the end
     /// of every step.
-    pub fn drain_if_due<P: Descends>(&self, cx: &mut Cx<'_, P>) {
+    pub fn drain_if_due<P: HasBankMessages>(&self, cx: &mut Cx<'_, P>) {
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
     }
 
     /// Performs an access on the line in this cache, if the resources that it needs are
     /// free.
-    fn here<P: Descends>(&mut self, ask: Ask<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    fn here<P: HasBankMessages>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let event = match ask.req.op {
             Op::Load => LineEvent::Load,
             Op::Store => LineEvent::Store,
             _ => LineEvent::Rmw,
         };
-        let (state, event) = Lines::<P>::classify(self, place, event, Carried::Request(ask));
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Request(ask));
         let dirties = event == LineEvent::Store || (event == LineEvent::Rmw && state != LineState::IX);
-        let needs = Needs {
+        let needs = ResourceNeeds {
             entry: dirties && !self.cache.is_dirty(place.way),
             register: matches!(state, LineState::I | LineState::P) && event != LineEvent::Store,
             way: true,
         };
         match self.cache.lacks(place, needs, cx) {
             Some(wait) => wait,
-            None => self.transition(place, state, event, Carried::Request(ask), cx),
+            None => self.transition(place, state, event, Operand::Request(ask), cx),
         }
     }
 
-    fn drain<P: Descends>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
+    fn drain<P: HasBankMessages>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
-        W: Waits<P>,
+        W: FlushWaiter<P>,
     {
         let Some(line) = self.cache.lower.pop(|_| true, cx) else { return Disposition::Done };
         let policy = cx.level().array.policy;
         let event = policy.pick(LineEvent::Drain, LineEvent::Drain, LineEvent::DrainDrop);
-        let disposition = self.event(line, event, Carried::Nothing, cx);
+        let disposition = self.event(line, event, Operand::Nothing, cx);
         cx.fx.wake(Key::StoreBuffer);
         disposition
     }
 
     /// Invalidates the clean bytes of this cache.
-    pub fn invalidate<P: Descends>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
-        self.invalidate_all(cause, LineEvent::Inv, Carried::Nothing, cx)
+    pub fn invalidate<P: HasBankMessages>(&mut self, cause: Cause, cx: &mut Cx<'_, P>) -> Disposition {
+        self.invalidate_all(cause, LineEvent::Inv, Operand::Nothing, cx)
     }
 }
 
-impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
-    type Carried<'a> = Carried<'a>;
+impl<P: HasBankMessages, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
+    type Operand<'a> = Operand<'a>;
 
     first_lines! { cache: L1Table, absent: LineState::I }
 
-    fn classify(&self, place: Place, event: LineEvent, carried: Carried<'_>) -> (LineState, LineEvent) {
+    fn classify(&self, place: Place, event: LineEvent, operand: Operand<'_>) -> (LineState, LineEvent) {
         let Some(way) = place.way else { return (LineState::I, event) };
-        let misses = match carried {
-            Carried::Request(ask) if ask.req.op != Op::Store => {
+        let misses = match operand {
+            Operand::Request(ask) if ask.req.op != Op::Store => {
                 !self.cache.array.valid(way).contains(ask.req.mask)
             }
-            Carried::Request(_) | Carried::Fill(_) | Carried::Nothing => false,
+            Operand::Request(_) | Operand::Fill(_) | Operand::Nothing => false,
         };
         let state = match self.cache.array.state(way) {
             LineState::V if misses => LineState::P,
@@ -163,19 +166,19 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
         (state, if self.cache.is_dirty(place.way) { event.of_dirty() } else { event })
     }
 
-    fn act(&mut self, action: LineAction, place: Place, carried: Carried<'_>, cx: &mut Cx<'_, P>) {
+    fn act(&mut self, action: LineAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let Place { line, way: Some(way), .. } = place else { return cx.lacks_operand(action) };
         let cache = &mut self.cache;
-        match (action, carried) {
+        match (action, operand) {
             (LineAction::SendGet, _) => cache.get(line, cx),
-            (LineAction::Reply, Carried::Request(ask)) => cache.reply(way, ask, cx),
-            (LineAction::Merge, Carried::Request(ask)) => {
+            (LineAction::Reply, Operand::Request(ask)) => cache.reply(way, ask, cx),
+            (LineAction::Merge, Operand::Request(ask)) => {
                 let was_clean = cache.write(way, &ask.req.data, ask.req.mask, cx);
                 cache.queue_if(was_clean, line);
                 self.writers.wrote(line, ask.req.issuer);
             }
-            (LineAction::Accept, Carried::Request(ask)) => cx.fx.accept(ask.slot),
-            (LineAction::Perform, Carried::Request(ask)) => {
+            (LineAction::Accept, Operand::Request(ask)) => cx.fx.accept(ask.slot),
+            (LineAction::Perform, Operand::Request(ask)) => {
                 let req = ask.req;
                 let (old, was_clean) = cache.perform(way, req.op, &req.data, req.mask, cx);
                 cache.queue_if(was_clean, line);
@@ -187,7 +190,7 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
                 cache.write_out(line, way, cx);
                 self.writers.left(line);
             }
-            (LineAction::Fill, Carried::Fill(data)) => cache.fill(way, data, cx),
+            (LineAction::Fill, Operand::Fill(data)) => cache.fill(way, data, cx),
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
             (LineAction::KeepDirty, _) => cache.array.keep_dirty(way),
             (LineAction::Wake, _) => cache.end_get(place, cx),
@@ -204,17 +207,17 @@ impl<P: Descends, W: Copy + Eq, N: Writers> Lines<P> for L1<W, N> {
     }
 }
 
-impl<P: Descends, W: Waits<P>, N: Writers> Controller<P> for L1<W, N> {
+impl<P: HasBankMessages, W: FlushWaiter<P>, N: Writers> Controller<P> for L1<W, N> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let disposition = match input {
             Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg: ToL1::Data { line, data }, .. } => {
-                self.event(*line, LineEvent::Data, Carried::Fill(data), cx)
+                self.event(*line, LineEvent::Data, Operand::Fill(data), cx)
             }
             Input::Message { msg, .. } => self.cache.lower.message(msg, cx),
-            Input::Evict(way) => self.event_in(way, LineEvent::Evict, Carried::Nothing, cx),
+            Input::Evict(way) => self.event_in(way, LineEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.drain(cx),
             Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),

@@ -1,7 +1,7 @@
 //! The steps of operations, which other protocols use and extend.
 
-use crate::parts::{Descends, How, Lower, answer};
-use proto::{Ask, Cx, Disposition, Effects, Order, Slot, Spending, symbols};
+use crate::parts::{AccessSite, HasBankMessages, LowerLevel, answer};
+use proto::{Cx, Disposition, Effects, Order, RequestInput, Slot, Spending, symbols};
 
 symbols! {
     /// The steps of operations.
@@ -31,7 +31,7 @@ symbols! {
 
 impl Step {
     /// Attributes the time of a request from this step on.
-    pub fn spends<M>(self, ask: Ask<'_>, fx: &mut Effects<M>) {
+    pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
         }
@@ -48,15 +48,15 @@ impl Step {
 
     /// Performs a step at the banks, or the answer.
     #[inline]
-    pub fn descend<P: Descends, W: Copy + Eq + From<Slot>>(
+    pub fn descend<P: HasBankMessages, W: Copy + Eq + From<Slot>>(
         self,
-        lower: &mut Lower<W>,
-        ask: Ask<'_>,
+        lower: &mut LowerLevel<W>,
+        ask: RequestInput<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         match self {
-            Step::Below => lower.below(ask, How::Here, cx),
-            Step::BelowSystem => lower.below(ask, How::System, cx),
+            Step::Below => lower.below(ask, AccessSite::Here, cx),
+            Step::BelowSystem => lower.below(ask, AccessSite::System, cx),
             Step::Post => lower.post(ask, cx),
             Step::Flush => lower.flush(ask, cx),
             Step::FlushBanks => lower.flush_banks(ask.slot, cx),

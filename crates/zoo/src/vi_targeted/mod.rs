@@ -8,12 +8,12 @@
 //! Source: HRF paper (ASPLOS 2014), section 6. The protocol's page states how it
 //! completes the paper.
 
-use crate::parts::{Lower, ToBank, ToL1, protocol};
+use crate::parts::{LowerLevel, ToBank, ToL1, protocol};
 use crate::vi::{
     BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1Plans, L1Table, PLANS_EQUIVALENT, Writers,
 };
 use proto::issue::IssueRule;
-use proto::{Ask, Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, Slot};
+use proto::{Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, RequestInput, Slot};
 use std::collections::BTreeMap;
 
 /// The wavefronts that have written each dirty line. Bit `i` stands for all wavefronts of
@@ -38,8 +38,8 @@ impl Writers for ByWavefront {
 
     fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
         &self,
-        lower: &mut Lower<W>,
-        ask: Ask<'_>,
+        lower: &mut LowerLevel<W>,
+        ask: RequestInput<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         // The end of a kernel is the release of all its work-items.

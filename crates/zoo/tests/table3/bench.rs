@@ -1,6 +1,6 @@
 //! The stations of a small machine, driven in an order that a seed selects.
 
-use drive::{At, Nodes, Told};
+use drive::{At, Nodes, StationInput};
 use proto::{
     Agent, ByteMask, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, MemoryOp, Message as _,
     Node as _, Op, PlanKey, Protocol, Request, RowView, Slot, Spending, TableView, TimerClass, Topology,
@@ -126,7 +126,7 @@ impl<P: Protocol> Bench<P> {
         &mut self,
         node: At,
         input: StepInput,
-        told: Told<&Request, &P::Msg, &proto::MemoryReply>,
+        told: StationInput<&Request, &P::Msg, &proto::MemoryReply>,
     ) -> ObservedStep {
         let before = self.lines(node);
         self.machine.effects().coverage = Coverage::default();
@@ -155,7 +155,7 @@ impl<P: Protocol> Bench<P> {
 
     /// Presents a request at the L1 of a compute unit.
     pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> ObservedStep {
-        self.step(self.entry(cu), StepInput::Request, Told::Ask { slot, request })
+        self.step(self.entry(cu), StepInput::Request, StationInput::Request { slot, request })
     }
 
     /// Carries out one of the possible next moves. Returns `None` if there is none.
@@ -172,16 +172,16 @@ impl<P: Protocol> Bench<P> {
             Move::Deliver(from, to) => {
                 let msg = self.channels.get_mut(&(from, to)).and_then(VecDeque::pop_front)?;
                 let input = StepInput::Message(msg.name(), msg.line());
-                self.step(to, input, Told::Message { from, msg: &msg })
+                self.step(to, input, StationInput::Message { from, msg: &msg })
             }
             Move::Timer(node, class) => {
                 self.timers.remove(&(node, class));
-                self.step(node, StepInput::Timer, Told::Timer(class))
+                self.step(node, StepInput::Timer, StationInput::Timer(class))
             }
             Move::Memory => {
                 let (node, op) = self.memory.pop_front()?;
                 let reply = self.machine.serve(&op);
-                self.step(node, StepInput::Memory(op.line), Told::Memory { reply: &reply })
+                self.step(node, StepInput::Memory(op.line), StationInput::Memory { reply: &reply })
             }
         })
     }

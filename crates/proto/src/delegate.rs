@@ -1,10 +1,10 @@
 //! Delegation to an inner controller.
 
 /// Generates methods of a [`Controller`](crate::Controller) that only call the same
-/// method of a controller in a field: `passes_on! { cache: victims, lines }`. The
+/// method of a controller in a field: `delegate! { cache: victims, lines }`. The
 /// protocol must be named `P` at the place of use.
 #[macro_export]
-macro_rules! passes_on {
+macro_rules! delegate {
     (@victims $inner:tt) => {
         fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
             $crate::Controller::<P>::victims(&self.$inner, set, out);
@@ -25,5 +25,5 @@ macro_rules! passes_on {
             $crate::Controller::<P>::canonicalize(&mut self.$inner);
         }
     };
-    ($inner:tt: $($method:ident),+) => { $( $crate::passes_on! { @$method $inner } )+ };
+    ($inner:tt: $($method:ident),+) => { $( $crate::delegate! { @$method $inner } )+ };
 }

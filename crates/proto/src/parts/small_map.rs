@@ -7,18 +7,18 @@ use smallvec::SmallVec;
 /// A map that seldom has more than a few entries. It allocates only for more than two.
 /// Maps with equal contents are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Few<K, V = ()> {
+pub struct SmallMap<K, V = ()> {
     /// In the order of their keys.
     entries: SmallVec<[(K, V); 2]>,
 }
 
-impl<K, V> Default for Few<K, V> {
+impl<K, V> Default for SmallMap<K, V> {
     fn default() -> Self {
-        Few { entries: SmallVec::new() }
+        SmallMap { entries: SmallVec::new() }
     }
 }
 
-impl<K: Copy + Ord, V> Few<K, V> {
+impl<K: Copy + Ord, V> SmallMap<K, V> {
     /// Whether it has no entry.
     #[inline]
     #[must_use]
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn it_behaves_as_an_ordered_map() {
-        let (mut few, mut oracle) = (Few::default(), BTreeMap::new());
+        let (mut few, mut oracle) = (SmallMap::default(), BTreeMap::new());
         for i in 0..2000u32 {
             let key = i.wrapping_mul(0x9e37_79b9) >> 28;
             match i % 4 {
