@@ -11,7 +11,8 @@ use libfuzzer_sys::fuzz_target;
 use workloads::graph::{DefectPolicy, Direction, Format, LoadedGraph, ReadOptions, read_from, write};
 
 fn options(byte: u8) -> ReadOptions {
-    const CHOICES: [DefectPolicy; 4] = [DefectPolicy::Repair, DefectPolicy::Keep, DefectPolicy::Refuse, DefectPolicy::Keep];
+    const CHOICES: [DefectPolicy; 4] =
+        [DefectPolicy::Repair, DefectPolicy::Keep, DefectPolicy::Refuse, DefectPolicy::Keep];
     const DIRECTIONS: [Direction; 4] =
         [Direction::AsStated, Direction::BothWays, Direction::OneWay, Direction::AsStated];
     ReadOptions {
@@ -43,8 +44,11 @@ fn check(loaded: &LoadedGraph) {
     assert!(graph.targets.iter().all(|&target| target < graph.vertices()));
     let mut written = Vec::new();
     if graph.edges() > 0 && write(graph, Format::MatrixMarket, &mut written).is_ok() {
-        let keep =
-            ReadOptions { self_loops: DefectPolicy::Keep, duplicates: DefectPolicy::Keep, ..ReadOptions::default() };
+        let keep = ReadOptions {
+            self_loops: DefectPolicy::Keep,
+            duplicates: DefectPolicy::Keep,
+            ..ReadOptions::default()
+        };
         let again = read_from(&written[..], Path::new("g.mtx"), &keep).expect("what was written");
         assert_eq!(again.graph, *graph);
     }
