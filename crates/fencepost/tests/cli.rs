@@ -120,7 +120,7 @@ fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
     assert!(n.contains("1048576") && n.contains("1 to ") && n.contains("elements"), "{shown}");
     let lock = succeed(&["list", "workloads", "lock-counter"]);
     for (name, meaning) in
-        [("scope", "3 choices"), ("work-group ", "own work-group"), ("same-cu", "one compute unit")]
+        [("scope", "3 choices"), ("work-group ", "work-group of the issuer"), ("same-cu", "one compute unit")]
     {
         assert!(
             lock.lines().any(|line| line.trim_start().starts_with(name) && line.contains(meaning)),
