@@ -41,7 +41,7 @@ impl Series {
     /// # Errors
     /// A name that the machine does not have, or a name given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let subject = timed(experiment.scenario.protocol).expect("a name of the list of protocols");
+        let subject = timed(experiment.scenario.protocol).expect("a name from the list of protocols");
         let known = sim::counter_names(&subject, &experiment.system)
             .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();

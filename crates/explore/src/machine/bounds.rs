@@ -45,7 +45,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Two banks, two lines a cache, in-order cores, and evictions only where a way is needed.
+    /// Two banks, two lines in each cache, in-order cores, and evictions only where a way is needed.
     #[must_use]
     pub const fn new(l1: WritePolicy, l2: WritePolicy) -> Bounds {
         Bounds {

@@ -54,7 +54,7 @@ use thread::{Code, ThreadState};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
-    /// The running timers, a bit a class.
+    /// The running timers, one bit for each class.
     pub(crate) timers: u8,
     /// The ticks by which its clock is ahead of the slowest. Times under way are relative to
     /// the slowest clock.
@@ -105,7 +105,7 @@ pub(crate) struct Machine {
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Whether the next kernel reads the host's writes, by stations.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
-    /// The lines that several nodes reach, a bit a line, and the node that reaches each other
+    /// The lines that several nodes reach, one bit for each line, and the node that reaches each other
     /// line.
     shared: u64,
     owners: FxHashMap<u8, u8>,

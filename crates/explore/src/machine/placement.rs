@@ -89,7 +89,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// Two locations a line: the first two, the next two, ...
+    /// Two locations in each line: the first two, the next two, ...
     #[must_use]
     pub fn paired(self, program: &Program) -> Placement {
         let mut lines = self.lines;
@@ -201,8 +201,9 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
             continue;
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
-        let line =
-            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
+        let line = line.ok_or_else(|| {
+            Unsupported(format!("{} needs a line with a number below {LINES_MAX}", location.name))
+        })?;
         let used = &mut used[usize::from(line)];
         words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
         *used += WORD;

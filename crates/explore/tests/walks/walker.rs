@@ -76,7 +76,7 @@ pub(crate) struct Walked {
     pub(crate) violation: Option<String>,
 }
 
-/// Words of the machine: two a line.
+/// Words of the machine: two in each line.
 const WORDS: u64 = 8;
 
 struct Translation {

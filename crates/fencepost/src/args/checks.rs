@@ -88,7 +88,7 @@ pub(crate) struct LitmusArguments {
     /// Stop each test after so many seconds, and print its results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of tests that are checked at the same time [default: one a core]
+    /// The number of tests that are checked at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// The releases and acquires of a scope that synchronize (drf and hrf models) [default:
@@ -188,7 +188,7 @@ pub(crate) struct VerifyArguments {
     /// Stop after so many seconds, and report the results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of tests that are explored at the same time [default: one a core]
+    /// The number of tests that are explored at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Write each counterexample into this folder: a chart as text and as SVG, and a
@@ -243,7 +243,7 @@ pub(crate) struct StressArguments {
     /// Stop after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of episodes that run at the same time [default: one a core]
+    /// The number of episodes that run at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a report

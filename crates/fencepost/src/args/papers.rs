@@ -46,7 +46,7 @@ pub(crate) struct ReproduceArguments {
     /// The folder for runs and reports [default: results/PAPER]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The number of runs at the same time [default: one a core]
+    /// The number of runs at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a table

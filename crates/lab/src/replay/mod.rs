@@ -50,7 +50,7 @@ pub struct Timed {
     pub verdict: Verdict,
     /// The end of the run, in words.
     pub end: String,
-    /// The reasons why this end is forbidden, one a line.
+    /// The reasons why this end is forbidden, one on each line.
     pub reasons: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ fn replay_with(
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (NO_MOVE_LEFT.to_owned(), None)),
         End::Unfinished(open) => {
-            (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
+            (None, (format!("it has not ended; possible now: {}", in_words(open, &roles, &addresses)), None))
         }
     };
     let reasons = match outcome {

@@ -36,7 +36,7 @@ pub struct Question {
     pub chiplets: u16,
     /// The number of times that work-groups are preempted.
     pub preemptions: u8,
-    /// Whether faults are seeded afterwards.
+    /// Whether the verification then seeds faults, to see if the tests find them.
     pub mutants: bool,
     /// The number of tests that are explored at once.
     pub jobs: usize,

@@ -56,7 +56,7 @@ pub(crate) enum Indexing {
 /// way whose fingerprint matches. The type suits arrays of two lines and of megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
-    /// The fingerprints of tags, a byte a way.
+    /// The fingerprints of tags, one byte for each way.
     prints: Vec<u8>,
     entries: Vec<Entry>,
     states: Vec<S>,

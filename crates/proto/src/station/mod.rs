@@ -67,7 +67,7 @@ pub struct Station<P: Protocol> {
     ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<HeldRequest>>,
-    /// Timers with the ticks until they expire, sorted, at most one a class.
+    /// Timers with the ticks until they expire, sorted, at most one for each class.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 

@@ -237,7 +237,7 @@ impl System {
         }
         let (page, line) = (self.pages.bytes, self.l1.line_bytes);
         if !page.is_multiple_of(line) {
-            let message = format!("{page} bytes, expected a multiple of the line of {line} bytes");
+            let message = format!("{page} bytes, expected a multiple of the line size, {line} bytes");
             found.push(Problem::new("pages", "bytes", message));
         }
         let picojoules = self.links.byte_pj;
@@ -254,14 +254,14 @@ impl System {
             found.push(Problem::new("dram", "channels", message));
         }
         if dram.banks_per_channel.get() > 1024 {
-            let message = format!("{} banks a channel, expected at most 1024", dram.banks_per_channel);
+            let message = format!("{} banks in each channel, expected at most 1024", dram.banks_per_channel);
             found.push(Problem::new("dram", "banks_per_channel", message));
         }
         let line = self.l1.line_bytes;
         for (key, bytes) in [("row_bytes", dram.row_bytes), ("interleave_bytes", dram.interleave_bytes)] {
             if !bytes.get().is_multiple_of(line) {
                 let message = format!(
-                    "{}, expected a multiple of the line of {line} bytes",
+                    "{}, expected a multiple of the line size, {line} bytes",
                     counted(u64::from(bytes.get()), "byte")
                 );
                 found.push(Problem::new("dram", key, message));

@@ -173,8 +173,8 @@ pub enum FollowError {
     /// The run fails regardless of the order.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move is not open.
-    #[error("move {} is not open", .at + 1)]
+    /// A move of the script is not possible when its turn comes.
+    #[error("move {} is not possible at this point", .at + 1)]
     NotOpen {
         /// The index of the move.
         at: usize,

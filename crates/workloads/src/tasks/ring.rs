@@ -120,7 +120,7 @@ impl Ring {
         let count = entries.len() as u32;
         if count > *capacity {
             host.fail(format!(
-                "{name} holds {}, but starts with {count}: raise `{setting}`",
+                "{name} holds at most {}, but the workload starts with {count}: raise `{setting}`",
                 counted((*capacity).into(), "task-front")
             ))
             .await;
