@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The maximum number of steps of a request.
 const STEPS_MAX: usize = 10_000;
-/// The classes of timers that run forever, a bit each.
+/// The classes of timers that run forever, one bit for each.
 const PERIODIC: u8 = {
     let (mut bits, mut at) = (0, 0);
     while at < TimerClass::ALL.len() {

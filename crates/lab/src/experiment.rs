@@ -251,7 +251,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let of_graph = |(name, _): &&(String, String)| App::GRAPH_SETTINGS.contains(&name.as_str());
     match question.settings.iter().find(of_graph) {
         Some((name, value)) => Err(Error::Impossible(format!(
-            "`{name}={}` cannot be set: the graph is {}",
+            "`{name}={}` cannot be set, because the input is the graph {}",
             printable(value),
             printable(input)
         ))),

@@ -62,7 +62,7 @@ pub(crate) struct Part {
     /// The step of the program, the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents that have a request of a kernel's boundary to make here, a bit each, and the
+    /// The agents that have a request of a kernel's boundary to make here, one bit for each, and the
     /// agents that await its answer.
     pub(crate) todo: u16,
     pub(crate) due: u16,

@@ -62,14 +62,14 @@ impl Placement {
         Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
     }
 
-    /// All locations but the first on one line.
+    /// This placement, but with all locations except the first on one line.
     #[must_use]
     pub fn crowded(self) -> Placement {
         let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
         Placement { lines, ..self }
     }
 
-    /// The same on two compute units.
+    /// This placement, but with the work-groups on two compute units.
     #[must_use]
     pub fn folded(self) -> Placement {
         let agents = self.agents.iter().map(|&agent| match agent {
@@ -79,7 +79,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// All work-groups on one compute unit.
+    /// This placement, but with all work-groups on one compute unit.
     #[must_use]
     pub fn together(self) -> Placement {
         let agents = self.agents.iter().map(|&agent| match agent {
@@ -89,7 +89,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// Two locations in each line: the first two, the next two, ...
+    /// This placement, but with two locations in each line: the first two, the next two, ...
     #[must_use]
     pub fn paired(self, program: &Program) -> Placement {
         let mut lines = self.lines;

@@ -47,9 +47,9 @@ pub(crate) struct Tested {
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    /// The claims with a promise for a run, a bit each in their order.
+    /// The claims with a promise for a run, one bit for each, in their order.
     pub(crate) spoken: u32,
-    /// The claims under which the program races, a bit each.
+    /// The claims under which the program races, one bit for each.
     pub(crate) racing: u32,
     /// The violated models.
     pub(crate) refuted: BTreeSet<String>,

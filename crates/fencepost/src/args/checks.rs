@@ -31,7 +31,7 @@ pub(crate) struct LitmusArguments {
     /// tests of a folder that the table names
     #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,
-    /// The memory model: a name of `list models`, or the path of a .cat file
+    /// The memory model: a name from `list models`, or the path of a .cat file
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub(crate) model: String,
     /// A folder with files that your own model includes, searched after the model's
@@ -126,7 +126,7 @@ Exit codes with --replay:
   2  the file cannot be read, a move is not possible, the moves end before the program does, or \
 the machine of --system behaves differently")]
 pub(crate) struct VerifyArguments {
-    /// The protocol: a name of `list protocols`
+    /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
     pub(crate) protocol: Option<String>,
     /// Every protocol
@@ -137,7 +137,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
-    /// the trace and the latencies of this machine; a name of `list systems`, or the
+    /// the trace and the latencies of this machine; a name from `list systems`, or the
     /// path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) system: Option<String>,
@@ -220,7 +220,7 @@ Exit codes:
   1  a value was wrong, an episode never ended, or --timeout or Ctrl-C left episodes out
   2  bad input")]
 pub(crate) struct StressArguments {
-    /// The protocol: a name of `list protocols`
+    /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "whom")]
     pub(crate) protocol: Option<String>,
     /// Every protocol

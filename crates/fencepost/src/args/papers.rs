@@ -22,7 +22,7 @@ Exit codes:
   1  a run has a wrong answer or is stuck
   2  bad input")]
 pub(crate) struct ReproduceArguments {
-    /// The paper: a name of `list papers` that has experiments
+    /// The paper: a name from `list papers` that has experiments
     pub(crate) paper: String,
     /// A figure by its name, such as fig4; may be repeated [default: all]
     #[arg(long = "figure", value_name = "NAME")]

@@ -31,7 +31,7 @@ pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -
 }
 
 /// Draws the first finding that refutes a claim or breaks a basic guarantee.
-/// The other findings have a line each.
+/// The other findings have one line each.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;
     let mut refuted = BTreeSet::new();

@@ -96,9 +96,10 @@ fn replay_with(
         return Err(format!("{what} is a finding about all runs; a timed replay shows one run").into());
     }
     if trace.violation.fault == Fault::Astray {
-        return Err(
-            String::from("a thread with an address outside the program's memory has no timing").into()
-        );
+        return Err(String::from(
+            "a run in which a thread computes an address outside the program's memory cannot be timed",
+        )
+        .into());
     }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;

@@ -175,8 +175,8 @@ impl System {
                 add(
                     "bytes",
                     format!(
-                        "{bytes} bytes in each `{name}`, expected a multiple of a set of {ways} ways x {line} \
-                         bytes, at most 16 GiB"
+                        "{bytes} bytes in each `{name}`, expected a multiple of the size of a set ({ways} ways \
+                         of {line} bytes), at most 16 GiB"
                     ),
                 );
             }
