@@ -7,7 +7,7 @@ use proto::{
 };
 
 /// An input of a station. A driver represents requests, messages and replies as values,
-/// or as numbers of values.
+/// or as indices of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StationInput<R, M, A> {
     /// The first input.

@@ -350,7 +350,7 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     states
 }
 
-/// One in so many generated programs is compared.
+/// One in this many generated programs is compared.
 const ONE_IN: usize = 61;
 
 /// Generated programs without features that the model lacks: branches, fences, barriers. In

@@ -118,7 +118,7 @@ impl Placement {
         layout(program, self)
     }
 
-    /// The same with the threads of the host spread over so many hosts.
+    /// This placement with the threads of the host spread over this many hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: u16) -> Placement {
         let mut next = (0..hosts.max(1)).cycle();
@@ -129,7 +129,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// The same with all threads on the host.
+    /// This placement with all threads on the host.
     #[must_use]
     pub fn hosted(self) -> Placement {
         Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }

@@ -29,7 +29,7 @@ pub(crate) struct Rebase {
     times: Vec<Option<Times>>,
     /// A part with other times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// An input, so many ticks later.
+    /// An input, this many ticks later.
     later: FxHashMap<u64, u32>,
 }
 

@@ -78,13 +78,13 @@ impl Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// The same with the message programs for these claims.
+    /// These programs and the message programs for these claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// The same with the enumerated programs of up to so many operations for these claims.
+    /// These programs and the enumerated programs of up to this many operations for these claims.
     /// With symmetry, one program stands for all that differ in names only.
     #[must_use]
     pub fn and_generated(
@@ -97,7 +97,7 @@ impl Programs {
         self.and(generated::in_batches(claims, scopes_matter, operations_max, symmetry))
     }
 
-    /// The same with so many larger programs drawn from a seed.
+    /// These programs and this many larger programs drawn from a seed.
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))

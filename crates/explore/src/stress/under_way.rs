@@ -46,7 +46,7 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// Nothing under way, among so many nodes.
+    /// Nothing under way, among this many nodes.
     pub(super) fn new(count: usize) -> UnderWay {
         UnderWay {
             count,

@@ -175,7 +175,7 @@ pub fn machines_of(info: &Info) -> Vec<Bounds> {
     all
 }
 
-/// These machines with so many chiplets. With several, each has the first two pages placed in
+/// These machines with this many chiplets. With several, each has the first two pages placed in
 /// every way.
 #[must_use]
 pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {

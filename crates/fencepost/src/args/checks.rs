@@ -85,7 +85,7 @@ pub(crate) struct LitmusArguments {
     /// under drf and hrf models]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1, u16::MAX.into()))]
     pub(crate) unroll: Option<u16>,
-    /// Stop each test after so many seconds, and print its results so far
+    /// Stop each test after this many seconds, and print its results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// The number of tests that are checked at the same time [default: one per core]
@@ -144,14 +144,14 @@ pub(crate) struct VerifyArguments {
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
-    /// Also generated programs of up to so many operations: all programs of two threads
-    /// with two operations each; of larger ones those in which synchronization orders
-    /// data, and some racy ones. 0 for none
+    /// Also check generated programs of up to this many operations: all programs of two
+    /// threads with two operations each; of the larger programs, those in which
+    /// synchronization orders data, and some that race. 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: u8,
-    /// Also so many sampled programs in which synchronization orders data, and some
-    /// others: five or six operations, on two threads of up to three or on three of up
-    /// to two
+    /// Also check this many random programs in which synchronization orders data, and
+    /// some others: five or six operations, on two threads with up to three operations
+    /// each or on three threads with up to two
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000_000))]
     pub(crate) sample: u32,
     /// The seed of the sample
@@ -167,10 +167,10 @@ pub(crate) struct VerifyArguments {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) chiplets: u16,
     /// Also spread the work-groups of each program, and its threads on the host, over up
-    /// to so many successive kernels
+    /// to this many successive kernels
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1, 4))]
     pub(crate) kernels: u8,
-    /// Also put the host threads of each program on so many hosts, and all threads of a
+    /// Also put the host threads of each program on this many hosts, and all threads of a
     /// program without a device that synchronizes at system scope
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) hosts: u16,
@@ -185,7 +185,7 @@ pub(crate) struct VerifyArguments {
     /// for faults of all runs [default: 2G for each of --jobs]
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
-    /// Stop after so many seconds, and report the results so far
+    /// Stop after this many seconds, and report the results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// The number of tests that are explored at the same time [default: one per core]
@@ -240,7 +240,7 @@ pub(crate) struct StressArguments {
     /// seed places each line
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
     /// The number of episodes that run at the same time [default: one per core]

@@ -30,7 +30,7 @@ pub(crate) struct Common {
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
-    /// Stop a run after so many cycles without progress: no wavefront retires, no byte
+    /// Stop a run after this many cycles without progress: no wavefront retires, no byte
     /// changes, no new operation is issued [default: 500000]
     ///
     /// Cycles in which a wavefront, the host or a kernel launch computes for more than a
@@ -101,7 +101,7 @@ pub(crate) struct RunArguments {
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with 95%
+    /// Repeat each run with this many seeds, from --seed on or from 1, and show means with 95%
     /// intervals
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1000))]
     pub(crate) seeds: Option<u64>,

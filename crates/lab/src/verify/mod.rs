@@ -70,7 +70,7 @@ struct ProgramSet {
     programs: Programs,
 }
 
-/// The state of a question.
+/// Answers a question, one protocol after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -81,7 +81,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A question without answers.
+    /// A verifier of this question that has not begun any protocol.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }

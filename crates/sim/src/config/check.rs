@@ -104,7 +104,7 @@ impl System {
         let set_bytes = u64::from(line) * u64::from(l1.ways);
         if !l1.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L1 of {} bytes, expected a multiple of its sets ({} x {line} bytes)",
+                "an L1 of {} bytes, expected a multiple of the size of a set ({} of {line} bytes)",
                 l1.bytes,
                 counted(u64::from(l1.ways), "way")
             );
@@ -136,7 +136,7 @@ impl System {
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L2 of {}, expected a multiple of its sets in all banks ({} x {} x {line} bytes)",
+                "an L2 of {}, expected a multiple of one set in each bank ({} x {} of {line} bytes)",
                 counted(l2.bytes, "byte"),
                 counted(u64::from(l2.banks), "bank"),
                 counted(u64::from(l2.ways), "way")
