@@ -175,7 +175,9 @@ impl<P: Protocol> Nodes<P> {
                 station.evict(way, self.world(), fx);
             }
             if evictions > EVICTIONS_PER_INPUT_MAX {
-                fx.violation.get_or_insert_with(|| format!("{}: evictions free no way", self.name(at)));
+                fx.violation.get_or_insert_with(|| {
+                    format!("{}: no eviction frees a way for the waiting input", self.name(at))
+                });
             }
         }
         fx.needs = blocked;

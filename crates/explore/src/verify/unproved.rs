@@ -22,7 +22,7 @@ fn of_one(claim: &Claim, test: &Test) -> String {
     let program = test.program();
     if !claim.covers(&program, &test.placements) {
         return format!(
-            "{model} does not cover the test in its placements, so it proves nothing for {model}"
+            "{model} says nothing about the test in the tried placements, so it proves nothing for {model}"
         );
     }
     match claim.promise(&program, &mut || false) {
