@@ -255,7 +255,7 @@ impl Gap {
                 steps[first].place.thread.0
             ),
             Gap::NoAcquire => format!(
-                "before step {} P{} has no acquire of another thread's release",
+                "before step {}, P{} acquires no release of another thread",
                 number(second),
                 steps[second].place.thread.0
             ),
