@@ -180,9 +180,9 @@ enum Slot {
 /// A posted operation.
 #[derive(Debug)]
 pub struct Posted {
-    /// Its effect.
+    /// The kind of operation, such as a load or a fence.
     pub action: Action,
-    /// Its memory.
+    /// The memory that it accesses: global or local.
     pub space: Space,
     /// The width of a word.
     pub width: Width,
