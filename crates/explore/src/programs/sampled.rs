@@ -80,7 +80,8 @@ struct Taken {
     others: u64,
 }
 
-/// The strata, each in batches. None if the count is zero.
+/// The sampled programs in batches: one sequence of batches for each stratum of the sample.
+/// No sequence if the count is zero.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
