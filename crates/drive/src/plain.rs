@@ -202,8 +202,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// The next input. A late one comes only if no other is left, or if it precedes the
-    /// next one on the same channel.
+    /// The next input. The first `late` inputs of the queue wait until no other input is
+    /// left, or until a later input of the same channel would be the next one.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {

@@ -18,7 +18,7 @@ The results of all runs stay under --out. A reproduction that was interrupted co
 missing runs; a second one only writes the report.
 
 Exit codes:
-  0  every run has the right answer, whatever becomes of the claims
+  0  every run has the right answer, whether or not the claims hold
   1  a run has a wrong answer or is stuck
   2  bad input")]
 pub(crate) struct ReproduceArguments {
