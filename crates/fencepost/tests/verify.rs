@@ -76,7 +76,7 @@ fn too_little_memory_is_refused() {
     for memory in ["0", "1", "1023", "much", "99999999999G"] {
         let (code, out, err) = verify(&["vi", "--memory", memory]);
         assert_eq!((code, &*out), (2, ""), "{memory}");
-        assert!(err.contains("expected a number of bytes from 1K on"), "{err}");
+        assert!(err.contains("expected a number of bytes, at least 1K"), "{err}");
     }
 }
 

@@ -139,7 +139,7 @@ fn counter(name: &str, known: &[String]) -> Result<String, Error> {
     let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     if is_of(&AT_THE_END) {
         return Err(Error::Impossible(format!(
-            "counter `{}` is summed up when the run is over and has no course in time; --out without --counter \
+            "counter `{}` is computed only when the run is over, so it has no values over time; --out without --counter \
              writes it",
             printable(name)
         )));

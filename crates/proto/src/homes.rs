@@ -17,7 +17,7 @@ crate::symbols! {
     pub enum PagePolicy {
         /// Consecutive pages on consecutive chiplets.
         Interleaved,
-        /// Groups of consecutive pages, one page a chiplet. A hash of the group's
+        /// Groups of consecutive pages, one page for each chiplet. A hash of the group's
         /// number rotates the chiplets of each group.
         Hash,
         /// The chiplet that the driver names at the first touch of the page.

@@ -85,7 +85,7 @@ pub(crate) const THROTTLED: &str = "a core had to wait because a channel was ful
 const FINDINGS_MAX: usize = 3;
 
 /// Programs with more threads or instructions lose a line only when its way is needed. For
-/// that, some machines have one way a cache.
+/// that, some machines have one way in each cache.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 

@@ -27,7 +27,7 @@ results so far are printed
 other tests are still checked")]
 pub(crate) struct LitmusArguments {
     /// Tests, folders of tests (every *.litmus file in and below them), lists
-    /// (@FILE, one path a line), or - for standard input. With --expect, only the
+    /// (@FILE, one path in each line), or - for standard input. With --expect, only the
     /// tests of a folder that the table names
     #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,

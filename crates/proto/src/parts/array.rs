@@ -52,7 +52,7 @@ pub(crate) enum Indexing {
     Home(Divisor),
 }
 
-/// A set-associative array of lines. A lookup reads one byte a way, and the entry of a
+/// A set-associative array of lines. A lookup reads one byte for each way, and the entry of a
 /// way whose fingerprint matches. The type suits arrays of two lines and of megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
