@@ -335,7 +335,7 @@ impl Posted {
 /// The slots by which the table of operations grows.
 const CHUNK: usize = 32;
 
-/// The operations of a run in flight.
+/// All operations of a run that are in flight.
 #[derive(Debug, Default)]
 pub struct Ops {
     /// The slots in chunks, so that the table grows without copying.

@@ -124,7 +124,7 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for (why, count) in unseeded {
         let faults = counted(count, "fault");
-        writeln!(out, "    not seeded: {faults} of the beginnings of kernels, because {why}")?;
+        writeln!(out, "    not seeded: {faults} in the plans of kernel beginnings, because {why}")?;
     }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;

@@ -168,7 +168,7 @@ impl Picture {
         ));
     }
 
-    /// Letters.
+    /// Adds a text at a position.
     pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
