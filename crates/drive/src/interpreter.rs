@@ -7,7 +7,7 @@ use proto::{
 };
 
 /// An input of a station. A driver represents requests, messages and replies as values,
-/// or as numbers of values.
+/// or as indices of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StationInput<R, M, A> {
     /// The first input.
@@ -87,17 +87,17 @@ pub trait Driver<P: Protocol> {
     fn touched(&mut self, at: At, ways: &[Way]);
     /// Receives the counters of the step.
     fn used(&mut self, at: At, uses: &Uses);
-    /// Receives a message.
+    /// Receives a message that one node sent to another.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
-    /// Receives operations on memory, in order.
+    /// Receives the operations that a node requests from memory, in order.
     fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>);
-    /// Receives a timer to arm. A timer that already runs keeps its time.
+    /// Receives the class of a timer that a node starts. A timer that already runs keeps its time.
     fn armed(&mut self, at: At, class: TimerClass);
-    /// Receives a set for one of whose ways an input waits.
+    /// Receives the set in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// Receives the attribution of the time of requests from now on.
+    /// Receives, for some requests, the cause to which their time counts from now on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
-    /// Receives answers to requests.
+    /// Receives the answers to requests, with the slot of each request.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
@@ -175,7 +175,9 @@ impl<P: Protocol> Nodes<P> {
                 station.evict(way, self.world(), fx);
             }
             if evictions > EVICTIONS_PER_INPUT_MAX {
-                fx.violation.get_or_insert_with(|| format!("{}: evictions free no way", self.name(at)));
+                fx.violation.get_or_insert_with(|| {
+                    format!("{}: no eviction frees a way for the waiting input", self.name(at))
+                });
             }
         }
         fx.needs = blocked;

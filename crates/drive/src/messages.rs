@@ -1,7 +1,7 @@
-//! The messages under way on a machine that names each by a number.
+//! The messages under way on a machine that identifies each message by a number.
 
-/// Messages under small numbers. A message is large, so it is written once and read
-/// where it lies: a box takes it, and takes another one after it has arrived.
+/// Stores messages and gives each a small number. A message is large, so it is written
+/// once into a box and read there. The box is used again after the message has arrived.
 #[derive(Debug)]
 pub struct Messages<M> {
     boxes: Vec<Option<Box<M>>>,
@@ -17,14 +17,14 @@ impl<M> Default for Messages<M> {
 }
 
 impl<M> Messages<M> {
-    /// The number below which all numbers are.
+    /// A number that is larger than all numbers in use.
     #[inline]
     #[must_use]
     pub fn bound(&self) -> u32 {
         self.boxes.len() as u32
     }
 
-    /// Keeps a message under a number, until it is taken.
+    /// Stores a message until it is taken, and returns its number.
     #[inline]
     pub fn insert(&mut self, msg: M) -> u32 {
         let boxed = match self.spare.pop() {
@@ -42,7 +42,7 @@ impl<M> Messages<M> {
         self.boxes.len() as u32 - 1
     }
 
-    /// A message under way, to change it.
+    /// A message under way, for changes.
     #[inline]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut M> {
         self.boxes.get_mut(number as usize)?.as_deref_mut()

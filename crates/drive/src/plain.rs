@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The maximum number of steps of a request.
 const STEPS_MAX: usize = 10_000;
-/// The classes of timers that run forever, a bit each.
+/// The classes of timers that run forever, one bit for each.
 const PERIODIC: u8 = {
     let (mut bits, mut at) = (0, 0);
     while at < TimerClass::ALL.len() {
@@ -24,7 +24,7 @@ const PERIODIC: u8 = {
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
-/// A store of stations and memory, as values or as numbers of values.
+/// Holds stations and memory, either as values or as indices of stored values.
 pub trait StationStore {
     /// A request.
     type Request: Debug;
@@ -72,7 +72,7 @@ pub trait StationStore {
 pub struct PendingInputs<S: StationStore + ?Sized> {
     /// Messages and replies of memory, in the order in which they were sent.
     queue: VecDeque<(At, InputOf<S>)>,
-    /// The running timers by node, a bit a class.
+    /// The running timers by node, one bit for each class.
     timers: Vec<u8>,
     /// The outstanding request, and its answer.
     slot: Slot,
@@ -113,7 +113,7 @@ pub struct MinimalDriver<S: StationStore> {
 
 impl<S: StationStore> MinimalDriver<S> {
     /// A driver that starts from the state of a stage. It makes all requests under one
-    /// slot. `timers` are the running timers of each node, a bit a class.
+    /// slot. `timers` are the running timers of each node, one bit for each class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -132,7 +132,7 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
     }
 
-    /// The running timers by node, a bit a class.
+    /// The running timers by node, one bit for each class.
     pub fn timers(&self) -> &[u8] {
         &self.ahead.timers
     }
@@ -202,8 +202,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// The next input. A late one comes only if no other is left, or if it precedes the
-    /// next one on the same channel.
+    /// The next input. The first `late` inputs of the queue wait until no other input is
+    /// left, or until a later input of the same channel would be the next one.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {

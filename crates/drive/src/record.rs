@@ -4,7 +4,8 @@ use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// The effects of a step. It evicts no ways, so an input that needs one waits.
+/// A driver that records the effects of a step. It evicts no ways, so an input that
+/// needs a way waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
     /// Messages with their receivers.
@@ -13,13 +14,13 @@ pub struct Record<P: Protocol> {
     pub memory: Vec<MemoryOp>,
     /// Timers to arm.
     pub timers: Vec<TimerClass>,
-    /// Sets for whose ways inputs wait.
+    /// Sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
-    /// Ways used, in order.
+    /// The ways that the step used, in order.
     pub touches: Vec<Way>,
     /// Answers to requests.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// The attribution of the time of requests from now on.
+    /// For some requests, the cause to which their time counts from now on.
     pub spends: Vec<(Slot, Spending)>,
     /// Counters of the step.
     pub uses: Uses,

@@ -34,7 +34,7 @@ impl Message for Word {
 pub struct Port {
     /// Whether the set has a free way.
     has_way: bool,
-    /// Whether evictions free no way.
+    /// Whether no eviction frees a way.
     keeps_way: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A protocol behind function pointers: verification is compiled once, not once a protocol.
+//! A protocol behind function pointers: verification is compiled once, not once for each protocol.
 
 use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 

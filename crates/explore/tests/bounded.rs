@@ -6,13 +6,13 @@ use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
-/// One in so many generated programs is explored.
+/// One in this many generated programs is explored.
 const GENERATED_STEP: usize = 97;
 
 /// The number of larger programs drawn.
 const SAMPLE: usize = 20;
 
-/// At least so many programs have synchronization that orders data between caches.
+/// At least this many programs have synchronization that orders data between caches.
 const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {

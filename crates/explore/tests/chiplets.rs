@@ -68,7 +68,7 @@ fn a_trace_with_chiplets_reproduces() {
     assert_eq!((read.bounds.chiplets, read.bounds.pages), (2, (1, 0)));
     assert_eq!(read.draw(&subject).expect("it runs").end.fault(), Some(Fault::Outcome));
     for (wrong, expected) in
-        [("pages 1 2", "two chiplets of 0 to 1"), ("chiplets 3", "a divisor of the 2 banks")]
+        [("pages 1 2", "two chiplets, each from 0 to 1"), ("chiplets 3", "a divisor of the 2 banks")]
     {
         let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(key)).expect("it exists");

@@ -66,7 +66,7 @@ impl<P: Protocol> Plain<P> {
         self.node(P::entry(&self.setup.params, agent, key))
     }
 
-    /// Two words a line.
+    /// Two words in each line.
     fn place(&self, loc: LocId) -> (u64, usize) {
         let line = self.placement.lines[usize::from(loc.0)];
         let before = self.placement.lines[..usize::from(loc.0)].iter().filter(|&&l| l == line).count();
@@ -350,7 +350,7 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     states
 }
 
-/// One in so many generated programs is compared.
+/// One in this many generated programs is compared.
 const ONE_IN: usize = 61;
 
 /// Generated programs without features that the model lacks: branches, fences, barriers. In

@@ -195,7 +195,7 @@ fn a_work_group_is_preempted_once_and_only_without_requests_under_way() {
     let leaves = Move::Preempt { thread: 0 };
     assert_eq!(replay(program, &[leaves]), End::Goes);
     let End::Closed(why) = replay(program, &[load, leaves]) else { panic!("a load is under way") };
-    assert!(why.contains("move 2, `preempt 0`, is not open"), "{why}");
+    assert!(why.contains("move 2, `preempt 0`, is not possible here"), "{why}");
     for moves in [[preempt, issue], [preempt, preempt]] {
         let End::Closed(why) = replay(program, &moves) else { panic!("it has left: {moves:?}") };
         assert!(why.contains("move 2") && why.contains("`resume 1 0`"), "{why}");
@@ -206,7 +206,7 @@ fn a_work_group_is_preempted_once_and_only_without_requests_under_way() {
     assert!(why.contains("move 3"), "{why}");
     let other = Move::Preempt { thread: 0 };
     let End::Closed(why) = replay(program, &[preempt, other]) else { panic!("a run has one preemption") };
-    assert!(why.contains("move 2, `preempt 0`, is not open"), "{why}");
+    assert!(why.contains("move 2, `preempt 0`, is not possible here"), "{why}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn a_move_that_is_not_offered_is_rejected_by_name() {
     let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING, None);
     let moves = [Move::Deliver { from: 0, to: 2, nth: 0 }];
     let replay = explorer.replay(&program, &placement, &moves).expect("a supported program");
-    let why = "move 1, `deliver 0 2 0`, is not open; open is `issue 0`";
+    let why = "move 1, `deliver 0 2 0`, is not possible here; possible now: `issue 0`";
     assert!(matches!(&replay.end, End::Closed(end) if end.starts_with(why)), "{:?}", replay.end);
 }
 

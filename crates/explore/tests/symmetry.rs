@@ -144,7 +144,7 @@ struct Seen {
     verdict: Option<(Fault, usize)>,
 }
 
-/// One in so many programs is compared, under all of its names.
+/// One in this many programs is compared, under all of its names.
 const ONE_IN: usize = 3;
 
 /// Explores some of the programs under all of their names. Returns the numbers of programs, of

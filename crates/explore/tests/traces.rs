@@ -66,7 +66,7 @@ fn other_moves_have_another_end() {
     {
         let more = with(&|moves| moves.insert(0, mv));
         assert_eq!(more.verdict, Verdict::Misfit, "{mv}");
-        assert_eq!(more.end, format!("move 1, `{mv}`, is not open; open is `issue 0`"));
+        assert_eq!(more.end, format!("move 1, `{mv}`, is not possible here; possible now: `issue 0`"));
         // The trace can always be drawn.
         assert!(explore::chart::svg(&more.replay, "x").contains("</svg>"));
     }
@@ -242,15 +242,18 @@ fn a_replay_makes_only_moves_of_a_search() {
     // A channel keeps its order.
     assert_eq!(
         end(&(wide.clone() + "timer 0 0\nissue 0\ntimer 0 0\ndeliver 0 1 1\n")),
-        "move 5, `deliver 0 1 1`, is not open; open is `deliver 0 1 0`"
+        "move 5, `deliver 0 1 1`, is not possible here; possible now: `deliver 0 1 0`"
     );
     // No input needs the way.
     let evict = "deliver 0 1 0\nserve 1 0\ndeliver 1 0 0\nevict 1 0\n";
-    assert_eq!(end(&(wide + "timer 0 0\n" + evict)), "move 6, `evict 1 0`, is not open; open is `issue 0`");
+    assert_eq!(
+        end(&(wide + "timer 0 0\n" + evict)),
+        "move 6, `evict 1 0`, is not possible here; possible now: `issue 0`"
+    );
     // There is no room for the store's message.
     assert_eq!(
         end(&(TWO_STORES.to_owned() + "timer 0 0\nissue 0\n")),
-        "move 3, `issue 0`, is not open; open is `deliver 0 1 0`"
+        "move 3, `issue 0`, is not possible here; possible now: `deliver 0 1 0`"
     );
 }
 

@@ -74,7 +74,10 @@ fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     let first = seed.max(1);
     match first.checked_add(count - 1) {
         Some(last) => Ok((first..=last).collect()),
-        None => Err(Failure::BadInput(format!("there are no {count} seeds from {first} on"))),
+        None => Err(Failure::BadInput(format!(
+            "{count} seeds from {first} on are too many: the largest seed is {}",
+            u64::MAX
+        ))),
     }
 }
 

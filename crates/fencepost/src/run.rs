@@ -21,7 +21,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
 
-/// The number of kernels with a row each. Further ones are summed up.
+/// The number of kernels that have one row each. The others are summed up.
 const KERNELS_SHOWN: usize = 12;
 
 /// The number of intervals shown. A file has all.

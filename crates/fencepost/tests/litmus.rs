@@ -361,7 +361,7 @@ fn a_drawing_has_one_graph_for_each_test_under_every_model() {
     let graph = draw(&[&ours("hrf/fig2.litmus"), "--model", "hrf-direct"]);
     assert!(graph.contains("label=rf"), "{graph}");
     let graphs = draw(&[&ours("hrf"), "--model", "hrf-direct", "--quiet"]);
-    assert_eq!(graphs.matches("digraph").count(), 15, "one a test");
+    assert_eq!(graphs.matches("digraph").count(), 15, "one for each test");
     assert_eq!(graphs.matches('{').count(), graphs.matches('}').count());
     let sentence = refused(&[&sb, "--model", "sc", "--dot", folder.to_str().unwrap()]);
     assert!(sentence.contains("it is a folder"), "{sentence}");

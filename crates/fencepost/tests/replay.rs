@@ -91,7 +91,7 @@ fn traces_of_verify_can_be_replayed() {
     let path = other.to_str().expect("a plain name");
     std::fs::write(&other, &text).expect("it can be written");
     let (code, out, err) = fencepost(&["verify", "--replay", path]);
-    let why = "move 6, `deliver 0 1 0`, is not open; nothing is";
+    let why = "move 6, `deliver 0 1 0`, is not possible here; no move is possible";
     assert_eq!((code, &*out, err), (2, "", format!("fencepost: {path}: {why}\n")));
     let (head, moves) = text.split_once("\nmoves\n").expect("it has moves");
     let moves: Vec<&str> = moves.lines().take(5).collect();
@@ -119,7 +119,7 @@ fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, 
 fn moves_that_do_not_fit_are_bad_input() {
     let refused = [("serve 1 0", "serve 2 0")];
     let timed = ["--system", "hrf-8cu"];
-    let not_open = "fencepost: FILE: move 3, `serve 2 0`, is not open; open is `serve 1 0`\n";
+    let not_open = "fencepost: FILE: move 3, `serve 2 0`, is not possible here; possible now: `serve 1 0`\n";
     assert_eq!(changed("refused", &refused, &[]), (2, String::new(), not_open.to_owned()));
     let (code, out, _) = changed("refused", &refused, &timed);
     assert_eq!((code, &*out), (2, ""));
@@ -129,7 +129,7 @@ fn moves_that_do_not_fit_are_bad_input() {
     let (code, out, err) = changed("short", &short, &[]);
     assert_eq!((code, &*out, &*err), (2, "", "fencepost: FILE: the moves end before the program does\n"));
     let (code, out, err) = changed("short", &short, &timed);
-    let goes_on = "fencepost: FILE: it goes on; open is `deliver 0 1 0`\n";
+    let goes_on = "fencepost: FILE: it has not ended; possible now: `deliver 0 1 0`\n";
     assert_eq!((code, &*out, &*err), (2, "", goes_on));
 }
 

@@ -76,7 +76,7 @@ fn too_little_memory_is_refused() {
     for memory in ["0", "1", "1023", "much", "99999999999G"] {
         let (code, out, err) = verify(&["vi", "--memory", memory]);
         assert_eq!((code, &*out), (2, ""), "{memory}");
-        assert!(err.contains("expected a number of bytes from 1K on"), "{err}");
+        assert!(err.contains("expected a number of bytes, at least 1K"), "{err}");
     }
 }
 
@@ -133,7 +133,7 @@ fn the_verdict_comes_first() {
         [chart, at("drf forbids"), at("Also found"), at("1 test, "), at("rows fired"), at("not reached: ")];
     assert!(order.is_sorted(), "{order:?}\n{out}");
     assert_eq!(out.matches("L1[0]     L2[0]").count(), 1, "one chart refutes both claims:\n{out}");
-    assert_eq!(out.matches("  opencl: ").count(), 2, "the other findings have a line each:\n{out}");
+    assert_eq!(out.matches("  opencl: ").count(), 2, "the other findings have one line each:\n{out}");
     let (_, json, _) = verify(&with_one_test(&found, &["hlrc", "--json"]));
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["violations"].as_array().unwrap().len(), 3);

@@ -180,9 +180,9 @@ enum Slot {
 /// A posted operation.
 #[derive(Debug)]
 pub struct Posted {
-    /// Its effect.
+    /// The kind of operation, such as a load or a fence.
     pub action: Action,
-    /// Its memory.
+    /// The memory that it accesses: global or local.
     pub space: Space,
     /// The width of a word.
     pub width: Width,
@@ -335,7 +335,7 @@ impl Posted {
 /// The slots by which the table of operations grows.
 const CHUNK: usize = 32;
 
-/// The operations of a run in flight.
+/// All operations of a run that are in flight.
 #[derive(Debug, Default)]
 pub struct Ops {
     /// The slots in chunks, so that the table grows without copying.

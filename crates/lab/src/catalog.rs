@@ -138,7 +138,7 @@ pub struct WorkloadEntry {
     pub source: &'static str,
     /// The settings for `--set NAME=VALUE`.
     pub settings: Vec<SettingEntry>,
-    /// The named inputs for `--input NAME`, beside graphs.
+    /// The named inputs for `--input NAME`, in addition to graphs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputEntry>,
 }

@@ -238,7 +238,10 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
 fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {
-            Some(scale) => Err(Error::Impossible(format!("the scale `{}` is of no input", printable(scale)))),
+            Some(scale) => Err(Error::Impossible(format!(
+                "the scale `{}` needs an input, and none is named",
+                printable(scale)
+            ))),
             None => Ok(()),
         };
     };
@@ -248,7 +251,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let of_graph = |(name, _): &&(String, String)| App::GRAPH_SETTINGS.contains(&name.as_str());
     match question.settings.iter().find(of_graph) {
         Some((name, value)) => Err(Error::Impossible(format!(
-            "`{name}={}` cannot be set: the graph is {}",
+            "`{name}={}` cannot be set, because the input is the graph {}",
             printable(value),
             printable(input)
         ))),
@@ -268,8 +271,8 @@ fn stealing(scenario: &Scenario, workload: &Workload) -> Result<Option<&'static 
     }
     let workload = workload.name;
     Err(Error::Impossible(format!(
-        "scenario `{name}` says how work is stolen, but workload `{workload}` steals none: ask for protocol \
-         `{protocol}`"
+        "scenario `{name}` chooses a way to steal work, but workload `{workload}` steals no work: use protocol \
+         `{protocol}` instead"
     )))
 }
 
@@ -318,7 +321,7 @@ mod tests {
         assert!(with("rsp+packed", "sssp").unwrap().1.starts_with("work-group,steal-remote,packed"));
         assert!(with("baseline", "color").unwrap().1.starts_with("device,no-steal"));
         assert_eq!(with("rsp", "vec-add").unwrap(), ("rsp", String::new()));
-        assert!(with("steal-only", "vec-add").unwrap_err().contains("ask for protocol `vi`"));
+        assert!(with("steal-only", "vec-add").unwrap_err().contains("use protocol `vi` instead"));
     }
 
     #[test]
@@ -370,7 +373,9 @@ mod tests {
         assert!(error(|q| q.workload = "vecadd".to_owned()).contains(near));
         assert!(error(|q| q.scenario = "vi+sideways".to_owned()).contains("`sideways`"));
         assert!(error(|q| q.input = Some("T1".to_owned())).contains("`T1`"));
-        assert!(error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` is of no input"));
+        assert!(
+            error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` needs an input, and none is named")
+        );
         assert!(error(|q| q.settings = vec![("m".to_owned(), "1".to_owned())]).contains("`m`"));
         assert!(error(|q| q.settings = vec![("n".to_owned(), "-1".to_owned())]).contains("`-1`"));
     }

@@ -274,7 +274,7 @@ fn failures(results: &Results) -> String {
 }
 
 impl Results {
-    /// The runs without a right answer, one a line.
+    /// The runs without a right answer, one on each line.
     pub fn failures(&self) -> impl Iterator<Item = String> + '_ {
         self.rows.iter().filter(|row| !row.measured.answer_ok).map(|row| {
             let why = row

@@ -147,7 +147,7 @@ pub struct Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// A group of bars for each input or variant, one bar a scenario.
+    /// A group of bars for each input or variant, one bar for each scenario.
     Bars,
     /// The same, with each bar divided into parts.
     Stacks,

@@ -41,7 +41,7 @@ impl Series {
     /// # Errors
     /// A name that the machine does not have, or a name given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let subject = timed(experiment.scenario.protocol).expect("a name of the list of protocols");
+        let subject = timed(experiment.scenario.protocol).expect("a name from the list of protocols");
         let known = sim::counter_names(&subject, &experiment.system)
             .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();
@@ -139,7 +139,7 @@ fn counter(name: &str, known: &[String]) -> Result<String, Error> {
     let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     if is_of(&AT_THE_END) {
         return Err(Error::Impossible(format!(
-            "counter `{}` is summed up when the run is over and has no course in time; --out without --counter \
+            "counter `{}` is computed only when the run is over, so it has no values over time; --out without --counter \
              writes it",
             printable(name)
         )));

@@ -95,7 +95,10 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     assert!((found.measured.as_f64().unwrap() - 1.004).abs() < 1e-6, "{found:?}");
     assert_eq!(found.status, Status::Contradicted, "the interval ends at 1.00596: too little to be close");
     let note = found.note.as_deref().unwrap();
-    assert!(note.starts_with("shown is the worst input, T4; 3 of 4 are as published: "), "{note}");
+    assert!(
+        note.starts_with("the figure is that of the worst input, T4; 3 of 4 are as published: "),
+        "{note}"
+    );
     assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
     assert!(found.measured_text().ends_with(") on T4, the worst"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();

@@ -69,7 +69,7 @@ fn a_file_without_levels_and_settings_is_unchanged() {
 #[test]
 fn a_fault_of_a_level_has_its_place() {
     let cases = [
-        ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of a set of 8 ways"),
+        ("bytes = 65536", "bytes = 65000", "bytes = 65000", "multiple of the size of a set (8 ways of"),
         ("latency_cycles", "latency_cycle", "latency_cycle = 100", "did you mean `latency_cycles`?"),
         ("\"machine\"", "\"planet\"", "planet", "machine"),
         ("count = 4", "count = 0", "count = 0", "1 to 4294967295"),

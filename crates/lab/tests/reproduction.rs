@@ -96,7 +96,7 @@ fn equal_runs_reproduce_only_claims_of_no_change() {
     assert_eq!(ids(&|status| status == Status::Direction), ["hlrc.vb.footprint"]);
     let footprint = results.claims.iter().find(|claim| claim.id == "hlrc.vb.footprint").unwrap();
     let note = footprint.note.as_deref().unwrap();
-    assert!(note.ends_with("from 1,963 to 307,708 is as published"), "{note}");
+    assert!(note.ends_with("1,963 to 307,708 agrees with the published one"), "{note}");
 }
 
 #[test]

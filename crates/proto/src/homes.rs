@@ -17,7 +17,7 @@ crate::symbols! {
     pub enum PagePolicy {
         /// Consecutive pages on consecutive chiplets.
         Interleaved,
-        /// Groups of consecutive pages, one page a chiplet. A hash of the group's
+        /// Groups of consecutive pages, one page for each chiplet. A hash of the group's
         /// number rotates the chiplets of each group.
         Hash,
         /// The chiplet that the driver names at the first touch of the page.
@@ -186,7 +186,7 @@ mod tests {
         homes
     }
 
-    /// Numbers of chiplets, banks a chiplet and lines a page, powers of two and not.
+    /// Numbers of chiplets, of banks in each chiplet and of lines in each page: powers of two and others.
     fn machines() -> impl Iterator<Item = (u16, u16, u32)> {
         let chiplets = [1, 2, 3, 4, 5, 6, 8].into_iter();
         let banks = |chiplets| [1, 2, 3, 4, 16].map(move |banks| (chiplets, banks));

@@ -48,13 +48,13 @@ impl Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
     }
 
-    /// The same kind over a level.
+    /// The same kind, with `level` as the next one towards memory.
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
     }
 
-    /// The same kind, for controllers of its own chiplet only.
+    /// The same kind, but each controller serves only controllers of its own chiplet.
     #[must_use]
     pub const fn serving_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }

@@ -105,7 +105,7 @@ pub struct MemoryLevel {
 }
 
 impl MemoryLevel {
-    /// A level without lines, on the network, over memory.
+    /// A level on the network, directly above memory, whose controllers keep no lines.
     #[must_use]
     pub fn new(name: &str, per: Per) -> MemoryLevel {
         MemoryLevel { name: name.to_owned(), per, count: 1, array: None, below: None, beside: None }
@@ -117,13 +117,13 @@ impl MemoryLevel {
         MemoryLevel { count, ..self }
     }
 
-    /// The same level with lines.
+    /// The same level, where each controller has an array of lines of this shape.
     #[must_use]
     pub fn array(self, array: CacheShape) -> MemoryLevel {
         MemoryLevel { array: Some(array), ..self }
     }
 
-    /// The same level over another one.
+    /// The same level, with level `below` as the next one towards memory.
     #[must_use]
     pub fn over(self, below: &str) -> MemoryLevel {
         MemoryLevel { below: Some(below.to_owned()), ..self }
@@ -191,7 +191,7 @@ impl Topology {
     }
 
     /// The smallest machine that shows every kind of fault: two CUs, two banks, lines
-    /// of two words, two lines a cache.
+    /// of two words, two lines in each cache.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache =
@@ -305,8 +305,8 @@ impl Topology {
         }
         if other.per != level.per || !level.count.is_multiple_of(other.count) {
             return Err(format!(
-                "level `{name}` has {} controllers for each {}, expected as many for each controller of \
-                 `{beside}` beside which it is ({} for each {})",
+                "level `{name}` has {} controllers for each {}, expected a multiple of the number \
+                 of `{beside}`, which is beside it ({} for each {})",
                 level.count,
                 level.per.name(),
                 other.count,

@@ -1,6 +1,6 @@
 //! A slab: values under numbers that are reused.
 
-/// Values under small numbers. A number is valid from `insert` to `remove`.
+/// Stores values and gives each a small number. A number is valid from `insert` to `remove`.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,

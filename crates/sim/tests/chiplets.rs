@@ -164,7 +164,7 @@ fn an_impossible_number_of_chiplets_is_reported_by_its_key() {
     let of = |key: &str, message: &str| vec![(key.to_owned(), message.to_owned())];
     assert_eq!(
         keys(&|s| s.pages.bytes = 100),
-        of("pages.bytes", "100 bytes, expected a multiple of the line of 64 bytes")
+        of("pages.bytes", "100 bytes, expected a multiple of the line size, 64 bytes")
     );
     assert_eq!(
         keys(&|s| s.links.byte_pj = -1.0),

@@ -220,7 +220,7 @@ fn a_queue_that_overflows_is_named() {
     let full = small(3, 3, true).err().unwrap_or_default();
     assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but starts with 4 tasks"), "{many}");
+    assert!(many.contains("queue 1 has 3 slots, but the workload puts 4 tasks there at the start"), "{many}");
 }
 
 /// An atomic access in the terms of the table.

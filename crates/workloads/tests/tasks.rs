@@ -177,7 +177,7 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     let first = error(Plan { device_queue: 2, ..PLAN }, 0, 200);
     assert!(
         first
-            .contains("the queue of the device holds 2 task-fronts, but starts with 4: raise `device-queue`"),
+            .contains("the queue of the device holds at most 2 task-fronts, but the workload starts with 4: raise `device-queue`"),
         "{first}"
     );
     let memory = error(Plan { fronts: 2, ..PLAN }, 0, 200);

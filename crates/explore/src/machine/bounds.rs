@@ -45,7 +45,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Two banks, two lines a cache, in-order cores, and evictions only where a way is needed.
+    /// Two banks, two lines in each cache, in-order cores, and evictions only where a way is needed.
     #[must_use]
     pub const fn new(l1: WritePolicy, l2: WritePolicy) -> Bounds {
         Bounds {
@@ -66,38 +66,38 @@ impl Bounds {
         }
     }
 
-    /// The same with one of each cache resource.
+    /// These bounds with one of each cache resource.
     #[must_use]
     pub const fn tight(self) -> Bounds {
         Bounds { ways: (1, 1), misses: (1, 1), store_buffer: 1, ..self }
     }
 
-    /// The same with evictions at any time, at every level.
+    /// These bounds with evictions at any time, at every level.
     #[must_use]
     pub const fn evicting(self) -> Bounds {
         Bounds { evictions: true, ..self }
     }
 
-    /// The same without the reduction of memory's answers.
+    /// These bounds without the reduction of memory's answers.
     #[must_use]
     pub const fn in_full(self) -> Bounds {
         Bounds { merge_memory: false, ..self }
     }
 
-    /// The same with another core.
+    /// These bounds with another core.
     #[must_use]
     pub const fn core(self, core: IssueRule) -> Bounds {
         Bounds { core, ..self }
     }
 
-    /// The same on so many chiplets, each with at least one bank, with the pages of the first
+    /// These bounds on this many chiplets, each with at least one bank, with the pages of the first
     /// two lines on the given chiplets.
     #[must_use]
     pub const fn chiplets(self, chiplets: u16, pages: (u16, u16)) -> Bounds {
         Bounds { banks: self.banks.next_multiple_of(chiplets), chiplets, pages, ..self }
     }
 
-    /// The same on so many chiplets, with the first two pages placed in every way. This covers
+    /// These bounds on this many chiplets, with the first two pages placed in every way. This covers
     /// a first touch by any node.
     pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
         let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
@@ -136,19 +136,19 @@ impl Bounds {
         used.next_multiple_of(self.chiplets)
     }
 
-    /// The same with up to so many preemptions.
+    /// These bounds with up to this many preemptions.
     #[must_use]
     pub const fn preempting(self, preemptions: u8) -> Bounds {
         Bounds { preemptions, ..self }
     }
 
-    /// The same with clocks that are up to so many ticks apart.
+    /// These bounds with clocks that are up to this many ticks apart.
     #[must_use]
     pub const fn skewed(self, skew_ticks: u8) -> Bounds {
         Bounds { skew_ticks, ..self }
     }
 
-    /// The machine with at least so many compute units and this line size.
+    /// The machine with at least this many compute units and this line size.
     #[must_use]
     pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {

@@ -44,7 +44,7 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
-    /// By node: the running timers, a bit a class. All of them are periodic.
+    /// By node: the running timers, one bit for each class. All of them are periodic.
     pub(crate) timers: Vec<u8>,
     pub(crate) lines: Vec<u32>,
 }

@@ -54,7 +54,7 @@ use thread::{Code, ThreadState};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
-    /// The running timers, a bit a class.
+    /// The running timers, one bit for each class.
     pub(crate) timers: u8,
     /// The ticks by which its clock is ahead of the slowest. Times under way are relative to
     /// the slowest clock.
@@ -62,7 +62,7 @@ pub(crate) struct Part {
     /// The step of the program, the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents that have a request of a kernel's boundary to make here, a bit each, and the
+    /// The agents that have a request of a kernel's boundary to make here, one bit for each, and the
     /// agents that await its answer.
     pub(crate) todo: u16,
     pub(crate) due: u16,
@@ -105,7 +105,7 @@ pub(crate) struct Machine {
     drained: FxHashMap<Vec<u32>, Drained>,
     /// Whether the next kernel reads the host's writes, by stations.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
-    /// The lines that several nodes reach, a bit a line, and the node that reaches each other
+    /// The lines that several nodes reach, one bit for each line, and the node that reaches each other
     /// line.
     shared: u64,
     owners: FxHashMap<u8, u8>,

@@ -62,14 +62,14 @@ impl Placement {
         Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
     }
 
-    /// All locations but the first on one line.
+    /// This placement, but with all locations except the first on one line.
     #[must_use]
     pub fn crowded(self) -> Placement {
         let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
         Placement { lines, ..self }
     }
 
-    /// The same on two compute units.
+    /// This placement, but with the work-groups on two compute units.
     #[must_use]
     pub fn folded(self) -> Placement {
         let agents = self.agents.iter().map(|&agent| match agent {
@@ -79,7 +79,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// All work-groups on one compute unit.
+    /// This placement, but with all work-groups on one compute unit.
     #[must_use]
     pub fn together(self) -> Placement {
         let agents = self.agents.iter().map(|&agent| match agent {
@@ -89,7 +89,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// Two locations a line: the first two, the next two, ...
+    /// This placement, but with two locations in each line: the first two, the next two, ...
     #[must_use]
     pub fn paired(self, program: &Program) -> Placement {
         let mut lines = self.lines;
@@ -118,7 +118,7 @@ impl Placement {
         layout(program, self)
     }
 
-    /// The same with the threads of the host spread over so many hosts.
+    /// This placement with the threads of the host spread over this many hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: u16) -> Placement {
         let mut next = (0..hosts.max(1)).cycle();
@@ -129,7 +129,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// The same with all threads on the host.
+    /// This placement with all threads on the host.
     #[must_use]
     pub fn hosted(self) -> Placement {
         Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
@@ -201,8 +201,9 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
             continue;
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
-        let line =
-            line.ok_or_else(|| Unsupported(format!("{} has no line below {LINES_MAX}", location.name)))?;
+        let line = line.ok_or_else(|| {
+            Unsupported(format!("{} needs a line with a number below {LINES_MAX}", location.name))
+        })?;
         let used = &mut used[usize::from(line)];
         words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
         *used += WORD;

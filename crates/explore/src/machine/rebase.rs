@@ -29,7 +29,7 @@ pub(crate) struct Rebase {
     times: Vec<Option<Times>>,
     /// A part with other times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// An input, so many ticks later.
+    /// An input, this many ticks later.
     later: FxHashMap<u64, u32>,
 }
 
@@ -57,7 +57,8 @@ impl Rebase {
         self.times.get(part as usize).and_then(Option::as_ref)
     }
 
-    /// A part with these times.
+    /// The part that differs from `part` only in that it has these times. `None` if it is
+    /// not known yet.
     fn cast(&self, part: u32, times: Times) -> Option<u32> {
         match self.times(part)? == &times {
             true => Some(part),

@@ -43,7 +43,7 @@ pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Ve
     all
 }
 
-/// The ways to cut a row of units into so many pieces.
+/// The ways to cut a row of units into this many pieces.
 fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 1..pieces {

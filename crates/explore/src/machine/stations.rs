@@ -28,7 +28,7 @@ pub(crate) struct Response {
     pub(crate) sends: Vec<(u8, u32)>,
     /// Lines and operations.
     pub(crate) memory: Vec<(u8, u32)>,
-    /// The timers that it starts, a bit a class.
+    /// The timers that it starts, one bit for each class.
     pub(crate) timers: u8,
     /// True if a driver may answer the load as a hit, without this step.
     pub(crate) is_hit: bool,

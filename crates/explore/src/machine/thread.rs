@@ -54,7 +54,7 @@ pub(crate) struct Seat {
 /// The relation of a work-group to its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SeatState {
-    /// It runs there.
+    /// It runs on its compute unit.
     Runs,
     /// It leaves, and the compute unit releases.
     Saves,

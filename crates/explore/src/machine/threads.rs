@@ -87,8 +87,8 @@ impl Machine {
         request: u32,
     ) -> PartResult<Option<StationInput>> {
         let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
-        let seat =
-            seat.ok_or_else(|| Arc::from(format!("P{thread} makes a request where it does not run")))?;
+        let seat = seat
+            .ok_or_else(|| Arc::from(format!("P{thread} makes a request at a node where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
         let told = StationInput::Request { slot: self.slots.of(thread, &seat, id), request };
         let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
@@ -105,7 +105,8 @@ impl Machine {
     fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> PartResult<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(slot);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
-        let at = at.ok_or_else(|| Arc::from(format!("P{thread} is answered where it does not run")))?;
+        let at =
+            at.ok_or_else(|| Arc::from(format!("P{thread} is answered at a node where it does not run")))?;
         let mut state = self.threads.thing(part.threads[at].1).clone();
         let pending = state.pending.iter().find(|p| p.id == id).copied();
         let pending = pending.ok_or_else(|| Arc::from(format!("P{thread} is answered without a request")))?;

@@ -2,7 +2,7 @@
 //!
 //! Most programs race, and a claim promises almost nothing for them. Only the smallest shapes
 //! are therefore taken whole. Larger programs are taken if they are *synchronized*: race-free
-//! under a claim, with a data conflict that synchronization orders. One in so many of the
+//! under a claim, with a data conflict that synchronization orders. One in this many of the
 //! others is taken as well.
 
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ struct Family {
     /// The letter in its programs' names.
     letter: char,
     bound: Bound,
-    /// Of programs that are not synchronized, one in so many is taken.
+    /// Of programs that are not synchronized, one in this many is taken.
     one_in: usize,
-    /// Of synchronized programs, one in so many is explored on all machines, with neighbours
+    /// Of synchronized programs, one in this many is explored on all machines, with neighbours
     /// and fences.
     whole_one_in: usize,
     transform: Transform,
@@ -99,7 +99,7 @@ pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     }
 }
 
-/// The families of programs with up to so many operations.
+/// The families of programs with up to this many operations.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
         operations_of_thread_max: each,
@@ -346,7 +346,7 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
 /// The number of programs in a batch.
 pub(crate) const BATCH: usize = 256;
 
-/// The generated programs with up to so many operations for these claims. With symmetry, one
+/// The generated programs with up to this many operations for these claims. With symmetry, one
 /// program stands for all that differ only in names.
 pub fn generated(
     claims: &[Claim],

@@ -144,15 +144,15 @@ const SIGNALS: [(SyncKind, &str); 5] = [
     (SyncKind::Update, "acquire"),
 ];
 
-/// The third thread.
+/// The third thread of a message program, if it has one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ThirdThread {
     Nobody,
     /// It loads from the line, at the compute unit of the receiver.
     Reader,
-    /// It stores into the line there.
+    /// It stores into the line, at the compute unit of the receiver.
     Writer,
-    /// It loads from the line at the compute unit of the sender, which reads the flag again.
+    /// It loads from the line, at the compute unit of the sender. The sender reads the flag again.
     ReaderThere,
 }
 

@@ -24,9 +24,9 @@ use test::{Spread, Test};
 /// Returns true when the verification is to stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Programs that are drawn and not chosen yet.
+/// Programs that were generated; those to explore are not chosen yet.
 pub(crate) struct Batch {
-    /// The number of programs drawn for it.
+    /// The number of programs that were generated for the batch.
     pub(crate) drawn: usize,
     pub(crate) choose: Choose,
 }
@@ -41,7 +41,7 @@ pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
-    /// The number of them that count for the sample.
+    /// The number of programs among them that belong to the random sample.
     pub(crate) sampled: usize,
 }
 
@@ -52,7 +52,7 @@ type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The families that are not exhausted, the next one last.
+    /// The families that still have programs. The next family is the last element.
     families: Families,
     families_in_all: usize,
     drawn: usize,
@@ -78,13 +78,13 @@ impl Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// The same with the message programs for these claims.
+    /// These programs and the message programs for these claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// The same with the enumerated programs of up to so many operations for these claims.
+    /// These programs and the enumerated programs of up to this many operations for these claims.
     /// With symmetry, one program stands for all that differ in names only.
     #[must_use]
     pub fn and_generated(
@@ -97,7 +97,7 @@ impl Programs {
         self.and(generated::in_batches(claims, scopes_matter, operations_max, symmetry))
     }
 
-    /// The same with so many larger programs drawn from a seed.
+    /// These programs and this many larger programs drawn from a seed.
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))

@@ -25,7 +25,7 @@ const TAKEN_WHOLE: usize = 4;
 /// The number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of programs that are not synchronized, one in so many is taken as well.
+/// Of programs that are not synchronized, one in this many is taken as well.
 const ONE_IN: u64 = 512;
 
 /// The most draws for one synchronized program.
@@ -43,7 +43,7 @@ pub struct Sample {
     pub synchronized: usize,
 }
 
-/// Draws so many synchronized programs and some others: two threads with up to three
+/// Draws this many synchronized programs and some others: two threads with up to three
 /// operations each, or three threads with up to two, five or six operations in all. The same
 /// seed draws the same programs.
 pub fn sampled(
@@ -80,7 +80,8 @@ struct Taken {
     others: u64,
 }
 
-/// The strata, each in batches. None if the count is zero.
+/// The sampled programs in batches: one sequence of batches for each stratum of the sample.
+/// No sequence if the count is zero.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,

@@ -163,7 +163,8 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
             }
             Err(Halt::Impossible(why)) => replay.end = End::Impossible(why.to_string()),
             Err(Halt::Closed(open)) => {
-                replay.end = End::Closed(format!("move {}, `{mv}`, is not open; {}", at + 1, named(&open)));
+                replay.end =
+                    End::Closed(format!("move {}, `{mv}`, is not possible here; {}", at + 1, named(&open)));
             }
         }
         let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
@@ -179,7 +180,11 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
 /// The offered moves in words.
 fn named(open: &[Move]) -> String {
     let open: Vec<String> = open.iter().map(|mv| format!("`{mv}`")).collect();
-    if open.is_empty() { String::from("nothing is") } else { format!("open is {}", open.join(" or ")) }
+    if open.is_empty() {
+        String::from("no move is possible")
+    } else {
+        format!("possible now: {}", open.join(" or "))
+    }
 }
 
 /// Ignores all successors.

@@ -66,7 +66,7 @@ pub(crate) struct Shard {
     len: usize,
 }
 
-/// The bits of a hash in a slot, if places need so many bits.
+/// The bits of a hash in a slot, if places need this many bits.
 #[inline]
 const fn tag(hash: u64, place_bits: u32) -> u32 {
     ((hash >> 27) as u32) << place_bits
@@ -191,7 +191,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// An empty store for states of so many words.
+    /// An empty store for states of this many words.
     pub(crate) fn new(width: usize) -> Store {
         Store { width, shards: (0..SHARDS).map(|_| Shard::default()).collect() }
     }

@@ -68,7 +68,7 @@ impl Access {
         self.kind != AccessKind::Store
     }
 
-    /// Whether the scope is drawn. All accesses to such a word are atomic.
+    /// Whether the word is an atomic. All accesses to it are then atomic, at random scopes.
     pub(super) fn is_atomic(self) -> bool {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }

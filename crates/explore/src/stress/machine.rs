@@ -79,7 +79,7 @@ pub(super) struct Machine {
     /// By node: the time of its last tick.
     clocks: Vec<u64>,
     under_way: UnderWay,
-    /// One in so many events brings a tick.
+    /// On average, one in `pace` events also advances the clock by a tick.
     pace: usize,
     /// The most sets of a cache.
     sets_max: u32,
@@ -87,11 +87,11 @@ pub(super) struct Machine {
     pub(super) waves: Vec<Wave>,
     /// By flag: the value that has certainly been set.
     pub(super) set: [u32; FLAG_WORDS],
-    /// By flag: the wavefronts that sleep until it is set, a bit each.
+    /// By flag: the wavefronts that sleep until it is set, one bit for each.
     pub(super) sleeping: [u16; FLAG_WORDS],
     /// By counter: the values returned.
     pub(super) counted: [Vec<u32>; COUNTERS],
-    /// The awaited ends of kernels, a bit each.
+    /// The awaited ends of kernels, one bit for each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,

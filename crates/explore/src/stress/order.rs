@@ -42,7 +42,7 @@ pub(super) struct Planner {
     edges: Vec<Edge>,
     /// By section: the end of its edges.
     ends: Vec<usize>,
-    /// By section: the flags that it sets, a bit each.
+    /// By section: the flags that it sets, one bit for each.
     behind: Vec<u8>,
     /// By section: the order that its wavefront knows at its end.
     at_end: Vec<Known>,
@@ -76,7 +76,7 @@ impl Planner {
     }
 
     fn order(&mut self, sections: &[Section], rules: Rules) {
-        debug_assert!(sections.len() <= SECTIONS_MAX, "a bit each");
+        debug_assert!(sections.len() <= SECTIONS_MAX, "one bit for each");
         self.edges.clear();
         self.ends.clear();
         self.at_end.clear();

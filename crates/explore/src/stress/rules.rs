@@ -3,13 +3,14 @@
 /// The ways to order sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
-    /// Transitively, over different scopes.
+    /// Whether a chain of synchronization over different scopes orders accesses.
     pub(super) transitive: bool,
-    /// At any scope below the system: scopes are hints.
+    /// Whether any scope below the system suffices, because scopes are hints.
     pub(super) hints: bool,
-    /// By remote operations.
+    /// Whether remote operations may order accesses.
     pub(super) remote: bool,
-    /// By relaxed accesses with fences, against accesses that order themselves.
+    /// Whether relaxed accesses with fences may order accesses, in place of acquires and
+    /// releases.
     pub(super) fences: bool,
 }
 

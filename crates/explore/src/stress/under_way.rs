@@ -31,7 +31,7 @@ pub(crate) struct UnderWay {
     pub(super) channels: Queues<(u32, u64)>,
     /// By node: its operations at memory, with the times of sending.
     pub(super) asked: Queues<(MemoryOp, u64)>,
-    /// By node: the running timers, a bit a class.
+    /// By node: the running timers, one bit for each class.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
     /// The number of those events that are deadlines or periodic timers: a wavefront may not
@@ -46,7 +46,7 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// Nothing under way, among so many nodes.
+    /// Nothing under way, among this many nodes.
     pub(super) fn new(count: usize) -> UnderWay {
         UnderWay {
             count,

@@ -130,7 +130,9 @@ impl Machine {
             Kind::Count => {
                 let counted = &mut self.counted[usize::from(step.word) - FIRST_COUNTER];
                 if counted.contains(&found) {
-                    return fails(format!("found {found}, which another count has already found"));
+                    return fails(format!(
+                        "found the counter at {found}, which another addition has already found"
+                    ));
                 }
                 counted.push(found);
             }

@@ -40,7 +40,7 @@ impl Lanes<'_> {
     }
 }
 
-/// Text in lines of at most so many characters, broken at blanks where possible.
+/// Text in lines of at most this many characters, broken at blanks where possible.
 fn lines(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -128,7 +128,7 @@ const LANE_PX: usize = 90;
 /// The baseline of letters below the middle of their row.
 const BASE_PX: usize = 4;
 
-/// The width of so many letters, rounded up: letters are 12 pixels high and 7.2 wide in the
+/// The width of this many letters, rounded up: letters are 12 pixels high and 7.2 wide in the
 /// usual monospaced fonts.
 fn letters_px(letters: usize) -> usize {
     (letters * 15).div_ceil(2)

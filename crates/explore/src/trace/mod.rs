@@ -265,7 +265,7 @@ impl Trace {
     }
 
     /// Replays the moves, and compares the fault. Some faults are not visible in one run: for
-    /// these the program is explored again, within so many bytes.
+    /// these the program is explored again, within this many bytes.
     ///
     /// # Errors
     /// As [`Trace::reasons`], and if the exploration is incomplete.

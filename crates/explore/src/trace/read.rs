@@ -134,7 +134,7 @@ impl<'a> Lines<'a> {
         let chiplet = |word: &str| word.parse().ok().filter(|&chiplet: &u16| chiplet < chiplets);
         match text.split_once(' ').map(|(first, second)| (chiplet(first), chiplet(second))) {
             Some((Some(first), Some(second))) => Ok((first, second)),
-            _ => self.expected(text, &format!("two chiplets of 0 to {}", chiplets - 1)),
+            _ => self.expected(text, &format!("two chiplets, each from 0 to {}", chiplets - 1)),
         }
     }
 

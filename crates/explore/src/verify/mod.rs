@@ -68,9 +68,10 @@ pub struct Verification {
     pub unpreempted: usize,
     /// The number of race-free tests.
     pub race_free: usize,
-    /// The number of those with an ordered data conflict between caches.
+    /// The number of race-free tests in which synchronization orders a data conflict between
+    /// caches.
     pub synchronized: usize,
-    /// The number of runs: tests on machines in placements.
+    /// The number of runs: one test in one placement on one machine each.
     pub runs: usize,
     /// The number of states of all runs.
     pub states: u64,
@@ -80,7 +81,7 @@ pub struct Verification {
     pub transitions: u64,
     /// Whether the exploration is complete.
     pub complete: bool,
-    /// The reasons why it is not, each with the number of occurrences.
+    /// The reasons why the exploration is not complete, each with the number of occurrences.
     pub gaps: BTreeMap<String, usize>,
     /// For each claim without proof by a test: the reason.
     pub unproved: Vec<String>,
@@ -175,7 +176,7 @@ pub fn machines_of(info: &Info) -> Vec<Bounds> {
     all
 }
 
-/// These machines with so many chiplets. With several, each has the first two pages placed in
+/// These machines with this many chiplets. With several, each has the first two pages placed in
 /// every way.
 #[must_use]
 pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {

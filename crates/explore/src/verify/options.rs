@@ -6,13 +6,13 @@ use crate::machine::bounds::Bounds;
 
 /// The options of a verification.
 pub struct Options<'a> {
-    /// The machines.
+    /// The bounds of each machine on which the protocol is verified.
     pub bounds: Vec<Bounds>,
     /// The number of tests explored at once.
     pub jobs: usize,
-    /// The memory limit of all of them in bytes.
+    /// The memory limit of all these explorations together, in bytes.
     pub memory_bytes: u64,
-    /// Whether faults are seeded afterwards.
+    /// Whether the verification then seeds faults, to see if the tests find them.
     pub mutants: bool,
     /// Polled now and then by all jobs; true ends the verification.
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -21,7 +21,7 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// The options with these machines: one job, one GiB, no stop, no progress report, and no
+    /// The options for these bounds: one job, one GiB, no stop, no progress report, and no
     /// seeded faults.
     #[must_use]
     pub fn new(bounds: Vec<Bounds>) -> Options<'static> {

@@ -47,9 +47,9 @@ pub(crate) struct Tested {
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    /// The claims with a promise for a run, a bit each in their order.
+    /// The claims with a promise for a run, one bit for each, in their order.
     pub(crate) spoken: u32,
-    /// The claims under which the program races, a bit each.
+    /// The claims under which the program races, one bit for each.
     pub(crate) racing: u32,
     /// The violated models.
     pub(crate) refuted: BTreeSet<String>,
@@ -85,7 +85,7 @@ pub(crate) const THROTTLED: &str = "a core had to wait because a channel was ful
 const FINDINGS_MAX: usize = 3;
 
 /// Programs with more threads or instructions lose a line only when its way is needed. For
-/// that, some machines have one way a cache.
+/// that, some machines have one way in each cache.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 

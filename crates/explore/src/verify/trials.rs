@@ -59,7 +59,7 @@ const STATES_MAX: u64 = 30_000_000;
 const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// The states of the second pass's runs that have killed a mutant.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
-/// A mutant that changes no step in so many runs, beside those that have killed others, counts
+/// A mutant that changes no step in this many runs, beside those that have killed others, counts
 /// as unreached.
 const UNALTERED_MAX: usize = 200;
 

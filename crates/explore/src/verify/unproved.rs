@@ -11,7 +11,7 @@ pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covere
     let model = &claim.model;
     match tests {
         [] => format!("there is no test, so nothing is proved for {model}"),
-        _ if !is_covered => format!("no test with a promise of {model} was completed"),
+        _ if !is_covered => format!("no test about which {model} says something was completed"),
         [one] => of_one(claim, one),
         several => of_several(claim, several, racing),
     }
@@ -22,7 +22,7 @@ fn of_one(claim: &Claim, test: &Test) -> String {
     let program = test.program();
     if !claim.covers(&program, &test.placements) {
         return format!(
-            "{model} does not cover the test in its placements, so it proves nothing for {model}"
+            "{model} says nothing about the test in the tried placements, so it proves nothing for {model}"
         );
     }
     match claim.promise(&program, &mut || false) {

@@ -150,7 +150,7 @@ fn clocks_apart_need_a_guard() {
     assert!(!violation.moves.contains(&Move::Tick));
     is_right::<guarded::GuardedLease>(STALE, apart, &stale());
     is_right::<guarded::GuardedLease>(STALE, apart.in_full(), &stale());
-    // The guard covers only so many ticks.
+    // The guard covers only a limited number of ticks.
     assert_eq!(refuted::<guarded::GuardedLease>(STALE, BOUNDS.skewed(2), &stale()).fault, Fault::Outcome);
 }
 

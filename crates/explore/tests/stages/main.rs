@@ -156,9 +156,9 @@ fn boundaries_are_moves_of_a_trace_in_order() {
     assert_eq!(begun.end, End::Goes);
     assert_eq!(begun.steps[0].text, "agent 0: kernel 0 begins on the machine");
     for (moves, open) in [
-        (vec![Move::Next], "open is `boundary 0`"),
-        (vec![Move::Issue { thread: 0 }], "open is `boundary 0`"),
-        (vec![machine, machine], "move 2, `boundary 0`, is not open"),
+        (vec![Move::Next], "possible now: `boundary 0`"),
+        (vec![Move::Issue { thread: 0 }], "possible now: `boundary 0`"),
+        (vec![machine, machine], "move 2, `boundary 0`, is not possible here"),
     ] {
         let End::Closed(why) = replay(&moves).end else { panic!("{moves:?}") };
         assert!(why.contains(open), "{why}");

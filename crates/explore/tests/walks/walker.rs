@@ -20,7 +20,7 @@ pub(crate) enum Do {
     Load(u64, Sync),
     /// Read a word until it has this value.
     Await(u64, u32, Sync),
-    /// Read a word; unless it has this value, go back by so many operations.
+    /// Read a word; unless it has this value, go back by this many operations.
     Until(u64, u32, Sync, u32),
     /// Add to a word, and read the old value into the next register.
     Add(u64, u32, Sync),
@@ -76,7 +76,7 @@ pub(crate) struct Walked {
     pub(crate) violation: Option<String>,
 }
 
-/// Words of the machine: two a line.
+/// Words of the machine: two in each line.
 const WORDS: u64 = 8;
 
 struct Translation {

@@ -27,11 +27,11 @@ results so far are printed
 other tests are still checked")]
 pub(crate) struct LitmusArguments {
     /// Tests, folders of tests (every *.litmus file in and below them), lists
-    /// (@FILE, one path a line), or - for standard input. With --expect, only the
+    /// (@FILE, one path in each line), or - for standard input. With --expect, only the
     /// tests of a folder that the table names
     #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,
-    /// The memory model: a name of `list models`, or the path of a .cat file
+    /// The memory model: a name from `list models`, or the path of a .cat file
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub(crate) model: String,
     /// A folder with files that your own model includes, searched after the model's
@@ -85,10 +85,10 @@ pub(crate) struct LitmusArguments {
     /// under drf and hrf models]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1, u16::MAX.into()))]
     pub(crate) unroll: Option<u16>,
-    /// Stop each test after so many seconds, and print its results so far
+    /// Stop each test after this many seconds, and print its results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of tests that are checked at the same time [default: one a core]
+    /// The number of tests that are checked at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// The releases and acquires of a scope that synchronize (drf and hrf models) [default:
@@ -126,7 +126,7 @@ Exit codes with --replay:
   2  the file cannot be read, a move is not possible, the moves end before the program does, or \
 the machine of --system behaves differently")]
 pub(crate) struct VerifyArguments {
-    /// The protocol: a name of `list protocols`
+    /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
     pub(crate) protocol: Option<String>,
     /// Every protocol
@@ -137,21 +137,21 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
-    /// the trace and the latencies of this machine; a name of `list systems`, or the
+    /// the trace and the latencies of this machine; a name from `list systems`, or the
     /// path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) system: Option<String>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
-    /// Also generated programs of up to so many operations: all programs of two threads
-    /// with two operations each; of larger ones those in which synchronization orders
-    /// data, and some racy ones. 0 for none
+    /// Also check generated programs of up to this many operations: all programs of two
+    /// threads with two operations each; of the larger programs, those in which
+    /// synchronization orders data, and some that race. 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: u8,
-    /// Also so many sampled programs in which synchronization orders data, and some
-    /// others: five or six operations, on two threads of up to three or on three of up
-    /// to two
+    /// Also check this many random programs in which synchronization orders data, and
+    /// some others: five or six operations, on two threads with up to three operations
+    /// each or on three threads with up to two
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000_000))]
     pub(crate) sample: u32,
     /// The seed of the sample
@@ -167,10 +167,10 @@ pub(crate) struct VerifyArguments {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) chiplets: u16,
     /// Also spread the work-groups of each program, and its threads on the host, over up
-    /// to so many successive kernels
+    /// to this many successive kernels
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1, 4))]
     pub(crate) kernels: u8,
-    /// Also put the host threads of each program on so many hosts, and all threads of a
+    /// Also put the host threads of each program on this many hosts, and all threads of a
     /// program without a device that synchronizes at system scope
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) hosts: u16,
@@ -185,10 +185,10 @@ pub(crate) struct VerifyArguments {
     /// for faults of all runs [default: 2G for each of --jobs]
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
-    /// Stop after so many seconds, and report the results so far
+    /// Stop after this many seconds, and report the results so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of tests that are explored at the same time [default: one a core]
+    /// The number of tests that are explored at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Write each counterexample into this folder: a chart as text and as SVG, and a
@@ -220,7 +220,7 @@ Exit codes:
   1  a value was wrong, an episode never ended, or --timeout or Ctrl-C left episodes out
   2  bad input")]
 pub(crate) struct StressArguments {
-    /// The protocol: a name of `list protocols`
+    /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "whom")]
     pub(crate) protocol: Option<String>,
     /// Every protocol
@@ -240,10 +240,10 @@ pub(crate) struct StressArguments {
     /// seed places each line
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// The number of episodes that run at the same time [default: one a core]
+    /// The number of episodes that run at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a report

@@ -18,11 +18,11 @@ The results of all runs stay under --out. A reproduction that was interrupted co
 missing runs; a second one only writes the report.
 
 Exit codes:
-  0  every run has the right answer, whatever becomes of the claims
+  0  every run has the right answer, whether or not the claims hold
   1  a run has a wrong answer or is stuck
   2  bad input")]
 pub(crate) struct ReproduceArguments {
-    /// The paper: a name of `list papers` that has experiments
+    /// The paper: a name from `list papers` that has experiments
     pub(crate) paper: String,
     /// A figure by its name, such as fig4; may be repeated [default: all]
     #[arg(long = "figure", value_name = "NAME")]
@@ -46,7 +46,7 @@ pub(crate) struct ReproduceArguments {
     /// The folder for runs and reports [default: results/PAPER]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The number of runs at the same time [default: one a core]
+    /// The number of runs at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print JSON instead of a table

@@ -12,7 +12,7 @@ use super::values::{key_value, message, whole};
 /// The arguments that `run`, `compare`, `why` and `race` share.
 #[derive(Args, Debug)]
 pub(crate) struct Common {
-    /// The machine: a name of `list systems`, or the path of a TOML file.
+    /// The machine: a name from `list systems`, or the path of a TOML file.
     /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
@@ -30,7 +30,7 @@ pub(crate) struct Common {
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
-    /// Stop a run after so many cycles without progress: no wavefront retires, no byte
+    /// Stop a run after this many cycles without progress: no wavefront retires, no byte
     /// changes, no new operation is issued [default: 500000]
     ///
     /// Cycles in which a wavefront, the host or a kernel launch computes for more than a
@@ -57,7 +57,7 @@ pub(crate) struct Common {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The coherence protocol: a name of `list protocols`
+    /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
     pub(crate) protocol: Option<String>,
     /// How the program uses the protocol, where the workload has a choice
@@ -66,7 +66,7 @@ pub(crate) struct RunArguments {
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
     pub(crate) scenario: Option<String>,
-    /// The program to run: a name of `list workloads`
+    /// The program to run: a name from `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
     /// Write a time line that opens in the Perfetto UI (ui.perfetto.dev)
@@ -101,7 +101,7 @@ pub(crate) struct RunArguments {
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Repeat each run with so many seeds, from --seed on or from 1, and show means with 95%
+    /// Repeat each run with this many seeds, from --seed on or from 1, and show means with 95%
     /// intervals
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1000))]
     pub(crate) seeds: Option<u64>,
@@ -109,7 +109,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// The scenarios, separated by commas; the first is the baseline. A scenario is
-    /// PROTOCOL[+POLICY] or, for programs that steal work, a name of `list scenarios`
+    /// PROTOCOL[+POLICY] or, for programs that steal work, a name from `list scenarios`
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) scenarios: Vec<String>,
     /// The programs to run, separated by commas
@@ -136,7 +136,7 @@ Exit codes:
 pub(crate) struct RaceArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The coherence protocol: a name of `list protocols`
+    /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", default_value = "vi")]
     pub(crate) protocol: String,
     /// How the program uses the protocol, where the workload has a choice
@@ -145,7 +145,7 @@ pub(crate) struct RaceArguments {
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["protocol", "policy"])]
     pub(crate) scenario: Option<String>,
-    /// The program to run: a name of `list workloads`
+    /// The program to run: a name from `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
     /// The definition of a race
@@ -194,7 +194,7 @@ pub(crate) struct WhyArguments {
     pub(crate) second: String,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The program to run: a name of `list workloads`
+    /// The program to run: a name from `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
     /// A policy for both scenarios, in addition to their own

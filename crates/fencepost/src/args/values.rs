@@ -54,7 +54,7 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 const MEMORY_MIN: u64 = 1 << 10;
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {
-    let refuse = || String::from("expected a number of bytes from 1K on, such as 512M or 8G");
+    let refuse = || String::from("expected a number of bytes, at least 1K, such as 512M or 8G");
     let (digits, shift) = match text.trim_end_matches(['i', 'B']).to_ascii_uppercase() {
         t if t.ends_with('K') => (t.trim_end_matches('K').to_owned(), 10),
         t if t.ends_with('M') => (t.trim_end_matches('M').to_owned(), 20),

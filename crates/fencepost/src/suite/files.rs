@@ -28,7 +28,7 @@ pub(super) struct Test {
     pub(super) text: Option<String>,
 }
 
-/// The expectations of tables for a test.
+/// The answers that the tables expect for a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     pub(super) verdict: Option<bool>,

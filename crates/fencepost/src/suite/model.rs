@@ -85,7 +85,7 @@ fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
     let mut model = match shipped(name) {
         Some(_) if arguments.bell.is_some() => {
             return Err(Failure::BadInput(format!(
-                "--bell goes with a model of your own, not with `{name}`"
+                "--bell needs a model of your own, and `{name}` is a shipped one"
             )));
         }
         Some(model) => model.map_err(|error| Failure::BadInput(error.to_string()))?,

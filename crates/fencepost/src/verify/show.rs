@@ -31,7 +31,7 @@ pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -
 }
 
 /// Draws the first finding that refutes a claim or breaks a basic guarantee.
-/// The other findings have a line each.
+/// The other findings have one line each.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;
     let mut refuted = BTreeSet::new();
@@ -124,7 +124,7 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for (why, count) in unseeded {
         let faults = counted(count, "fault");
-        writeln!(out, "    not seeded: {faults} of the beginnings of kernels, because {why}")?;
+        writeln!(out, "    not seeded: {faults} in the plans of kernel beginnings, because {why}")?;
     }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;

@@ -24,7 +24,7 @@ seeded fault. [verification.md](../verification.md) explains the columns, and
 [findings](../findings/README.md) the refuted claims. The data is in [verification.toml](verification.toml).
 
 A status holds for every program and every schedule within the bound of its row: the shipped tests, and the generated
-programs of up to so many operations. *Free of races* counts the programs about which a claim says something.
+programs of up to this many operations. *Free of races* counts the programs about which a claim says something.
 *Synchronized* counts those in which synchronization orders a data conflict between threads at different caches.
 
 ";

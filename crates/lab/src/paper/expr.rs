@@ -86,7 +86,7 @@ pub type Definitions = BTreeMap<String, Expr>;
 pub enum NoValue {
     /// A quantity of a run that did not run or is not counted, in words.
     Missing(String),
-    /// A quotient by zero.
+    /// A division by zero.
     Undefined,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for NoValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoValue::Missing(what) => f.write_str(what),
-            NoValue::Undefined => f.write_str("a quotient by zero"),
+            NoValue::Undefined => f.write_str("a division by zero"),
         }
     }
 }

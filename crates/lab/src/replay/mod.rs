@@ -50,7 +50,7 @@ pub struct Timed {
     pub verdict: Verdict,
     /// The end of the run, in words.
     pub end: String,
-    /// The reasons why this end is forbidden, one a line.
+    /// The reasons why this end is forbidden, one on each line.
     pub reasons: Vec<String>,
 }
 
@@ -96,9 +96,10 @@ fn replay_with(
         return Err(format!("{what} is a finding about all runs; a timed replay shows one run").into());
     }
     if trace.violation.fault == Fault::Astray {
-        return Err(
-            String::from("a thread with an address outside the program's memory has no timing").into()
-        );
+        return Err(String::from(
+            "a run in which a thread computes an address outside the program's memory cannot be timed",
+        )
+        .into());
     }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;
@@ -143,7 +144,7 @@ fn replay_with(
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (NO_MOVE_LEFT.to_owned(), None)),
         End::Unfinished(open) => {
-            (None, (format!("it goes on; open is {}", in_words(open, &roles, &addresses)), None))
+            (None, (format!("it has not ended; possible now: {}", in_words(open, &roles, &addresses)), None))
         }
     };
     let reasons = match outcome {

@@ -36,7 +36,7 @@ pub fn of_comparison(comparison: &Comparison) -> String {
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
     if failed > 0 {
         let rows = counted(comparison.rows.len() as u64, "row");
-        let text = format!("Without a right answer, and so without a bar: {failed} of {rows}.");
+        let text = format!("{failed} of {rows} have no right answer, and so no bar.");
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&text)));
     }
     for at in 0..DRAWN.len() {

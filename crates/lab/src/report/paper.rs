@@ -56,7 +56,7 @@ fn head(page: &mut Page, results: &Results) {
     }
     if failed > 0 {
         let runs = format!(
-            "Without a right answer, and left out of every figure: {failed} of {}.",
+            "{failed} of {} gave no right answer. No figure includes them.",
             counted(rows as u64, "run")
         );
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&runs)));

@@ -168,7 +168,7 @@ impl Picture {
         ));
     }
 
-    /// Letters.
+    /// Adds a text at a position.
     pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
@@ -211,7 +211,7 @@ impl Picture {
     }
 }
 
-/// The pattern of striped boxes, once a page.
+/// The pattern of striped boxes, once for each page.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
 /// A small box in the colour of a series.

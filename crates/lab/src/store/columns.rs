@@ -66,7 +66,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
         _ => Err(format!("it has no text `{name}`")),
     };
     if text("task")? != task {
-        return Err("it is of another task".to_owned());
+        return Err("it belongs to another task".to_owned());
     }
     let mut measured = Measured {
         answer_ok: cells.get("answer_ok") == Some(&&Field::Bool(true)),

@@ -36,7 +36,7 @@ pub struct Question {
     pub chiplets: u16,
     /// The number of times that work-groups are preempted.
     pub preemptions: u8,
-    /// Whether faults are seeded afterwards.
+    /// Whether the verification then seeds faults, to see if the tests find them.
     pub mutants: bool,
     /// The number of tests that are explored at once.
     pub jobs: usize,
@@ -70,7 +70,7 @@ struct ProgramSet {
     programs: Programs,
 }
 
-/// The state of a question.
+/// Answers a question, one protocol after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -81,7 +81,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A question without answers.
+    /// A verifier of this question that has not begun any protocol.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }

@@ -200,7 +200,7 @@ impl Record {
         )
     }
 
-    /// A folding block for each list of the record.
+    /// One collapsible block of HTML for each list of the record.
     fn details(&self) -> Vec<String> {
         let mut blocks = Vec::new();
         let mut list = |title: &str, items: &[String]| {

@@ -18,7 +18,7 @@ pub struct Replayed {
     pub verdict: Verdict,
     /// The end of the run, in words.
     pub end: String,
-    /// The reasons why this end is forbidden, one a line.
+    /// The reasons why this end is forbidden, one on each line.
     pub reasons: Vec<String>,
 }
 

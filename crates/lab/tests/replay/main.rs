@@ -314,7 +314,10 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
     let mut short: Trace = KEPT.parse().expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
-    assert_eq!((timed.verdict, &*timed.end), (Verdict::Misfit, "it goes on; open is `deliver 1 0 0`"));
+    assert_eq!(
+        (timed.verdict, &*timed.end),
+        (Verdict::Misfit, "it has not ended; possible now: `deliver 1 0 0`")
+    );
 }
 
 #[test]
@@ -335,7 +338,7 @@ fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let mut trace: Trace = text.parse().expect("it is a test still");
     trace.violation.moves.truncate(1);
     let timed = timed(&trace).expect("it can be led");
-    assert_eq!(timed.end, "it goes on; open is `deliver 0 1 0`");
+    assert_eq!(timed.end, "it has not ended; possible now: `deliver 0 1 0`");
 }
 
 #[test]
@@ -349,7 +352,7 @@ fn features_that_no_timed_machine_has_are_named() {
         }
     };
     assert!(with("agents cu0", "agents command-processor").contains("command processor"));
-    assert!(with("lines 0", "lines 200").contains("no line below"));
+    assert!(with("lines 0", "lines 200").contains("needs a line with a number below"));
     assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
 }
 

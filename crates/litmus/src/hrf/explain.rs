@@ -23,7 +23,7 @@ pub struct Link {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
     /// No release follows the first access, neither in its thread nor in a thread that
-    /// knows of it.
+    /// has synchronized with it.
     NoRelease,
     /// No acquire precedes the second access.
     NoAcquire,
@@ -250,12 +250,12 @@ impl Gap {
         let (first, second) = race.steps;
         match self {
             Gap::NoRelease => format!(
-                "after step {} no release follows, neither in P{} nor in a thread that knows of it",
+                "no release follows step {}, neither in P{} nor in a thread that has synchronized with it",
                 number(first),
                 steps[first].place.thread.0
             ),
             Gap::NoAcquire => format!(
-                "before step {} P{} has no acquire of another thread's release",
+                "before step {}, P{} acquires no release of another thread",
                 number(second),
                 steps[second].place.thread.0
             ),

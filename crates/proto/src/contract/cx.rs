@@ -79,7 +79,10 @@ impl<'a, P: Protocol> Cx<'a, P> {
     /// row is at an event that does not carry them. The input counts as impossible.
     #[cold]
     pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
-        self.impossible(&format!("{} has nothing to work on", action.name()));
+        self.impossible(&format!(
+            "action {} needs a request, message or bytes, and its event brings none",
+            action.name()
+        ));
     }
 
     /// Subtracts one from a count. If the count is zero, reports the input as

@@ -52,11 +52,11 @@ pub(crate) enum Indexing {
     Home(Divisor),
 }
 
-/// A set-associative array of lines. A lookup reads one byte a way, and the entry of a
+/// A set-associative array of lines. A lookup reads one byte for each way, and the entry of a
 /// way whose fingerprint matches. The type suits arrays of two lines and of megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
-    /// The fingerprints of tags, a byte a way.
+    /// The fingerprints of tags, one byte for each way.
     prints: Vec<u8>,
     entries: Vec<Entry>,
     states: Vec<S>,

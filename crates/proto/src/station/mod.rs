@@ -67,7 +67,7 @@ pub struct Station<P: Protocol> {
     ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<HeldRequest>>,
-    /// Timers with the ticks until they expire, sorted, at most one a class.
+    /// Timers with the ticks until they expire, sorted, at most one for each class.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
@@ -251,7 +251,7 @@ impl<P: Protocol> Station<P> {
         self.parked_mut().for_each(|msg| msg.times(visit));
     }
 
-    /// The parked messages. Requests carry no times.
+    /// All parked messages. Parked requests are left out, because they have no logical times.
     fn parked_mut(&mut self) -> impl Iterator<Item = &mut P::Msg> {
         let unordered = self.parked.values_mut().flat_map(Queue::iter_mut).filter_map(|p| match p {
             Parked::Message(_, msg) => Some(&mut **msg),

@@ -35,8 +35,9 @@ impl<P: Protocol> Station<P> {
             return Some(format!("at the end {name} cannot evict some of its lines"));
         }
         let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
-        (writes_through && views.iter().any(is_dirty))
-            .then(|| format!("at the end {name} holds dirty bytes, but its policy writes them out"))
+        (writes_through && views.iter().any(is_dirty)).then(|| {
+            format!("at the end {name} still holds dirty bytes, although its write policy is write-through")
+        })
     }
 
     /// The number of inputs that are parked under a key.

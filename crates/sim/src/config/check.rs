@@ -104,7 +104,7 @@ impl System {
         let set_bytes = u64::from(line) * u64::from(l1.ways);
         if !l1.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L1 of {} bytes, expected a multiple of its sets ({} x {line} bytes)",
+                "an L1 of {} bytes, expected a multiple of the size of a set ({} of {line} bytes)",
                 l1.bytes,
                 counted(u64::from(l1.ways), "way")
             );
@@ -136,7 +136,7 @@ impl System {
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L2 of {}, expected a multiple of its sets in all banks ({} x {} x {line} bytes)",
+                "an L2 of {}, expected a multiple of one set in each bank ({} x {} of {line} bytes)",
                 counted(l2.bytes, "byte"),
                 counted(u64::from(l2.banks), "bank"),
                 counted(u64::from(l2.ways), "way")
@@ -175,8 +175,8 @@ impl System {
                 add(
                     "bytes",
                     format!(
-                        "{bytes} bytes in each `{name}`, expected a multiple of a set of {ways} ways x {line} \
-                         bytes, at most 16 GiB"
+                        "{bytes} bytes in each `{name}`, expected a multiple of the size of a set ({ways} ways \
+                         of {line} bytes), at most 16 GiB"
                     ),
                 );
             }
@@ -237,7 +237,7 @@ impl System {
         }
         let (page, line) = (self.pages.bytes, self.l1.line_bytes);
         if !page.is_multiple_of(line) {
-            let message = format!("{page} bytes, expected a multiple of the line of {line} bytes");
+            let message = format!("{page} bytes, expected a multiple of the line size, {line} bytes");
             found.push(Problem::new("pages", "bytes", message));
         }
         let picojoules = self.links.byte_pj;
@@ -254,14 +254,14 @@ impl System {
             found.push(Problem::new("dram", "channels", message));
         }
         if dram.banks_per_channel.get() > 1024 {
-            let message = format!("{} banks a channel, expected at most 1024", dram.banks_per_channel);
+            let message = format!("{} banks in each channel, expected at most 1024", dram.banks_per_channel);
             found.push(Problem::new("dram", "banks_per_channel", message));
         }
         let line = self.l1.line_bytes;
         for (key, bytes) in [("row_bytes", dram.row_bytes), ("interleave_bytes", dram.interleave_bytes)] {
             if !bytes.get().is_multiple_of(line) {
                 let message = format!(
-                    "{}, expected a multiple of the line of {line} bytes",
+                    "{}, expected a multiple of the line size, {line} bytes",
                     counted(u64::from(bytes.get()), "byte")
                 );
                 found.push(Problem::new("dram", key, message));

@@ -120,7 +120,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The open moves that concern no event.
+    /// The possible moves that concern no event.
     pub(crate) fn open_without_events(&self) -> Vec<Move> {
         let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();

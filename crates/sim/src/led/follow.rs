@@ -30,7 +30,7 @@ use crate::stations::subject::Subject;
 /// it. If the host runs last, the program must launch another kernel after it.
 ///
 /// # Errors
-/// As [`crate::run`]. Also if a move is not open when its turn comes.
+/// As [`crate::run`]. Also if a move is not possible when its turn comes.
 pub fn follow(
     subject: &Subject,
     system: &System,

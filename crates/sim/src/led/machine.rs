@@ -207,7 +207,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move if it is open, then processes the events that happen by
+    /// Makes a move if it is possible, then processes the events that happen by
     /// themselves.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
@@ -294,7 +294,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// All open moves.
+    /// All moves that are possible now.
     fn open(&mut self, held: &[Event]) -> Vec<Move> {
         let mut open: Vec<Move> = Vec::new();
         for &event in held {

@@ -79,8 +79,8 @@ pub enum Move {
         to: u32,
         /// The issuer. A work-group that migrates counts as its first wavefront.
         issues: MoveIssuer,
-        /// The number among the crossings on this path, by the age of their
-        /// operations.
+        /// The index of this crossing among those on the same path, sorted by the age
+        /// of their operations.
         nth: u32,
     },
     /// An agent makes its request at a kernel boundary.
@@ -148,9 +148,9 @@ pub enum End {
     /// Every thread has ended, but part of the machine is not at rest, for this
     /// reason.
     NotAtRest(String),
-    /// No move is open, and some thread has not ended.
+    /// No move is possible, and some thread has not ended.
     Stuck,
-    /// These moves are still open.
+    /// The script is over, but the run is not: these moves are possible.
     Unfinished(Vec<Move>),
     /// The protocol reached a row that its tables call impossible.
     Impossible(String),
@@ -173,12 +173,12 @@ pub enum FollowError {
     /// The run fails regardless of the order.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move is not open.
-    #[error("move {} is not open", .at + 1)]
+    /// A move of the script is not possible when its turn comes.
+    #[error("move {} is not possible at this point", .at + 1)]
     NotOpen {
         /// The index of the move.
         at: usize,
-        /// The open moves at that point.
+        /// The moves that are possible at that point.
         open: Vec<Move>,
     },
 }

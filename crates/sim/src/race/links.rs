@@ -52,7 +52,8 @@ struct Channel {
     all: Published,
     /// Releases that may turn out not to have happened, by operation.
     tentative: Vec<(usize, Published)>,
-    /// The sources, each with a flag for more than one work-group.
+    /// The sources of these releases. The flag of a source tells whether its code site
+    /// released in more than one work-group.
     sources: Vec<(Source, bool)>,
 }
 

@@ -218,7 +218,7 @@ impl Detector {
             Some(cut) => self.widen(cut.release, cut.acquire),
             None => format!(
                 "the chain between them changes its scope, which {} does not allow; \
-                 use the {level} scope in all of it",
+                 use the {level} scope in the whole chain",
                 model_name(self.links.model)
             ),
         }

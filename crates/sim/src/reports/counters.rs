@@ -205,8 +205,8 @@ fn add_causes(sum: &mut [u64; CAUSES], more: &ByCause) {
     }
 }
 
-/// The number of steps between two sums. The use of one step is far below a
-/// millionth of 2^32.
+/// The number of steps between two additions of the 32-bit counters to their 64-bit
+/// sums. One step adds far less than 2^32 / 1,000,000, so no counter overflows.
 const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
 
 /// Messages of one name.

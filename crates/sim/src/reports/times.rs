@@ -7,9 +7,9 @@ use crate::reports::spent::Waits;
 /// The attribution so far.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// For the kernels that have ended.
+    /// The cycles of the kernels that have ended, by cause.
     run: Attribution,
-    /// For the slots that the running kernel has used.
+    /// The cycles of the slots that the running kernel has used, by cause.
     slots: Attribution,
     used: Vec<u32>,
     by_slot: Vec<Slot>,

@@ -61,7 +61,7 @@ pub enum GraphError {
         expected: String,
     },
     /// The compressed stream ends early or is damaged.
-    #[error("{place}: the compressed file cannot be read on from here: {reason}")]
+    #[error("{place}: the rest of the compressed file, from here on, cannot be read: {reason}")]
     BadGzip {
         /// The end of the readable part.
         place: FilePosition,

@@ -12,7 +12,7 @@ pub enum DefectPolicy {
     Refuse,
 }
 
-/// The meaning of an entry: an arc or an undirected edge.
+/// Whether an entry of a file is an arc or an undirected edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// As the file declares: by the symmetry of a Matrix Market header, or by
@@ -75,7 +75,7 @@ pub struct ReadOptions {
     pub self_loops: DefectPolicy,
     /// The handling of duplicate arcs. A repair keeps the least weight.
     pub duplicates: DefectPolicy,
-    /// The meaning of an entry.
+    /// Whether an entry of the file is an arc or an undirected edge.
     pub direction: Direction,
     /// The memory budget of the reader.
     pub memory_bytes: u64,

@@ -76,7 +76,7 @@ impl Queues {
             if tasks.len() > self.capacity as usize {
                 let (count, capacity) = (tasks.len(), self.capacity);
                 host.fail(format!(
-                    "queue {queue} has {}, but starts with {}",
+                    "queue {queue} has {}, but the workload puts {} there at the start",
                     counted(capacity.into(), "slot"),
                     counted(count as u64, "task")
                 ))

@@ -9,7 +9,7 @@
 //! order the tasks: one by the whole giving wavefront, whose lanes wrote them, and
 //! one by the whole taking wavefront, whose lanes read them.
 //!
-//! Beside head and tail there is a count of possible makers of tasks: see
+//! In addition to head and tail there is a count of possible producers of tasks: see
 //! [`super::worker`].
 
 use kernel::prelude::*;
@@ -40,7 +40,7 @@ pub(super) struct Ring {
 pub(super) struct RingSnapshot {
     head: u32,
     tail: u32,
-    /// The count of possible makers of tasks.
+    /// The count of possible producers of tasks.
     pub(super) busy: u32,
 }
 
@@ -120,7 +120,7 @@ impl Ring {
         let count = entries.len() as u32;
         if count > *capacity {
             host.fail(format!(
-                "{name} holds {}, but starts with {count}: raise `{setting}`",
+                "{name} holds at most {}, but the workload starts with {count}: raise `{setting}`",
                 counted((*capacity).into(), "task-front")
             ))
             .await;
@@ -190,17 +190,17 @@ impl Ring {
         }
     }
 
-    /// Increments the count of makers. Returns whether it was nonzero before.
+    /// Increments the count of possible producers. Returns whether it was nonzero before.
     pub(super) async fn join(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, 1, relaxed(self.level)).await > 0
     }
 
-    /// Decrements the count of makers. Returns whether it is now zero.
+    /// Decrements the count of possible producers. Returns whether it is now zero.
     pub(super) async fn leave(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, u32::MAX, relaxed(self.level)).await == 1
     }
 
-    /// Changes the count of makers, without a result.
+    /// Changes the count of possible producers, without a result.
     pub(super) fn count(&self, w: &Wave, change: i32) {
         w.leader().update(self.variables, BUSY, RmwKind::Add, change as u32, relaxed(self.level));
     }

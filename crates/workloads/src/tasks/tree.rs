@@ -137,7 +137,7 @@ impl Tree {
         if random < self.probability { self.fan_out.min(CHILDREN_MAX) } else { 0 }
     }
 
-    /// Whether the number of children at this height is geometric.
+    /// Whether the number of children at this height follows a geometric distribution.
     pub(super) fn is_geometric(&self, height: u32) -> bool {
         match self.kind {
             TreeKind::Binomial => false,

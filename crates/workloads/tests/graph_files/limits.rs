@@ -14,7 +14,7 @@ fn a_compressed_file_that_ends_early_or_is_damaged_is_named_with_the_line() {
     let error = load(&packed[..packed.len() / 2], &options).expect_err("half a file").to_string();
     let line: u64 = error.split(':').nth(1).and_then(|line| line.parse().ok()).expect("a line");
     assert!(
-        (1000..4500).contains(&line) && error.ends_with("cannot be read on from here: it ends early"),
+        (1000..4500).contains(&line) && error.ends_with("from here on, cannot be read: it ends early"),
         "{error}"
     );
     let error = load(&packed[..packed.len() - 1], &options).expect_err("a byte less").to_string();

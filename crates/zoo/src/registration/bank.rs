@@ -204,7 +204,7 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// Rounds.
+/// The rounds of a bank, in which it recalls registered lines.
 impl<T: Rows> Bank<T> {
     fn join_round<P: RegistrationProtocol>(
         &mut self,

@@ -77,7 +77,7 @@ pub(crate) struct Known {
     pub(crate) clocked: bool,
     /// The most ticks between two clocks.
     skew: u8,
-    /// No work-group is preempted after so many preemptions. [`FULL`] if the machine has no
+    /// No work-group is preempted after this many preemptions. [`FULL`] if the machine has no
     /// preemption.
     preemptions_max: u16,
     /// Present for protocols with logical times.
@@ -100,7 +100,7 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 }
 
 impl Known {
-    /// Nothing known yet, for a machine with so many nodes.
+    /// Nothing known yet, for a machine with this many nodes.
     pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,

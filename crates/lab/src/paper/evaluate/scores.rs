@@ -90,7 +90,7 @@ impl Evaluation<'_> {
         }
         scored.note = score::close_counts(claim).map(|ends| {
             let [low, high] = ends.map(|end| grouped(end as u64));
-            format!("a count is scored by its logarithm: from {low} to {high} is as published")
+            format!("a count is scored by its logarithm: {low} to {high} agrees with the published one")
         });
         Ok(score::mean_figure(claim, found))
     }
@@ -122,7 +122,7 @@ impl Evaluation<'_> {
             let right = found.iter().filter(|of| of.status == Status::Reproduced).count();
             let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
             let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
-            let head = format!("shown is the worst input, {}", worst.input);
+            let head = format!("the figure is that of the worst input, {}", worst.input);
             scored.worst_input = Some(worst.input.clone()).filter(|_| found.len() > 1);
             scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
         }

@@ -3,7 +3,7 @@
 //! Once the coherence order is decided, the remaining reads may be free: the model
 //! allows each combination of their remaining writes. This is so if the checks hold
 //! even on the high bounds of the relations, because additional pairs never repair a
-//! check. FreeReads reads that no final state depends on are decided once, and their
+//! check. Free reads that no final state depends on are decided once, and their
 //! combinations are counted by a product. Combinations of the other free reads are
 //! enumerated without evaluating the model.
 
