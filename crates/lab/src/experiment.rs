@@ -404,6 +404,6 @@ mod tests {
         assert!(error("Cargo.toml", Some("1/2"), None).contains("is a file"));
         assert!(error("Cargo.toml", None, None).contains("cannot tell the format"));
         assert!(error("c-68", None, Some(("edges", "7"))).contains("`edges=7` cannot be set"));
-        assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("start at vertex 63"));
+        assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("`source` is vertex 63"));
     }
 }
