@@ -26,7 +26,7 @@ pub enum StationInput<R, M, A> {
         /// The message.
         msg: M,
     },
-    /// A reply of memory.
+    /// A reply from memory.
     Memory {
         /// The reply.
         reply: A,
@@ -106,9 +106,9 @@ pub trait Driver<P: Protocol> {
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {
-    /// Gives a station an input and hands the effects to the driver in this order:
-    /// counters, messages, operations on memory, timers, awaited ways, attribution of
-    /// time, answers.
+    /// Gives one input to a station (a controller and its parked inputs), and hands the
+    /// effects to the driver in this order: counters, messages, operations on memory,
+    /// timers, sets in which an input waits for a free way, attribution of time, answers.
     ///
     /// # Errors
     /// The rule that the protocol violates. The driver then gets no further effects.
@@ -152,7 +152,7 @@ impl<P: Protocol> Nodes<P> {
         self.hand_out(at, fx, driver)
     }
 
-    /// Evicts ways in sets where inputs are parked for one. If the driver chooses no
+    /// Evicts a way in each set in which an input waits for one. If the driver chooses no
     /// victim, the input stays parked until a way is free, and its set stays in the list.
     fn make_room(
         &self,

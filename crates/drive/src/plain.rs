@@ -70,7 +70,7 @@ pub trait StationStore {
 /// The outstanding inputs of all stations.
 #[derive(Debug)]
 pub struct PendingInputs<S: StationStore + ?Sized> {
-    /// Messages and replies of memory, in the order in which they were sent.
+    /// Messages and replies from memory, in the order in which they were sent.
     queue: VecDeque<(At, InputOf<S>)>,
     /// The running timers by node, one bit for each class.
     timers: Vec<u8>,
@@ -80,7 +80,8 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds a message or a reply of memory.
+    /// Adds an input that has not arrived yet: a message to a station, or a reply to it
+    /// from memory.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }

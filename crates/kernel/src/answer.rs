@@ -95,7 +95,7 @@ impl Answer {
         Self::default()
     }
 
-    /// Adds a vector.
+    /// Adds a named vector of values.
     #[must_use]
     pub fn with<T: Word>(mut self, name: impl Into<String>, values: &[T]) -> Self {
         let (width, bytes) = (T::WIDTH, T::to_bytes(values));
@@ -111,19 +111,19 @@ impl Answer {
         self
     }
 
-    /// All counts.
+    /// All counts of the program's own events.
     #[must_use]
     pub fn counts(&self) -> &[(String, u64)] {
         &self.counts
     }
 
-    /// All vectors.
+    /// All vectors of the answer.
     #[must_use]
     pub fn parts(&self) -> &[AnswerPart] {
         &self.parts
     }
 
-    /// All vectors, mutable.
+    /// All vectors of the answer, mutable.
     pub fn parts_mut(&mut self) -> &mut [AnswerPart] {
         &mut self.parts
     }

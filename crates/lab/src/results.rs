@@ -94,12 +94,12 @@ pub struct RowKey {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The key.
+    /// What identifies the run.
     #[serde(flatten)]
     pub key: RowKey,
-    /// The machine.
+    /// The name of the machine.
     pub system: String,
-    /// The measurement.
+    /// What was measured in the run.
     #[serde(flatten)]
     pub measured: Measured,
 }

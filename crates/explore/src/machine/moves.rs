@@ -50,7 +50,7 @@ pub enum Move {
     Timer {
         /// The node.
         node: u8,
-        /// The class, by its index.
+        /// The index of the timer's class.
         class: u8,
     },
     /// A way is evicted.

@@ -15,7 +15,8 @@ use litmus::program::{
 };
 use proto::{Agent, Order};
 
-/// The ways to distribute the threads of a program over 2 to `kernels_max` stages.
+/// The ways to distribute the threads of a program over 2 to `kernels_max` kernels. Each has,
+/// for every thread, the position of its kernel: its stage.
 pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Vec<Vec<u8>> {
     // A work-group belongs to one kernel.
     let mut units: Vec<_> = Vec::new();
@@ -56,7 +57,8 @@ fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The program for the models, with its threads in these stages.
+/// The program that the models check: `stages` has, for each thread, the position of its
+/// kernel, and added operations order each kernel before the next one.
 pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Program> {
     let mut order = stages.to_vec();
     order.sort_unstable();

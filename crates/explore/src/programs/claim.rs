@@ -258,7 +258,8 @@ exists (1:r0=1)
 ";
 
 impl Claim {
-    /// The promise for a program whose threads run in these stages.
+    /// The promise for a program whose threads are spread over several kernels:
+    /// `stages` has, for each thread, the position of its kernel. Empty means one kernel.
     ///
     /// # Errors
     /// If the claim promises nothing.
@@ -275,8 +276,8 @@ impl Claim {
         self.promise(&stages::in_turn(program, stages), stop)
     }
 
-    /// True if a kernel reads the writes of the kernel before in the program for the models. A
-    /// model without a system scope orders nothing there.
+    /// Whether the model lets a kernel see the writes of the previous kernel. Kernels are
+    /// ordered by operations at system scope, so a model without this scope does not.
     fn orders_kernels(&self) -> bool {
         *self.orders_kernels.get_or_init(|| {
             litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {

@@ -91,22 +91,23 @@ pub struct Verification {
     pub rows: (usize, Vec<RowName>),
     /// The results of seeded faults.
     pub mutants: Option<Mutants>,
-    /// The dimensions of the verification.
+    /// The differences between machines and programs that are explored, and those that are not.
     pub dimensions: Dimensions,
 }
 
-/// The dimensions in which machines and programs differ, explored or not.
+/// The ways in which machines and programs may differ, for a reader of the report: those that
+/// the verification explores, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    /// The explored dimensions.
+    /// What the verification explores, such as `2 banks`.
     pub covered: Vec<String>,
-    /// The dimensions that are not explored.
+    /// What it does not explore, such as `several hosts`.
     pub not_covered: Vec<String>,
 }
 
 impl Dimensions {
-    /// The dimensions of machines within these bounds, with programs in these numbers of
-    /// kernels, hosts and preemptions.
+    /// What is explored by machines within these bounds, and by programs with up to these
+    /// numbers of kernels, hosts and preemptions.
     #[must_use]
     pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {

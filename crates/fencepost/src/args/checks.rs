@@ -75,7 +75,7 @@ pub(crate) struct LitmusArguments {
     /// condition of the test is met, or if all executions end
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
-    /// A table of the same form: 1 if the test is free of races
+    /// A table like that of --expect: 1 if the test is free of races
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect_race_free: Option<PathBuf>,
     /// Print only the summary

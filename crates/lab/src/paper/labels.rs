@@ -7,7 +7,8 @@ use super::files::{Fold, Groups};
 use super::{BASE, FigurePlan, Measure, Metric};
 use crate::results::{Bar, Shape};
 
-/// The place of a bar's value.
+/// The runs whose result a bar shows: one variant and one scenario, on one input or on
+/// several.
 pub(super) struct BarPlace<'a> {
     pub(super) variant: &'a str,
     pub(super) scenario: &'a str,
@@ -38,7 +39,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Adds the value of a matching claim to a plain bar.
+    /// Adds the published value to a bar that is not divided into parts, if a claim of the
+    /// paper gives a value for this bar.
     pub(super) fn publish(&self, plan: &FigurePlan, place: &BarPlace<'_>, bar: &mut Bar) {
         let Some((_, part)) = plan.parts.first().filter(|_| plan.shape == Shape::Bars) else { return };
         let shown = part.placed(&at(place.scenario, place.variant));

@@ -53,7 +53,8 @@ pub struct GraphRequest {
     pub name: String,
     /// The workload's own input, if it is one.
     pub named: Option<&'static NamedInput>,
-    /// The scale of a stand-in.
+    /// The size of a stand-in (a generated graph that replaces the original), as a fraction
+    /// of the original's. `None` for other inputs.
     pub scale: Option<Scale>,
     /// The digest of the file.
     pub digest: Option<String>,

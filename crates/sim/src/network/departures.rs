@@ -20,7 +20,7 @@ impl Departures {
     }
 
     /// The earliest time at which a message may leave for this destination: the
-    /// time of the last departure. May be 0 if that is past.
+    /// time of the last departure. May be 0 if that time is past.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -36,15 +36,15 @@ impl Departures {
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
-    /// The number of destinations at which past ones are removed.
+    /// When the map has this many destinations, those whose time is past are removed.
     prunes_at: usize,
 }
 
-/// The number of destinations that are always kept.
+/// Nothing is removed while the map has fewer destinations than this.
 const KEPT: usize = 64;
 
 impl LastDepartures {
-    /// The time of the last departure for a destination. May be 0 if that is past.
+    /// The time of the last departure for a destination. May be 0 if that time is past.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.prunes_at {

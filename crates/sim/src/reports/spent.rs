@@ -60,15 +60,15 @@ impl Spent {
         Spent { waits: Waits { port: small(waited), ..Waits::default() }, on, since: now }
     }
 
-    /// Changes the activity of the request. The input that changes it has waited in
-    /// queues for `trail`.
+    /// Ends the current activity of the request and begins another, `on`. `trail` is the
+    /// time that the input which causes this change has waited in queues.
     pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits until now, when an input arrived that has waited in queues for
-    /// `trail`. Queue waits are limited to the time of the current activity,
-    /// because the input may have been under way before it began.
+    /// The waits until now, when an input arrives. `trail` is the time that this input
+    /// has waited in queues. At most the time of the current activity is counted as
+    /// queue waits, because the input may have been sent before the activity began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

@@ -117,7 +117,8 @@ proto::symbols! {
     }
 }
 
-/// The row of a step.
+/// One row of the table of steps: the access that a step makes, its memory order, and why
+/// it needs this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRow {
     /// The step.

@@ -16,9 +16,9 @@ use crate::settings::{BadSetting, Setting, Settings};
 /// A program of tasks. A task consists of `WORDS` words and calls one of the
 /// program's functions. It may make more tasks.
 pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
-    /// The name of its kernel.
+    /// The name of the kernel that runs the tasks.
     const NAME: &'static str;
-    /// Its functions, by name.
+    /// The names of the functions that a task may call.
     const FUNCTIONS: &'static [&'static str];
 
     /// The arrays that tasks access, in addition to their own words.
@@ -26,7 +26,8 @@ pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
         Vec::new()
     }
 
-    /// Runs the tasks of the active lanes of `w`. All call `function`.
+    /// Runs one task in each active lane of `w`. All of them call the function with this
+    /// index in `FUNCTIONS`.
     fn run(
         &self,
         w: &Wave,

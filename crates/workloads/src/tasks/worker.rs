@@ -84,7 +84,7 @@ impl TaskCounts {
     }
 }
 
-/// A partial front, open for new tasks.
+/// A task-front that is not full, to which new tasks are added.
 #[derive(Clone, Copy, Debug)]
 struct OpenFront {
     front: u32,
@@ -200,7 +200,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Puts a front into the private queue.
+    /// Puts a task-front into the private queue.
     async fn enter(&mut self, entry: Entry) {
         let capacity = self.queues.private_capacity;
         if self.tail.wrapping_sub(self.head) >= capacity {
@@ -225,7 +225,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         self.head != self.tail
     }
 
-    /// Takes a front from the private queue.
+    /// Takes a task-front from the private queue, the newest or the oldest.
     async fn leave(&mut self, newest: bool) -> Option<Entry> {
         if !self.has_own() {
             return None;
@@ -242,7 +242,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry::unpack(entry))
     }
 
-    /// Gives the oldest fronts to the queues below their thresholds.
+    /// Moves task-fronts to the shared queues that hold fewer than their threshold, the
+    /// oldest ones first: to the device from the work-group's queue, or else from the
+    /// private queue; to the work-group from the private queue.
     async fn share(&mut self) {
         let (group, device) = (self.group, self.queues.device);
         while self.has_own() {
@@ -273,8 +275,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// The next front, or `None` if there is no work and no wavefront can make
-    /// more.
+    /// The next task-front to run, or `None` if there is no work and no wavefront can
+    /// make more.
     pub(super) async fn next(&mut self) -> Option<Entry> {
         let entry = match self.leave(true).await {
             Some(entry) => Some(entry),

@@ -155,7 +155,10 @@ impl Stager<'_, '_, '_> {
         Ok(if alike { self.gather(&first, values) } else { Value::Many(Rc::new(values)) })
     }
 
-    /// The relation of a value.
+    /// Reads a value as a relation. Returns its lower and upper bound.
+    ///
+    /// # Errors
+    /// If the value is no relation.
     pub(super) fn relation(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Rel(bounds) => Ok(bounds),
@@ -170,7 +173,10 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The set of events of a value.
+    /// Reads a value as a set of events. Returns its lower and upper bound.
+    ///
+    /// # Errors
+    /// If the value is no set of events.
     pub(super) fn set(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Set(bounds) => Ok(bounds),
@@ -196,7 +202,8 @@ impl Stager<'_, '_, '_> {
         Bounds { low, high: op(&mut self.graph, a.high) }
     }
 
-    /// `a \ b`: the bounds of `b` change places.
+    /// `a \ b`. The lower bound is that of `a` without the upper bound of `b`, and the upper
+    /// bound is that of `a` without the lower bound of `b`.
     pub(super) fn minus(&mut self, a: Bounds, b: Bounds) -> Bounds {
         let low = self.graph.minus(a.low, b.high);
         Bounds { low, high: self.graph.minus(a.high, b.low) }
