@@ -312,7 +312,7 @@ fn compare(
         if !timed.what.is_empty() && step.text.split(' ').next() != Some(timed.what) {
             let (there, here) = (&step.text, timed.what);
             return Err(format!(
-                "{} is `{there}` when it is explored and `{here}` when it is timed",
+                "{}: the explored run does `{there}`, the timed run does `{here}`",
                 named(trace, *at)
             ));
         }

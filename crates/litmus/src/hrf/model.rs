@@ -121,7 +121,7 @@ impl FromStr for SyncOrder {
     type Err = UnknownName;
     fn from_str(found: &str) -> Result<SyncOrder, UnknownName> {
         let all = [SyncOrder::AnyLocation, SyncOrder::SameLocation];
-        by_name("reading of the synchronization order", found, &all, SyncOrder::name)
+        by_name("rule for the synchronization order", found, &all, SyncOrder::name)
     }
 }
 
