@@ -160,7 +160,7 @@ impl<P: Protocol> Plain<P> {
         victims.into_iter().map(|(way, _)| way).collect()
     }
 
-    /// The moves that must happen eventually. If there are none, the program is over.
+    /// The moves that must happen eventually. An empty list means that the program is over.
     fn musts(&self, state: &State<P>) -> Vec<Step> {
         let mut steps = Vec::new();
         for (thread, (pc, waits, _)) in state.threads.iter().enumerate() {

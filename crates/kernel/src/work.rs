@@ -92,7 +92,7 @@ pub fn charge(class: Class, count: u32) {
     });
 }
 
-/// The charges since the last call, or `None` if there are none.
+/// The charges since the last call, or `None` without charges.
 #[inline]
 pub(crate) fn take() -> Option<Work> {
     METER.with(|meter| {

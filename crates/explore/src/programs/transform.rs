@@ -159,7 +159,7 @@ fn simplify_fences(program: &mut Program) -> bool {
     any
 }
 
-/// Widens accesses and fences of device scope to system scope. False if there are none.
+/// Widens accesses and fences of device scope to system scope. Returns false if nothing changed.
 fn widen(program: &mut Program) -> bool {
     let Some(system) = program.scopes.enclosing(ThreadId(0), Level::System) else { return false };
     let scopes = &program.scopes;
@@ -208,8 +208,8 @@ fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> 
     }
 }
 
-/// Makes the accesses and fences of device scope remote. False if there are none, or if no
-/// narrower synchronization is left to pair with them.
+/// Makes the accesses and fences of device scope remote. Returns false if nothing changed, or
+/// if no narrower synchronization is left to pair with them.
 fn make_remote(program: &mut Program) -> bool {
     let scopes = &program.scopes;
     let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);

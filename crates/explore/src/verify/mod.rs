@@ -101,7 +101,7 @@ pub struct Verification {
 pub struct Dimensions {
     /// What the verification explores, such as `2 banks`.
     pub covered: Vec<String>,
-    /// What it does not explore, such as `several hosts`.
+    /// The dimensions that it does not explore, such as `several hosts`.
     pub not_covered: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ pub(crate) const PAPERS: [(&str, &str); 5] = [
     ("hechtman", include_str!("../../../../claims/hechtman.toml")),
 ];
 
-/// The text of a paper's claims file, or an empty string if there is none.
+/// The text of a paper's claims file, or an empty string for a paper without claims.
 pub(crate) fn claims_text(paper: &str) -> &'static str {
     PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
 }

@@ -51,7 +51,7 @@ pub struct Event {
     pub thread: Option<ThreadId>,
     /// The position of the instruction.
     pub instr: usize,
-    /// The source line, 0 if there is none.
+    /// The source line, or 0 for an unknown place.
     pub line: u32,
     /// The kind.
     pub kind: EventKind,

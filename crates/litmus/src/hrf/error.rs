@@ -12,7 +12,7 @@ pub struct InstrPlace {
     pub thread: ThreadId,
     /// The position in the thread's code.
     pub pc: u16,
-    /// The source line, 0 if there is none.
+    /// The source line, or 0 for an unknown place.
     pub line: u32,
 }
 
