@@ -1,34 +1,35 @@
-//! The boundaries of kernels: which agents make which requests, in which order.
+//! The boundaries of kernels: the order in which the agents (compute units and the command
+//! processor) request the acquires and releases of a kernel's beginning and end.
 //!
-//! A driver makes the requests of one step at once or one after the other. It
-//! begins the next step when all of them are answered.
+//! A driver makes the requests of one step at once or one after the other. It begins the next step
+//! when all of them are answered.
 
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::Agent;
 use crate::request::{ArrayId, Hints, Issuer, KernelId, Op, Order, Request, Scope};
 
-/// A step of the beginning or of the end of a kernel.
+/// A step of the beginning or of the end of a kernel, in which agents make requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
-    /// The command processor acquires for the whole GPU.
+    /// At the beginning: the command processor acquires for the whole GPU.
     BeginMachine,
-    /// Each compute unit acquires.
+    /// At the beginning: each compute unit acquires.
     BeginCus,
-    /// Each compute unit releases.
+    /// At the end: each compute unit releases.
     EndCus,
-    /// The command processor releases to the host, for the whole GPU.
+    /// At the end: the command processor releases to the host, for the whole GPU.
     EndMachine,
 }
 
 impl Boundary {
-    /// The beginning of a kernel.
+    /// The two steps of the beginning of a kernel, in order.
     pub const BEGIN: [Boundary; 2] = [Boundary::BeginMachine, Boundary::BeginCus];
-    /// The end of a kernel.
+    /// The two steps of the end of a kernel, in order.
     pub const END: [Boundary; 2] = [Boundary::EndCus, Boundary::EndMachine];
-    /// The order of every request at a boundary.
+    /// The memory order of every request at the beginning or the end of a kernel.
     pub const ORDER: Order = Order::AcqRel;
 
-    /// The agents that make a request, on a machine with `cus` compute units.
+    /// The agents that make a request in this step, on a machine with `cus` compute units.
     pub fn agents(self, cus: u16) -> impl Iterator<Item = Agent> {
         let cus = match self {
             Boundary::BeginCus | Boundary::EndCus => cus,
@@ -38,8 +39,8 @@ impl Boundary {
         (0..cus).map(Agent::Cu).chain(machine)
     }
 
-    /// The scope of the requests. A machine acquires from the host only if the
-    /// host has written since the last kernel.
+    /// The scope of the requests of this step. The acquire for the whole machine has system scope
+    /// only if the host has written since the last kernel, and device scope otherwise.
     #[must_use]
     pub const fn scope(self, host_has_written: bool) -> Scope {
         match self {
@@ -49,7 +50,7 @@ impl Boundary {
         }
     }
 
-    /// The operation of the requests.
+    /// The operation of the requests of this step: the beginning or the end of `kernel`.
     #[must_use]
     pub const fn op(self, kernel: KernelId) -> Op {
         match self {
@@ -58,7 +59,7 @@ impl Boundary {
         }
     }
 
-    /// The request that each of the agents makes.
+    /// The request that each agent makes in this step.
     #[must_use]
     pub fn request(self, kernel: KernelId, host_has_written: bool) -> Request {
         Request {

@@ -1,28 +1,28 @@
-//! Division by a number that is constant in a run.
+//! Division by a number that does not change in a run.
 
-/// A constant divisor. Divisions are slow, and most divisors are powers of two, so
-/// those shift instead.
+/// A divisor that does not change. Divisions are slow and most divisors are powers of two, so a
+/// division by a power of two is a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Divisor {
     number: u32,
-    /// The logarithm, for a power of two.
+    /// The logarithm of the divisor to base 2, or `None` if the divisor is no power of two.
     shift: Option<u8>,
 }
 
 impl Divisor {
-    /// A divisor. `number` must not be 0.
+    /// The divisor with this value. `number` must not be 0.
     pub(crate) fn new(number: u32) -> Self {
         let shift = number.is_power_of_two().then(|| number.trailing_zeros() as u8);
         Divisor { number, shift }
     }
 
-    /// The number.
+    /// The value of the divisor.
     #[inline]
     pub(crate) fn number(self) -> u32 {
         self.number
     }
 
-    /// The quotient and the remainder.
+    /// The quotient and the remainder of `dividend` by this divisor.
     #[inline]
     pub(crate) fn divide(self, dividend: u64) -> (u64, u64) {
         let number = u64::from(self.number);

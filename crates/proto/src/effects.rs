@@ -1,4 +1,4 @@
-//! The effects of a step outside its controller, for the driver.
+//! The effects of a step outside its controller, which the driver carries out.
 
 use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
 use crate::line::{LineAddr, LineData};
@@ -6,13 +6,13 @@ use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
-/// An effect that the station itself carries out after a step.
+/// An effect of a step that the station itself carries out, not the driver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StationEffect {
     ReplyWaiters(LineAddr, LineData),
     Resume(Slot, Option<LineData>),
     Wake(Key),
-    /// A timer that expires after this number of ticks.
+    /// Arm a timer that expires after this number of ticks.
     Deadline(TimerClass, u32),
 }
 
@@ -20,26 +20,26 @@ pub(crate) enum StationEffect {
 /// step allocates nothing.
 #[derive(Debug)]
 pub struct Effects<M> {
-    /// Messages, in order.
+    /// Messages to send, each with its receiver, in order.
     pub sends: Vec<(NodeId, M)>,
-    /// Answers to requests: `None` if the issuer expects no bytes.
+    /// Answers to requests, by slot. The bytes are `None` if the issuer expects none.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// Operations on memory, in order.
+    /// Operations to send to memory, in order.
     pub memory: Vec<MemoryOp>,
     /// Timers to arm. A timer that already runs keeps its time.
     pub timers: Vec<TimerClass>,
     /// Sets in which the driver must evict a way.
     pub needs: Vec<SetIndex>,
-    /// Ways used by the step, for recency.
+    /// Ways that the step used, for the recency of evictions.
     pub touches: Vec<Way>,
-    /// Counters of the step.
+    /// Counters of the step, for statistics.
     pub uses: Uses,
-    /// The attribution of the time of requests from now on; see [`Effects::spend`].
+    /// Changes in the attribution of a request's time, by slot; see [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
-    /// How often each row fired.
+    /// The number of times that each row fired.
     pub coverage: Coverage,
-    /// The rule that the last input violated, for example the reason of an
-    /// impossible row.
+    /// The reason why the last input was a violation, for example that of an impossible row. `None`
+    /// if there was no violation.
     pub violation: Option<String>,
     pub(crate) inner: Vec<StationEffect>,
 }
@@ -63,7 +63,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Clears everything except the coverage.
+    /// Clears all effects except for the coverage.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -77,7 +77,7 @@ impl<M> Effects<M> {
         self.inner.clear();
     }
 
-    /// Whether there is nothing to carry out.
+    /// Whether the step left no effect to carry out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sends.is_empty()
@@ -95,7 +95,7 @@ impl<M> Effects<M> {
         self.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", node.index));
     }
 
-    /// Sends a message.
+    /// Sends a message to a node.
     #[inline]
     pub fn send<X>(&mut self, to: NodeId, msg: X)
     where
@@ -104,8 +104,8 @@ impl<M> Effects<M> {
         self.sends.push((to, M::wrap(to.kind, msg)));
     }
 
-    /// Drops one written byte of each message and operation on memory from these
-    /// positions on, for a seeded fault.
+    /// Drops one written byte of each message and memory operation of a step, for a seeded fault.
+    /// The step's effects begin at index `sends` of the messages and `memory` of the operations.
     pub(crate) fn forget_bytes(&mut self, (sends, memory): (usize, usize))
     where
         M: Message,

@@ -15,32 +15,32 @@ use std::collections::BTreeMap;
 crate::symbols! {
     /// The rule that selects the chiplet of a page.
     pub enum PagePolicy {
-        /// Consecutive pages on consecutive chiplets.
+        /// Consecutive pages are on consecutive chiplets.
         Interleaved,
-        /// Groups of consecutive pages, one page for each chiplet. A hash of the group's
-        /// number rotates the chiplets of each group.
+        /// Pages form groups of consecutive pages, with one page per chiplet. A hash of the group's
+        /// number rotates the chiplets within the group.
         Hash,
-        /// The chiplet that the driver names at the first touch of the page.
+        /// A page is on the chiplet that the driver names when the page is first touched.
         FirstTouch,
     }
 }
 
-/// The home of a line.
+/// The home of a line: the chiplet and the bank that serve the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Home {
-    /// The chiplet.
+    /// The chiplet of the line's page.
     pub chiplet: u16,
-    /// The bank, counted over all chiplets.
+    /// The number of the bank, counted over all chiplets.
     pub bank: u16,
     /// The number of the line among the lines of that bank, from 0 without gaps.
     pub index: u64,
 }
 
-/// The place of a page.
+/// The place of a page: its chiplet and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     chiplet: u16,
-    /// The number of the page among the pages of that chiplet.
+    /// The number of the page among the pages of its chiplet.
     number: u64,
 }
 
@@ -51,15 +51,15 @@ pub struct Homes {
     banks_per_chiplet: Divisor,
     lines_per_page: Divisor,
     policy: PagePolicy,
-    /// The touched pages, under [`PagePolicy::FirstTouch`].
+    /// The places of the touched pages, by page number. Used only under [`PagePolicy::FirstTouch`].
     pages: BTreeMap<u64, Frame>,
     /// The number of touched pages on each chiplet.
     frames: Vec<u64>,
 }
 
 impl Homes {
-    /// Interleaves lines over the banks of a chiplet, and pages of `lines_per_page`
-    /// lines over chiplets.
+    /// The homes on a machine: interleaves lines over the banks of a chiplet, and pages of
+    /// `lines_per_page` lines over chiplets.
     #[must_use]
     pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
         let chiplets = topology.chiplets.max(1);
@@ -98,8 +98,8 @@ impl Homes {
         });
     }
 
-    /// The chiplet of a line's page under interleaving. An untouched page has this
-    /// chiplet too.
+    /// The chiplet of a line's page under interleaving. Under first touch, an untouched page has
+    /// this chiplet too.
     #[must_use]
     pub fn interleaved_chiplet(&self, line: LineAddr) -> u16 {
         let (page, _) = self.lines_per_page.divide(line.0);
@@ -140,7 +140,7 @@ impl Homes {
         Home { chiplet, bank: chiplet * self.banks_per_chiplet.number() as u16 + within as u16, index }
     }
 
-    /// The bank of a line, over all chiplets.
+    /// The number of the bank that serves a line, counted over all chiplets.
     #[inline]
     #[must_use]
     pub fn bank(&self, line: LineAddr) -> u16 {
@@ -176,7 +176,8 @@ mod tests {
         Homes::new(&topology, lines_per_page).with_policy(policy)
     }
 
-    /// Touches the pages of a stream of lines. A rule selects the chiplet of each.
+    /// Touches the page of each line from 0 to `lines` - 1. The function `rule` selects the chiplet
+    /// of each line's page.
     fn touched(mut homes: Homes, lines: u64, rule: fn(u64) -> u64) -> Homes {
         for line in (0..lines).map(LineAddr) {
             let (page, _) = homes.lines_per_page.divide(line.0);

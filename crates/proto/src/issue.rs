@@ -7,28 +7,27 @@
 use crate::request::Order;
 
 crate::symbols! {
-    /// The rules.
+    /// The issue rules of cores.
     pub enum IssueRule {
         /// One operation at a time.
         InOrder,
-        /// A GPU wavefront: independent accesses overlap. Nothing passes an acquire.
-        /// A release waits for all earlier operations.
+        /// A GPU wavefront: independent accesses overlap. No later operation passes an acquire. A
+        /// release waits for all earlier operations.
         Gpu,
         /// Sequential consistency with a store buffer. Loads wait until it is empty.
         ScWriteBuffer,
         /// Loads pass older stores and read from the core's own buffered stores.
         Tso,
-        /// As `Gpu`, and loads read from the core's own outstanding stores.
+        /// As `Gpu`; in addition, loads read from the core's own outstanding stores.
         Rmo,
     }
 }
 
 impl IssueRule {
-    /// The cores of GPUs: one operation at a time, or overlapping independent
-    /// accesses.
+    /// The issue rules of GPU cores: one operation at a time, or overlapping independent accesses.
     pub const GPUS: &'static [IssueRule] = &[IssueRule::InOrder, IssueRule::Gpu];
 
-    /// Its name in machine files and reports.
+    /// The name of the rule in machine files and reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -42,15 +41,15 @@ impl IssueRule {
 }
 
 crate::symbols! {
-    /// What an operation does to memory.
+    /// The kind of an operation, by its effect on memory.
     pub enum IssueKind {
-        /// Reads.
+        /// The operation reads memory.
         Load,
-        /// Writes.
+        /// The operation writes memory.
         Store,
-        /// Reads and writes.
+        /// The operation reads and writes memory.
         Rmw,
-        /// Orders other operations, without an access.
+        /// The operation orders other operations and accesses no memory.
         Fence,
     }
 }
@@ -62,15 +61,15 @@ pub struct IssueId(pub u32);
 /// The properties of an operation that issue rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IssueOp {
-    /// Its identifier.
+    /// The identifier of the operation.
     pub id: IssueId,
-    /// Its kind.
+    /// The kind of the operation.
     pub kind: IssueKind,
-    /// Its order.
+    /// The memory order of the operation.
     pub order: Order,
-    /// The first byte that it may access.
+    /// The address of the first byte that the operation may access.
     pub first: u64,
-    /// The last byte that it may access.
+    /// The address of the last byte that the operation may access.
     pub last: u64,
 }
 
@@ -90,13 +89,13 @@ impl IssueOp {
         self.overlaps(other) && (self.writes() || other.writes())
     }
 
-    /// Whether it must read values at least as new as those that the older one read.
-    /// This holds behind an atomic access of the same bytes.
+    /// Whether this operation must read values at least as new as those that the `older` operation
+    /// read. This is so if both access the same bytes and one of them is atomic.
     fn is_coherent_after(&self, older: &IssueOp) -> bool {
         self.overlaps(older) && older.order.is_atomic()
     }
 
-    /// Whether it orders all later operations: an acquire, a fence, or a sequentially
+    /// Whether this operation orders all later operations: an acquire, a fence, or a sequentially
     /// consistent access.
     fn blocks_later(&self) -> bool {
         let acquires = self.kind != IssueKind::Store && self.order.acquires();
@@ -111,14 +110,14 @@ impl IssueOp {
 /// The decision about an operation that the driver offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Send it now.
+    /// Send the operation now.
     Send,
     /// Buffer the store: the core continues, and [`Issue::completed`] returns the store
     /// when it must be sent.
     Buffer,
-    /// Read its bytes from this older store.
+    /// Read the bytes of the load from this older store.
     Forward(IssueId),
-    /// Offer it again after a completion.
+    /// Do not send the operation; offer it again after a completion.
     Hold,
 }
 
@@ -126,14 +125,14 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Issue {
     rule: IssueRule,
-    /// Operations that are sent and not completed, in program order.
+    /// Operations that are sent but not complete, in program order.
     sent: Vec<IssueOp>,
     /// Stores in the store buffer, in program order.
     buffered: Vec<IssueOp>,
 }
 
 impl Issue {
-    /// A core without outstanding operations.
+    /// The state of a core without outstanding operations.
     #[must_use]
     pub fn new(rule: IssueRule) -> Self {
         Issue { rule, sent: Vec::new(), buffered: Vec::new() }
@@ -146,7 +145,7 @@ impl Issue {
         self.sent.is_empty() && self.buffered.is_empty()
     }
 
-    /// Offers the next operation in program order.
+    /// Offers the next operation in program order. Returns the decision about it.
     #[inline]
     pub fn offer(&mut self, op: IssueOp) -> Verdict {
         let verdict = self.verdict(&op);
@@ -173,7 +172,8 @@ impl Issue {
         }
     }
 
-    /// `Buffer` for a store behind stores only.
+    /// The verdict `Buffer` for a store if all older outstanding operations are stores, otherwise
+    /// `None`.
     fn buffered_store(&self, op: &IssueOp) -> Option<Verdict> {
         let behind_stores = self.sent.iter().all(|o| o.kind == IssueKind::Store);
         (op.kind == IssueKind::Store && op.order != Order::SeqCst && behind_stores).then_some(Verdict::Buffer)
@@ -186,8 +186,8 @@ impl Issue {
         self.forwarded(op).unwrap_or(Verdict::Send)
     }
 
-    /// The verdict for a load that overlaps an older store. The youngest such store
-    /// forwards all the bytes, or the load waits.
+    /// The verdict for a load that overlaps an older store: the youngest such store forwards all
+    /// the bytes, or the load waits. `None` leaves the decision to the caller.
     fn forwarded(&self, op: &IssueOp) -> Option<Verdict> {
         if op.kind != IssueKind::Load || op.order.acquires() {
             let older = self.buffered.iter().rev().chain(self.sent.iter().rev());
@@ -200,9 +200,9 @@ impl Issue {
         Some(if covers { Verdict::Forward(store.id) } else { Verdict::Hold })
     }
 
-    /// The verdict of a GPU core. Independent accesses overlap. Nothing passes an
-    /// acquire. No load passes an atomic access of the same bytes. A release, a fence
-    /// and a sequentially consistent access wait for all earlier operations.
+    /// The verdict of a GPU core. Independent accesses overlap. No later operation passes an
+    /// acquire. No load passes an atomic access of the same bytes. A release, a fence and a
+    /// sequentially consistent access wait for all earlier operations.
     fn relaxed(&self, op: &IssueOp) -> Verdict {
         let waits_for_all = op.kind == IssueKind::Fence
             || op.order == Order::SeqCst
@@ -248,7 +248,7 @@ mod tests {
     fn each_rule_allows_the_overlaps_of_its_model() {
         let (x, y) = (0, 8);
         let cases = [
-            // rule, earlier, later, verdict
+            // Each entry: rule, earlier operation, later operation, verdict about the later one.
             (IssueRule::InOrder, op(0, Load, Plain, x), op(1, Load, Plain, y), Verdict::Hold),
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Plain, y), Verdict::Send),
             (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Store, Plain, x), Verdict::Hold),

@@ -7,30 +7,30 @@ use crate::node::NodeId;
 use crate::parts::Indexing;
 use crate::topology::{CacheShape, MemoryLevel, Per, Topology};
 
-/// The controllers above that a controller serves.
+/// The controllers of the level above that a controller serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Serves {
-    /// All controllers, for the lines whose home it is.
+    /// All controllers of the level above, for the lines whose home is this controller.
     Home,
-    /// The controllers of its own compute unit, chiplet or host, for all lines.
+    /// The controllers of this controller's own compute unit, chiplet or host, for all lines.
     Own,
 }
 
 /// A kind of controller, with its level in a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its name in reports: `L1`.
+    /// The name of the kind in reports, for example `L1`.
     pub name: &'static str,
-    /// The level, by its name in machines: `l1`.
+    /// The level of the kind, by its name in machines, for example `l1`.
     pub level: &'static str,
-    /// The part of the machine that each has such controllers: one for a compute unit
-    /// or host, one or more for a chiplet or the machine.
+    /// The part of the machine that has its own controllers of this kind: one controller for a
+    /// compute unit or host, one or more for a chiplet or the machine.
     pub per: Per,
-    /// Whether the level must have lines.
+    /// Whether the level must have lines (be a cache).
     pub has_lines: bool,
-    /// The level below, which serves its misses.
+    /// The name of the level below, which serves the kind's misses; `None` for memory.
     pub over: Option<&'static str>,
-    /// The controllers above that it serves.
+    /// The controllers of the level above that a controller of this kind serves.
     pub serves: Serves,
 }
 
@@ -41,14 +41,14 @@ impl Kind {
         Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
     }
 
-    /// A kind that keeps no lines. If the machine does not declare its level, there
-    /// is one controller for each `per`, with its own place on the network.
+    /// A kind that keeps no lines. If the machine does not declare its level, each part `per` of
+    /// the machine has one such controller, with its own place on the network.
     #[must_use]
     pub const fn port(name: &'static str, level: &'static str, per: Per) -> Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
     }
 
-    /// The same kind, with `level` as the next one towards memory.
+    /// The same kind, with `level` as the next level towards memory.
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
@@ -60,7 +60,7 @@ impl Kind {
         Kind { serves: Serves::Own, ..self }
     }
 
-    /// The controllers that the kind expects at its level, for messages.
+    /// The controllers that the kind expects at its level, in words for error messages.
     fn expected(&self) -> String {
         let noun = if self.has_lines { "cache" } else { "controller" };
         match self.per {
@@ -72,14 +72,14 @@ impl Kind {
     }
 }
 
-/// A level whose places on the network another level shares.
+/// A level at whose places on the network another level is too.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Beside {
-    /// Its name.
+    /// The name of the level.
     pub name: String,
-    /// The number of its controllers.
+    /// The number of the level's controllers.
     pub count: u16,
-    /// Whether they keep lines.
+    /// Whether the level's controllers keep lines.
     pub has_lines: bool,
 }
 
@@ -88,19 +88,20 @@ pub struct Beside {
 pub struct KindLevel {
     /// The name of the level.
     pub name: String,
-    /// The part of the machine that has `banks` controllers each.
+    /// The part of the machine (compute unit, chiplet, host or whole) that has its own controllers
+    /// of this level.
     pub per: Per,
     /// The number of controllers on the machine.
     pub count: u16,
-    /// The lines of each controller, or [`CacheShape::NONE`].
+    /// The shape of each controller's array of lines, or [`CacheShape::NONE`].
     pub array: CacheShape,
-    /// Bytes of a line.
+    /// The size of a line in bytes.
     pub line_bytes: u16,
-    /// The kind below, or `None` for memory.
+    /// The kind of controller below, or `None` for memory.
     pub below: Option<u8>,
-    /// The level whose places on the network it shares, if any.
+    /// The level whose places on the network this level shares, if any.
     pub beside: Option<Beside>,
-    /// The controllers above that it serves.
+    /// The controllers of the level above that each controller serves.
     pub serves: Serves,
     banks: Divisor,
 }
@@ -122,7 +123,7 @@ impl KindLevel {
         }
     }
 
-    /// The number of a line from which its set follows.
+    /// The rule that numbers the lines of a controller. The set of a line follows from its number.
     pub(crate) fn indexing(&self) -> Indexing {
         match (self.per, self.serves) {
             (Per::Cu | Per::Host, _) => Indexing::Line,
@@ -135,13 +136,13 @@ impl KindLevel {
 /// The levels of a machine, by the kinds of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Levels {
-    /// Compute units.
+    /// The number of compute units.
     pub cus: u16,
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u16,
-    /// Chiplets. Each has the same number of compute units.
+    /// The number of chiplets. Each chiplet has the same number of compute units.
     pub chiplets: u16,
-    /// Bytes of a line.
+    /// The size of a line in bytes.
     pub line_bytes: u16,
     kinds: Vec<KindLevel>,
 }
@@ -171,7 +172,7 @@ impl Levels {
         kinds.flat_map(|(kind, level)| (0..level.count).map(move |index| NodeId { kind, index }))
     }
 
-    /// The controllers that serve a node, of the kind below it.
+    /// The controllers of the kind below a node that may serve the node's lines.
     pub fn all_below(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + use<> {
         let below = self.of(node.kind).below.map(|kind| {
             let level = self.of(kind);
@@ -186,7 +187,7 @@ impl Levels {
         below.into_iter().flatten()
     }
 
-    /// The controller of a kind that serves a line for a node.
+    /// The controller of `kind` that serves a line for a node above it.
     #[inline]
     #[must_use]
     pub fn server(&self, kind: u8, node: NodeId, line: LineAddr, homes: &Homes) -> NodeId {
@@ -200,7 +201,7 @@ impl Levels {
         NodeId { kind, index: group * level.banks.number() as u16 + bank as u16 }
     }
 
-    /// The number of the compute unit, chiplet or host that a node belongs to.
+    /// The number of the compute unit, chiplet or host (as `per` says) that a node belongs to.
     fn group(&self, per: Per, node: NodeId) -> u16 {
         let level = self.of(node.kind);
         let own = node.index / level.banks.number() as u16;
@@ -213,8 +214,8 @@ impl Levels {
 }
 
 impl Topology {
-    /// A machine of the same size with the levels of a protocol. A kind of shared
-    /// caches gets the shape of `l2`, any other kind that of `l1`.
+    /// A machine of the same size with the levels of a protocol. A kind of shared caches gets the
+    /// shape of `l2`, and any other kind that of `l1`.
     #[must_use]
     pub fn of_kinds(&self, kinds: &[Kind]) -> Topology {
         let like = |name: &str| self.level(name).map(|level| (level.array, level.count));
@@ -316,7 +317,8 @@ mod tests {
         Kind::port("Manager", "manager", Per::Machine),
     ];
 
-    /// Two chiplets of two compute units; banks on each: two of L2, four of L3.
+    /// Two chiplets of two compute units each. Each chiplet has two banks of L2 and four banks of
+    /// L3.
     fn machine() -> Topology {
         let array = CacheShape {
             sets: 1,

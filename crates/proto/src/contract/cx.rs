@@ -15,15 +15,16 @@ use crate::table::{Change, Mutation, Row, RowLookup, Table};
 /// The constants of a run, which all steps share.
 #[derive(Debug)]
 pub struct World<'a, P: Protocol> {
-    /// Immutable parameters of the protocol.
+    /// Parameters of the protocol, which do not change in a run.
     pub params: &'a P::Params,
-    /// The levels of the machine.
+    /// The levels of the machine, matched with the kinds of controller of the protocol.
     pub levels: &'a Levels,
-    /// The home of each line.
+    /// The map from each line to its home: the chiplet and the bank that serve the line.
     pub homes: &'a Homes,
     /// The arrays that each kernel of the program uses.
     pub kernels: &'a [Vec<ArrayUse>],
-    /// A seeded fault, which a test of the verifier sets.
+    /// A seeded fault (one changed row or plan), which a test of the verifier sets. `None` runs the
+    /// protocol as written.
     pub mutation: Option<Mutation>,
 }
 
@@ -37,12 +38,12 @@ impl<P: Protocol> Copy for World<'_, P> {}
 /// The context of a step: its view of the run, and its effects.
 #[derive(Debug)]
 pub struct Cx<'a, P: Protocol> {
-    /// The constants of the run.
+    /// The constants of the run, which all steps share.
     pub world: World<'a, P>,
-    /// This controller.
+    /// The identity of the controller that takes this step.
     pub me: NodeId,
-    /// The index of the request's current step in its plan. The station keeps it
-    /// with the request while the request is parked.
+    /// The index of the current step in the plan of the request. The station keeps the index with
+    /// the request while the request is parked.
     pub stage: u8,
     /// The effects of this step.
     pub fx: &'a mut Effects<P::Msg>,
@@ -50,14 +51,15 @@ pub struct Cx<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> Cx<'a, P> {
-    /// The level of this controller.
+    /// The level of the machine at which this controller is.
     #[inline]
     #[must_use]
     pub fn level(&self) -> &'a KindLevel {
         self.world.levels.of(self.me.kind)
     }
 
-    /// The controller below that serves a line, or this one if memory is below.
+    /// The controller of the level below that serves a line, or this controller itself if only
+    /// memory is below.
     #[inline]
     #[must_use]
     pub fn below(&self, line: LineAddr) -> NodeId {
@@ -67,16 +69,16 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// Whether an input waits for a way of the set. It has priority over later
-    /// inputs that take a way there or pin a line that could be evicted.
+    /// Whether a parked input waits for a way of the set. Such an input has priority over later
+    /// inputs that take a way of the set or pin a line that could be evicted.
     #[inline]
     #[must_use]
     pub fn has_way_waiter(&self, set: SetIndex) -> bool {
         self.parked.contains_key(&Key::Way(set))
     }
 
-    /// Reports an action without the request, message or bytes that it needs: its
-    /// row is at an event that does not carry them. The input counts as impossible.
+    /// Reports that an action lacks the request, message or bytes that it needs, because its row is
+    /// at an event that does not carry them. The input counts as impossible.
     #[cold]
     pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
         self.impossible(&format!(
@@ -95,13 +97,14 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// Reports the input as impossible, in the middle of a step.
+    /// Reports the current input as impossible for the reason `why`, in the middle of a step.
     #[cold]
     pub fn impossible(&mut self, why: &str) {
         self.fx.violate::<P>(self.me, why);
     }
 
-    /// Looks a row up, counts its use, and applies a seeded fault of that row.
+    /// Looks up the row of a state and an event, counts the use of the row, and applies a seeded
+    /// fault of that row.
     #[inline]
     pub fn row<T: Table>(&mut self, state: T::State, event: T::Event) -> RowLookup<T::State, T::Action> {
         let index = state.index() * T::Event::ALL.len() + event.index();
@@ -113,7 +116,8 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// The step of a request's plan at a stage, with a seeded fault of that plan.
+    /// The step at index `stage` of a request's plan, after the seeded fault of that plan, if any.
+    /// `None` behind the last step.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
         match self.world.mutation {

@@ -5,9 +5,9 @@ use crate::issue::IssueRule;
 /// The order in which messages between two nodes may arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channels {
-    /// In the order in which they were sent, for each pair of nodes.
+    /// Messages arrive in the order in which they were sent, for each pair of nodes.
     Fifo,
-    /// In any order.
+    /// Messages may arrive in any order.
     Unordered,
 }
 
@@ -16,18 +16,18 @@ pub enum Channels {
 pub struct Claim {
     /// The name of the memory model in `fencepost litmus`.
     pub model: &'static str,
-    /// The cores for which the promise holds.
+    /// The issue rules of cores (in order, GPU, TSO, ...) for which the promise holds.
     pub cores: &'static [IssueRule],
-    /// The mapping of the model's operations to requests.
+    /// The mapping of the memory model's operations to requests, in words.
     pub mapping: &'static str,
 }
 
-/// What a program must specify where work-groups share data.
+/// What a program must specify for accesses to data that work-groups share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
-    /// A scope that includes both sides. A narrower one orders nothing.
+    /// A scope that includes both work-groups. A narrower scope orders nothing between them.
     Scoped,
-    /// A scope that includes both sides, or a remote operation.
+    /// A scope that includes both work-groups, or a remote operation.
     Remote,
     /// Nothing: atomics are correct at any scope.
     Unscoped,
@@ -36,26 +36,27 @@ pub enum Sharing {
 /// The description of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// Its name on the command line.
+    /// The name of the protocol on the command line.
     pub name: &'static str,
-    /// The idea, in one line.
+    /// The idea of the protocol, in one line.
     pub summary: &'static str,
-    /// The paper and the sections that it follows.
+    /// The paper that the protocol follows, with the sections.
     pub source: &'static str,
-    /// The memory models that it promises.
+    /// The memory models that the protocol promises.
     pub claims: &'static [Claim],
-    /// The order of messages that it needs.
+    /// The order of message arrival that the protocol needs from the network.
     pub channels: Channels,
-    /// What programs must specify where work-groups share data.
+    /// What programs must specify for accesses to data that work-groups share.
     pub sharing: Sharing,
-    /// The equivalent mutants, as texts. Each line holds the name of a seeded
-    /// fault, ` # `, and the reason why no program can detect it. A `*` in a name
-    /// stands for any text.
+    /// The equivalent mutants (seeded faults that no program can detect), as texts. Each line of a
+    /// text holds the name of a seeded fault, ` # `, and the reason why no program can detect the
+    /// fault. A `*` in a name stands for any text.
     pub equivalent: &'static [&'static str],
 }
 
 impl Info {
-    /// The names of the equivalent mutants, each with its reason.
+    /// The names of the equivalent mutants, each with the reason why no program can detect the
+    /// mutant.
     pub fn equivalents(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         self.equivalent.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(" # "))
     }

@@ -1,17 +1,17 @@
-//! Operations on memory, and their replies.
+//! Operations of controllers on memory, and the replies of memory.
 
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::{NodeId, Slot};
 use crate::request::Rmw;
 
-/// An operation on memory.
+/// An operation that a controller sends to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryOp {
-    /// The line.
+    /// The line that the operation accesses.
     pub line: LineAddr,
-    /// The access.
+    /// The kind of access, with its bytes.
     pub access: MemoryAccess,
-    /// The reply echoes it.
+    /// The sender's context, which the reply carries back unchanged.
     pub tag: MemoryTag,
 }
 
@@ -22,24 +22,25 @@ pub enum MemoryAccess {
     Read,
     /// Write the masked bytes.
     Write {
-        /// Which bytes.
+        /// The bytes of the line to write.
         mask: ByteMask,
-        /// The bytes.
+        /// The new values of these bytes, at their offsets in the line.
         data: LineData,
     },
-    /// Read-modify-write the masked words in memory.
+    /// Read-modify-write the masked words in memory, and reply with the old bytes.
     Rmw {
-        /// The function.
+        /// The function that computes each new word.
         rmw: Rmw,
-        /// Which bytes.
+        /// The bytes of the words to update.
         mask: ByteMask,
-        /// The operands.
+        /// The operands of the function, at the offsets of their words.
         data: LineData,
     },
 }
 
 impl MemoryAccess {
-    /// Performs the access on a line. Returns the bytes of the reply.
+    /// Performs the access on the bytes of a line. Returns the bytes for the reply of memory: the
+    /// line as read, or the old bytes.
     #[inline]
     pub fn perform(&self, line: &mut LineData) -> LineData {
         match self {
@@ -53,21 +54,22 @@ impl MemoryAccess {
     }
 }
 
-/// The context that a controller needs when memory replies.
+/// The context that a controller needs when memory replies to its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryTag {
-    /// The node on whose behalf the operation is.
+    /// The node on whose behalf the operation is made, for example the cache that waits for the
+    /// answer.
     pub node: NodeId,
-    /// A number with a meaning of the controller's choice.
+    /// A number whose meaning the sending controller chooses, for example the slot of a request.
     pub slot: Slot,
-    /// Another such number.
+    /// A second number whose meaning the sending controller chooses.
     pub note: u8,
 }
 
-/// A reply of memory.
+/// A reply of memory to the controller that sent the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryReply {
-    /// The operation.
+    /// The operation that memory has performed.
     pub op: MemoryOp,
     /// The line as read, or the old bytes of a read-modify-write.
     pub data: LineData,

@@ -4,46 +4,47 @@ use crate::line::LineAddr;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// A message.
+/// A message from one controller to another, with the properties that drivers use.
 pub trait Message: Clone + Eq + Hash + Debug {
-    /// Its name, for charts and statistics.
+    /// The name of the message, for charts and statistics.
     fn name(&self) -> &'static str;
-    /// The bytes after the header, on a machine with lines of `line_bytes`.
+    /// The number of bytes after the header of the message, on a machine with lines of
+    /// `line_bytes`.
     fn payload_bytes(&self, line_bytes: u32) -> u32;
-    /// The line that it concerns, if any.
+    /// The line that the message concerns, if any.
     fn line(&self) -> Option<LineAddr>;
-    /// Whether it requests a line from the receiver. Such a message counts as a
-    /// hit or a miss.
+    /// Whether the message requests a line from the receiver. Such a message counts as a hit or a
+    /// miss.
     fn is_access(&self) -> bool;
-    /// Whether it stays behind a parked message of the same sender for the same
-    /// line. A message that a parked access may need returns false: flushed bytes
-    /// of a line under recall, for example.
+    /// Whether the message stays behind a parked message of the same sender for the same line. A
+    /// message that a parked access may need returns false: flushed bytes of a line under recall,
+    /// for example.
     fn keeps_order(&self) -> bool {
         self.is_access()
     }
-    /// Drops the first of the written bytes that it carries, for a seeded fault.
-    /// Returns false if it carries none.
+    /// Drops the first of the written bytes that the message carries, for a seeded fault. Returns
+    /// false if the message carries no written bytes.
     fn forget_byte(&mut self) -> bool {
         false
     }
-    /// Shortens the relative times that it carries by `elapsed` ticks ([`aged`]),
-    /// because time has passed while it was in flight or parked. `elapsed` is
-    /// negative if the receiver's clock is behind the sender's.
+    /// Shortens the relative times that the message carries by `elapsed` ticks ([`aged`]), because
+    /// time has passed while the message was in flight or parked. `elapsed` is negative if the
+    /// receiver's clock is behind the sender's.
     fn age(&mut self, elapsed: i32) {
         let _ = elapsed;
     }
-    /// Visits every logical time in it; see [`super::Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the message; see [`super::Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
 }
 
-/// A logical time, such as a timestamp. Events advance it, clocks do not.
+/// A logical time, such as a timestamp. Events of the protocol advance it; clocks do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u32);
 
-/// The rest of a relative time, such as a lease of `ticks`, after `elapsed` ticks.
-/// An expired time stays expired.
+/// The remainder of a relative time, such as a lease of `ticks`, after `elapsed` ticks. An expired
+/// time stays expired.
 #[inline]
 #[must_use]
 pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
@@ -53,11 +54,10 @@ pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
     }
 }
 
-/// The message enumeration of a protocol, with a variant that carries an `M`. If
-/// several kinds of controller receive an `M`, the kind of the receiver selects the
-/// variant.
+/// Conversion of a message of type `M` into the message enumeration of a protocol. If several kinds
+/// of controller receive an `M`, the kind of the receiver selects the variant.
 pub trait Wrap<M>: Sized {
-    /// The message for a controller of a kind.
+    /// The message as the variant for a receiving controller of this kind.
     fn wrap(kind: u8, msg: M) -> Self;
 }
 
@@ -68,7 +68,7 @@ impl<M, All: From<M>> Wrap<M> for All {
     }
 }
 
-/// The messages of a controller that receives none.
+/// The message type of a controller that receives no messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoMessage {}
 

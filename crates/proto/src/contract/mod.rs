@@ -29,26 +29,26 @@ use core::hash::Hash;
 /// An input of a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
-    /// A request, new or presented again.
+    /// A request of an agent, new or presented again after a wait.
     Request(RequestInput<'a>),
-    /// A message.
+    /// A message from another controller arrives.
     Message {
-        /// The sender.
+        /// The controller that sent the message.
         from: NodeId,
-        /// The message.
+        /// The message itself.
         msg: &'a M,
     },
     /// A reply of memory. Memory serves the operations that one controller sends
     /// for one line in the order in which it sent them.
     Memory(&'a MemoryReply),
-    /// The driver evicts this way.
+    /// The driver evicts the line in this way.
     Evict(Way),
     /// A timer that the controller armed has expired.
     Timer(TimerClass),
-    /// Clock ticks since the last tick input: at least one. Controllers keep times
-    /// relative to now; see [`Message::age`].
+    /// Time passes: the number of clock ticks since the last tick input, at least one. Controllers
+    /// keep times relative to now; see [`Message::age`].
     Tick {
-        /// The number of ticks.
+        /// The number of ticks since the last tick input.
         elapsed: u32,
     },
 }
@@ -56,31 +56,32 @@ pub enum Input<'a, M> {
 /// A request that is presented to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestInput<'a> {
-    /// The slot that identifies it.
+    /// The slot that identifies the request.
     pub slot: Slot,
-    /// The request.
+    /// The request itself.
     pub req: &'a Request,
-    /// The bytes that came with [`crate::Effects::resume_with`]; zero before.
+    /// The bytes that came with [`crate::Effects::resume_with`]; all zero before that call.
     pub data: &'a LineData,
 }
 
-/// The result of a step for its input.
+/// The result of a step for its input: complete, waiting, or impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
     /// The input is complete.
     Done,
-    /// The fill of the line that is under way answers the request.
+    /// The request waits: the fill of this line, which is under way, will answer it.
     Wait(LineAddr),
-    /// The input is presented again when this key is woken.
+    /// The input is parked and presented again when this key is woken.
     Stall(Key),
-    /// The input is presented again when a way of this set is free.
+    /// The input is parked and presented again when a way of this set is free.
     NeedWay(SetIndex),
-    /// The input is impossible by the table, for this reason.
+    /// The table of the protocol rules the input out, for this reason.
     Impossible(&'static str),
 }
 
 impl Disposition {
-    /// `None` for `Done`: the request goes on with the next step of its plan.
+    /// This disposition, but `None` for `Done`: the request then goes on with the next step of its
+    /// plan.
     #[inline]
     #[must_use]
     pub fn unless_done(self) -> Option<Disposition> {
@@ -88,33 +89,33 @@ impl Disposition {
     }
 }
 
-/// A line in a controller, for charts, invariants and tests.
+/// A view of one line in a controller, for charts, invariants and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineView {
-    /// The address.
+    /// The address of the line.
     pub line: LineAddr,
-    /// The name of its state.
+    /// The name of the line's state.
     pub state: &'static str,
-    /// Whether its state owns the bytes, so that dirty ones may stay.
+    /// Whether the line's state owns the bytes, so that dirty bytes may stay in the controller.
     pub owns: bool,
-    /// The valid bytes.
+    /// The valid bytes of the line.
     pub valid: ByteMask,
-    /// The dirty bytes.
+    /// The dirty bytes of the line.
     pub dirty: ByteMask,
-    /// The bytes.
+    /// The values of the line's bytes.
     pub data: LineData,
 }
 
-/// A pure state machine.
+/// A controller of a protocol: a pure state machine that changes only in its steps.
 pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// The messages that it receives.
+    /// The messages that the controller receives.
     type Msg: Message;
-    /// Runs before the first input. A controller can arm its first timer here.
+    /// Runs before the first input of the controller. The controller can arm its first timer here.
     fn start(&mut self, cx: &mut Cx<'_, P>) {
         let _ = cx;
     }
-    /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible`
-    /// without a change of the stage has changed nothing.
+    /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
+    /// controller unchanged, unless it has advanced the stage of the request's plan.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a plain load at once. `Some` requires that the load's step
     /// does nothing else: it looks the line up, fires one row, reads the line and touches
@@ -130,13 +131,13 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// The lines that it holds.
+    /// Appends a view of every line that the controller holds to `out`.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
     }
-    /// Whether nothing is under way.
+    /// Whether the controller has no operation under way.
     fn is_quiet(&self) -> bool;
-    /// Brings equivalent states into one form.
+    /// Brings the controller into one canonical form, so that equivalent states become equal.
     fn canonicalize(&mut self) {}
     /// Shortens the relative times in the tag of an operation on memory, because time
     /// has passed while the operation or its reply was in flight; see
@@ -144,7 +145,7 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
         let _ = (tag, elapsed);
     }
-    /// Visits every logical time in it; see [`Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the controller; see [`Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
@@ -153,27 +154,27 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 /// A load of bytes in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The key of its plan.
+    /// The key that selects the plan of the load.
     pub key: PlanKey,
-    /// The line.
+    /// The line that the load reads.
     pub line: LineAddr,
     /// The requested bytes.
     pub mask: ByteMask,
 }
 
-/// A line that answers a load; see [`Controller::hit`].
+/// A present line that answers a load; see [`Controller::hit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit<'a> {
-    /// Its way.
+    /// The way that holds the line.
     pub way: Way,
-    /// The row of the load.
+    /// The row of the table that the load fires.
     pub row: RowId,
     /// The bytes of the line.
     pub bytes: &'a [u8],
 }
 
 impl Hit<'_> {
-    /// The statistics of the step that a hit replaces.
+    /// The counters of the step that a hit replaces.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -204,20 +205,20 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time));
 }
 
-/// A protocol.
+/// A protocol: its controllers, messages, parameters, tables and description.
 pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
-    /// A controller of any kind.
+    /// A controller of any kind of the protocol.
     type Node: Node<Self>;
-    /// A message to any kind.
+    /// A message to a controller of any kind.
     type Msg: Message;
-    /// Its parameters, which are constant in a run.
+    /// The parameters of the protocol, which are constant in a run.
     type Params: Clone + Eq + Hash + Debug;
-    /// Its description.
+    /// The description of the protocol.
     const INFO: Info;
-    /// Its kinds of controller. [`NodeId::kind`] is an index of this list.
+    /// The kinds of controller of the protocol. [`NodeId::kind`] is an index of this list.
     const KINDS: &'static [Kind];
-    /// Whether it reads the clock. If so, a tick with the elapsed time precedes
-    /// every other input.
+    /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
+    /// other input.
     const CLOCKED: bool = false;
     /// If set, an exploration rebases its logical times. Then a state must mean the
     /// same when all times in it, of controllers and messages, become later by the
@@ -226,31 +227,30 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// bits: those wrap around as in hardware.
     const REBASED: Option<u32> = None;
 
-    /// The settings that a machine file may give.
+    /// The settings of the protocol that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
 
-    /// The parameters for a machine.
+    /// The parameters of the protocol for a machine.
     ///
     /// # Errors
-    /// A sentence that names the property of the machine that the protocol does not
-    /// support.
+    /// A sentence that names the property of the machine that the protocol does not support.
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// A controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
     /// The controller that an agent's requests enter. Different operations may enter
     /// different controllers. All lines of one operation enter the same one.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
-    /// Its tables.
+    /// The tables of the protocol.
     fn tables() -> Vec<TableView>;
-    /// Its plans.
+    /// The plans of the protocol: the steps of each operation.
     fn plans() -> Vec<PlansView>;
 }
 
 /// The identity of a row, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId {
-    /// The table.
+    /// The table that contains the row.
     pub table: TableId,
-    /// The row in it.
+    /// The index of the row in its table.
     pub row: u16,
 }
