@@ -1,11 +1,11 @@
 //! The vocabulary and the contract of Fencepost.
 //!
-//! This crate holds what protocols, drivers and checkers share: addresses, lines and
-//! byte masks, requests with order and scope, tables as data, the contract of a
-//! controller, the station that all drivers run, and parts of controllers.
+//! This crate holds what protocols, drivers and checkers share: addresses, lines and byte masks,
+//! requests with order and scope, tables as data, the contract of a controller, the station (a
+//! controller with its parked inputs) that all drivers run, and parts of controllers.
 //!
-//! **Use it** to write a protocol or a driver. It does **not** hold time, energy, or
-//! anything of a single protocol.
+//! **Use it** to write a protocol or a driver. It does **not** hold time, energy, or anything of a
+//! single protocol.
 
 mod boundary;
 mod clone_in_place;

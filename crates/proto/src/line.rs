@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// The size of the largest line. A [`LineData`] always has this size. On a machine
-/// with shorter lines, its tail is zero.
+/// The size in bytes of the largest line. A [`LineData`] always has this size. On a machine with
+/// shorter lines, the bytes behind the line are zero.
 pub const LINE_BYTES_MAX: usize = 128;
 
 /// A byte address in the flat address space.
@@ -19,10 +19,10 @@ pub struct LineAddr(pub u64);
 pub struct ByteMask(pub u128);
 
 impl ByteMask {
-    /// No byte.
+    /// The empty mask, which selects no byte.
     pub const NONE: ByteMask = ByteMask(0);
 
-    /// `count` bytes from `offset`.
+    /// The mask of `count` bytes from `offset` on.
     ///
     /// # Panics
     /// If the range leaves the largest line.
@@ -36,70 +36,70 @@ impl ByteMask {
         ByteMask((u128::MAX >> (LINE_BYTES_MAX - count)) << offset)
     }
 
-    /// All bytes of a line of `line_bytes`.
+    /// The mask of all bytes of a line of `line_bytes` bytes.
     #[inline]
     #[must_use]
     pub fn full(line_bytes: usize) -> Self {
         Self::range(0, line_bytes)
     }
 
-    /// Whether no byte is selected.
+    /// Whether this mask selects no byte.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all bytes of `other` are selected here too.
+    /// Whether this mask selects every byte that `other` selects.
     #[inline]
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Whether any byte is in both.
+    /// Whether any byte is in both masks.
     #[inline]
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The bytes in either mask.
+    /// The mask of the bytes that are in this mask, in `other`, or in both.
     #[inline]
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         ByteMask(self.0 | other.0)
     }
 
-    /// The bytes here that are not in `other`.
+    /// The mask of the bytes that are in this mask and not in `other`.
     #[inline]
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         ByteMask(self.0 & !other.0)
     }
 
-    /// The bytes in both masks.
+    /// The mask of the bytes that are in both masks.
     #[inline]
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         ByteMask(self.0 & other.0)
     }
 
-    /// The number of bytes.
+    /// The number of bytes that this mask selects.
     #[inline]
     #[must_use]
     pub fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Removes the first byte. Returns false if there is none.
+    /// Removes the lowest selected byte from the mask. Returns false if the mask is empty.
     pub fn forget_first(&mut self) -> bool {
         let Some(first) = self.first() else { return false };
         *self = self.minus(ByteMask::range(first, 1));
         true
     }
 
-    /// The lowest selected byte, if any.
+    /// The position of the lowest selected byte, or `None` if the mask is empty.
     #[inline]
     #[must_use]
     pub fn first(self) -> Option<usize> {
@@ -128,7 +128,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The number of bytes.
+    /// The number of bytes of this width.
     #[inline]
     #[must_use]
     pub const fn bytes(self) -> usize {
@@ -148,7 +148,8 @@ impl Default for LineData {
     }
 }
 
-/// For each of the 256 masks of eight bytes, the 64-bit mask that selects them.
+/// Table from a mask of eight bytes to the 64-bit mask that selects these bytes. The mask of eight
+/// bytes is the index.
 static SPREAD: [u64; 256] = {
     let mut table = [0u64; 256];
     let mut mask = 0;
@@ -165,8 +166,8 @@ static SPREAD: [u64; 256] = {
     table
 };
 
-/// Copies into `to` the bytes of `from` that `mask` selects. Slices may be shorter
-/// than the largest line. Bytes beyond the last full eight of either are not copied.
+/// Copies into `to` the bytes of `from` that `mask` selects. The slices may be shorter than the
+/// largest line. Bytes behind the last full group of eight of either slice are not copied.
 #[inline]
 pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
     let reach = to.len().min(from.len()) / 8 * 8;
@@ -194,7 +195,7 @@ impl LineData {
         copy_masked(&mut self.0, &from.0, mask);
     }
 
-    /// These bytes where `mask` selects them, zero elsewhere.
+    /// A copy of these bytes in which every byte that `mask` does not select is zero.
     #[inline]
     #[must_use]
     pub fn masked(&self, mask: ByteMask) -> LineData {
@@ -203,7 +204,7 @@ impl LineData {
         out
     }
 
-    /// The little-endian scalar at `offset`.
+    /// The little-endian scalar of this width at byte `offset`.
     #[inline]
     #[must_use]
     pub fn read(&self, offset: usize, width: Width) -> u64 {
@@ -213,7 +214,7 @@ impl LineData {
         u64::from_le_bytes(bytes)
     }
 
-    /// Writes the low bytes of `value` at `offset`.
+    /// Writes the low bytes of `value`, as many as `width` says, at byte `offset`.
     #[inline]
     pub fn write(&mut self, offset: usize, width: Width, value: u64) {
         let n = width.bytes();

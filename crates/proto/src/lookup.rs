@@ -5,7 +5,8 @@ use core::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// A map from small keys. Its internal order is not visible: [`Lookup::iter`] sorts.
+/// A hash map from small keys. The internal order of entries is not visible: [`Lookup::iter`]
+/// sorts.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup<K, V> {
     entries: FxHashMap<K, V>,
@@ -56,7 +57,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         if self.entries.is_empty() { None } else { self.entries.get_mut(key) }
     }
 
-    /// Inserts a value. A previous value of the key is dropped.
+    /// Inserts a value. Drops a previous value of the key.
     #[inline]
     pub(crate) fn insert(&mut self, key: K, value: V) {
         self.entries.insert(key, value);
@@ -87,7 +88,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
 }
 
 impl<K: Copy + Ord + Hash, V: Default> Lookup<K, V> {
-    /// The value of a key. A missing key gets the default value.
+    /// The value of a key. Inserts the default value if the key is missing.
     #[inline]
     pub(crate) fn or_default(&mut self, key: K) -> &mut V {
         self.entries.entry(key).or_default()

@@ -3,21 +3,21 @@
 /// A controller of the machine: its kind within the protocol, and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId {
-    /// The index of its kind in [`crate::Protocol::KINDS`].
+    /// The index of the controller's kind in [`crate::Protocol::KINDS`].
     pub kind: u8,
-    /// The index within that kind.
+    /// The index of the controller within its kind.
     pub index: u16,
 }
 
-/// The identifier of a request that the driver holds. Slots are bounded and recycled.
+/// The identifier of a request that the driver holds. Slots are bounded in number and recycled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// A set of a cache array.
+/// The number of a set of a cache array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SetIndex(pub u32);
 
-/// A way of a cache array, counted over all sets.
+/// The number of a way of a cache array, counted over all sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Way(pub u32);
 
@@ -26,45 +26,45 @@ pub struct Way(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u8);
 
-/// The event that a parked input waits for.
+/// The event that a parked input waits for, used as the key of its wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
-    /// A change of this line.
+    /// The state of this line changes.
     Line(crate::LineAddr),
-    /// An answer for this request.
+    /// An answer for the request in this slot arrives.
     Slot(Slot),
-    /// A free way of this set.
+    /// A way of this set becomes free.
     Way(SetIndex),
-    /// A free miss register.
+    /// A miss register becomes free.
     Miss,
-    /// A free entry of the store buffer.
+    /// An entry of the store buffer becomes free.
     StoreBuffer,
     /// An event that the protocol defines.
     Other(u32),
 }
 
 crate::symbols! {
-    /// The purpose of a timer. The driver knows its duration, unless the protocol
-    /// gives it.
+    /// The purpose of a timer. The driver knows the timer's duration, unless the protocol gives the
+    /// duration.
     pub enum TimerClass {
-        /// The next entry may leave a buffer.
+        /// Drain timer: when it expires, the next entry may leave a buffer.
         Drain,
-        /// The next epoch begins.
+        /// Epoch timer: when it expires, the next epoch begins.
         Epoch,
-        /// A lease expires. The protocol gives the duration.
+        /// Lease timer: when it expires, a lease ends. The protocol gives the duration.
         Lease,
     }
 }
 
 impl TimerClass {
-    /// Whether it runs forever. Such a timer does not keep a machine busy: a program
-    /// can end while it runs. A request that waits for it is not stuck.
+    /// Whether the timer restarts forever. Such a timer does not keep a machine busy: a program can
+    /// end while it runs. A request that waits for such a timer is not stuck.
     #[must_use]
     pub const fn is_periodic(self) -> bool {
         matches!(self, TimerClass::Epoch)
     }
 
-    /// Whether the protocol gives its duration. The default is one tick.
+    /// Whether the protocol gives the timer's duration. If it gives none, the duration is one tick.
     #[must_use]
     pub const fn is_timed(self) -> bool {
         matches!(self, TimerClass::Lease)
@@ -74,18 +74,18 @@ impl TimerClass {
 /// An issuer of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
-    /// A compute unit.
+    /// The compute unit with this number.
     Cu(u16),
-    /// The command processor, which launches kernels. If a protocol has no
-    /// controller for it, it shares the entry of a compute unit.
+    /// The command processor, which launches kernels. If a protocol has no controller for the
+    /// command processor, it shares the entry of a compute unit.
     CommandProcessor,
-    /// A host.
+    /// The host with this number.
     Host(u16),
 }
 
 impl Agent {
-    /// The controller that its requests enter, if each compute unit has one of kind
-    /// `cu` and each host one of kind `host`. The command processor shares that of
+    /// The controller that the agent's requests enter, if each compute unit has a controller of
+    /// kind `cu` and each host one of kind `host`. The command processor enters the controller of
     /// the first compute unit.
     #[inline]
     #[must_use]

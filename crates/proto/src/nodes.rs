@@ -36,7 +36,7 @@ macro_rules! protocol_nodes {
         $( $carried:ty => $first:ident $(| $other:ident)* ),+ $(,)?
     ) => {
         $crate::protocol_nodes! { @nodes $protocol : $( $kind ( $controller $(, $msg)? ) ),+ }
-        /// The kinds by number.
+        /// The position of each kind of controller in the list of kinds.
         enum Number { $( $kind ),+ }
         $(
             impl $crate::Wrap<$carried> for Msg {

@@ -83,7 +83,8 @@ fn table(out: &mut String, table: &TableView) {
     }
 }
 
-/// A line of the table of plans: the orders and levels of an operation with one plan.
+/// A line of the table of plans on a protocol's page: one plan of an operation, and the orders and
+/// levels that have this plan.
 #[derive(PartialEq)]
 struct PlanLine<'a> {
     orders: Vec<Order>,
@@ -91,8 +92,7 @@ struct PlanLine<'a> {
     steps: &'a [&'static str],
 }
 
-/// The lines of one operation with these hints. Orders and levels with equal plans
-/// form one line.
+/// The lines for one operation with these hints. Orders and levels with equal plans share one line.
 fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> {
     let mut lines: Vec<PlanLine<'_>> = Vec::new();
     for &order in Order::ALL {
@@ -116,8 +116,8 @@ fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> 
     lines
 }
 
-/// The lines of one operation, each with the name of the operation. A hint without
-/// effect has no lines.
+/// The lines of one operation, each with the operation's name. A hint that changes no plan has no
+/// lines.
 fn plan_lines(view: &PlansView, op: OpClass) -> Vec<(String, PlanLine<'_>)> {
     let lines_of = |remote, commutative| lines_with(view, op, Hints { remote, commutative });
     let (none, remote) = (lines_of(false, false), lines_of(true, false));
@@ -153,7 +153,7 @@ fn names<T: Symbol>(members: &[T], all: &[T]) -> String {
     members.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Replaces the text between the two markers of a page.
+/// Replaces the text between the two markers of a page by `generated`.
 ///
 /// # Errors
 /// If the page lacks a marker.

@@ -1,12 +1,12 @@
-//! Counters of acks.
+//! Counters of outstanding acks.
 
 use super::small_map::SmallMap;
 use crate::contract::{Cx, Disposition, Protocol, Wrap};
 use crate::node::{Key, NodeId, Slot};
 
-/// Outstanding writes in two classes, so that a flush waits for earlier writes and not
-/// for later ones. A write carries the parity of its class, and its ack echoes the
-/// parity. The counters are bounded, and no flush starves.
+/// Outstanding writes, counted in two classes, so that a flush waits for earlier writes and not for
+/// later ones. Each write carries the parity (the bit that names its class), and the write's ack
+/// echoes the parity. The counters are bounded, and no flush starves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckParity {
     counts: [u32; 2],
@@ -31,14 +31,16 @@ impl AckParity {
         true
     }
 
-    /// Whether writes from before the last turn are outstanding.
+    /// Whether writes of the older class are outstanding: writes from before the last call of
+    /// `turn`.
     #[inline]
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.counts[usize::from(!self.parity)] > 0
     }
 
-    /// Counts later writes in the other class. Call it only if nothing is closing.
+    /// Counts writes from now on in the other class. Call it only if the older class has no
+    /// outstanding write.
     pub fn turn(&mut self) {
         debug_assert!(!self.is_closing(), "a turn while writes before the last one are outstanding");
         self.parity = !self.parity;
@@ -51,7 +53,7 @@ impl AckParity {
         self.counts == [0, 0]
     }
 
-    /// Brings idle counters into one form.
+    /// Resets the parity if no write is outstanding, so that all idle counters are equal.
     pub fn canonicalize(&mut self) {
         if self.is_idle() {
             self.parity = false;
@@ -64,7 +66,7 @@ pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
     (0..count).filter(move |&index| index != me.index).map(move |index| NodeId { kind: me.kind, index })
 }
 
-/// The acks that each request still waits for, by slot.
+/// The number of acks that each request still waits for, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
     left: SmallMap<Slot, u32>,
@@ -78,8 +80,8 @@ impl AckCounts {
         }
     }
 
-    /// Counts an ack. Returns whether it was the last one, or `None` if none was
-    /// expected.
+    /// Counts an ack for the request of `slot`. Returns whether it was the last ack, or `None` if
+    /// the request expected none.
     #[must_use]
     pub fn acked(&mut self, slot: Slot) -> Option<bool> {
         let left = self.left.get_mut(slot)?;
@@ -91,9 +93,8 @@ impl AckCounts {
         Some(last)
     }
 
-    /// Sends a message for a request to each of these nodes. The request goes on with
-    /// the next step of its plan when all nodes have answered. Returns `None` if there
-    /// are no nodes.
+    /// Sends a message on behalf of a request to each of these nodes. The request goes on with the
+    /// next step of its plan when all nodes have answered. Returns `None` if there are no nodes.
     pub fn tell<P: Protocol<Msg: Wrap<M>>, M>(
         &mut self,
         slot: Slot,
@@ -112,7 +113,8 @@ impl AckCounts {
         Some(Disposition::Stall(Key::Slot(slot)))
     }
 
-    /// Counts the answer of a node. Returns false if none was expected.
+    /// Counts the answer of a node to the request of `slot`. Returns false if the request expected
+    /// no answer.
     pub fn answered<P: Protocol>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> bool {
         let last = self.acked(slot);
         if last == Some(true) {

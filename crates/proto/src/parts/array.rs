@@ -16,47 +16,49 @@ use core::hash::Hash;
 /// its first use.
 const EMPTY: u64 = 0;
 
-/// The tag of a line.
+/// The tag that stands for a line in an entry.
 #[inline]
 fn tag_of(line: LineAddr) -> u64 {
     line.0.wrapping_add(1)
 }
 
-/// The line of a tag.
+/// The line that a tag stands for, or `None` for the tag of an empty way.
 #[inline]
 fn line_of(tag: u64) -> Option<LineAddr> {
     tag.checked_sub(1).map(LineAddr)
 }
 
-/// The fingerprint of a tag in one byte: zero for an empty way, odd for a line.
+/// The fingerprint of a tag, one byte: zero for an empty way, an odd number for a line.
 #[inline]
 fn print_of(tag: u64) -> u8 {
     if tag == EMPTY { 0 } else { (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 | 1 }
 }
 
-/// Padding behind the last way of a set. No tag has this fingerprint.
+/// The fingerprint of the padding behind the last way of a set. No tag has this fingerprint.
 const NO_PRINT: u8 = 2;
 
-/// The alignment of each set's fingerprints, of which eight are compared at once.
+/// The alignment of the fingerprints of each set. A lookup compares this number of fingerprints at
+/// once.
 const PRINTS_AT_ONCE: usize = 8;
 
-/// The number of a line from which its set follows.
+/// The rule that numbers lines for the choice of their set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The line's address, for a cache of all lines.
+    /// The number is the line's address: for a cache of all lines.
     Line,
-    /// The line's address divided by the number of banks.
+    /// The number is the line's address divided by the number of banks.
     Banks(Divisor),
-    /// The line's number on its chiplet divided by the number of banks, for a bank that
-    /// serves the lines of its chiplet only.
+    /// The number is the line's number on its chiplet divided by the number of banks: for a bank
+    /// that serves only the lines of its chiplet.
     Home(Divisor),
 }
 
-/// A set-associative array of lines. A lookup reads one byte for each way, and the entry of a
-/// way whose fingerprint matches. The type suits arrays of two lines and of megabytes.
+/// A set-associative array of lines. A lookup reads one byte (the fingerprint) for each way of the
+/// set, and the full entry only for a way with a matching fingerprint. The type suits arrays from
+/// two lines to megabytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CacheArray<S> {
-    /// The fingerprints of tags, one byte for each way.
+    /// The fingerprints of the tags, one byte for each way.
     prints: Vec<u8>,
     entries: Vec<Entry>,
     states: Vec<S>,
@@ -66,7 +68,7 @@ pub struct CacheArray<S> {
     ways: Divisor,
     sets: Divisor,
     indexing: Indexing,
-    /// The number of fingerprints of a set, with padding.
+    /// The number of fingerprints stored for each set, including padding.
     prints_per_set: u32,
     line_bytes: u32,
 }
@@ -85,7 +87,7 @@ const TAG: usize = 0;
 const VALID: usize = 1;
 const DIRTY: usize = 2;
 
-/// The tag of a way.
+/// The tag in an entry.
 #[inline]
 fn tag_in(entry: &Entry) -> u64 {
     entry[TAG] as u64
@@ -117,7 +119,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         }
     }
 
-    /// The set of a line.
+    /// The set that a line belongs to.
     #[inline]
     #[must_use]
     pub fn set(&self, line: LineAddr, homes: &Homes) -> SetIndex {
@@ -135,7 +137,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         first..first + self.ways.number() as usize
     }
 
-    /// The first way of a set that holds `tag`.
+    /// The first way of `set` that holds `tag`.
     #[inline]
     fn way_of(&self, set: SetIndex, tag: u64) -> Option<Way> {
         const ONES: u64 = 0x0101_0101_0101_0101;
@@ -166,7 +168,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.way_of(self.set(line, homes), tag_of(line))
     }
 
-    /// The set of a line, and its way if it is present.
+    /// The place of a line: its set, and its way if the line is present.
     #[inline]
     #[must_use]
     pub fn place(&self, line: LineAddr, homes: &Homes) -> Place {
@@ -197,7 +199,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.entries[way][TAG] = u128::from(tag);
     }
 
-    /// Inserts a line without valid bytes into a free way.
+    /// Inserts a line into a free way, without valid bytes.
     pub fn insert(&mut self, way: Way, line: LineAddr, state: S) {
         let i = way.0 as usize;
         debug_assert_eq!(tag_in(&self.entries[i]), EMPTY, "the way is taken");
@@ -206,7 +208,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         (self.entries[i][VALID], self.entries[i][DIRTY]) = (0, 0);
     }
 
-    /// Removes a line and its bytes.
+    /// Removes the line of a way and its bytes. The way gets the state `absent`.
     pub fn remove(&mut self, way: Way, absent: S) {
         let i = way.0 as usize;
         self.states[i] = absent;
@@ -221,40 +223,40 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.entries.get(way.0 as usize).and_then(|entry| line_of(tag_in(entry)))
     }
 
-    /// The state of a way.
+    /// The state of the line in a way.
     #[inline]
     #[must_use]
     pub fn state(&self, way: Way) -> S {
         self.states[way.0 as usize]
     }
 
-    /// Changes the state of a way.
+    /// Changes the state of the line in a way.
     #[inline]
     pub fn set_state(&mut self, way: Way, state: S) {
         self.states[way.0 as usize] = state;
     }
 
-    /// The valid bytes.
+    /// The mask of the valid bytes of a way.
     #[inline]
     #[must_use]
     pub fn valid(&self, way: Way) -> ByteMask {
         ByteMask(self.entries[way.0 as usize][VALID])
     }
 
-    /// The dirty bytes.
+    /// The mask of the dirty bytes of a way.
     #[inline]
     #[must_use]
     pub fn dirty(&self, way: Way) -> ByteMask {
         ByteMask(self.entries[way.0 as usize][DIRTY])
     }
 
-    /// Marks all bytes as clean.
+    /// Marks all bytes of a way as clean.
     #[inline]
     pub fn clean(&mut self, way: Way) {
         self.entries[way.0 as usize][DIRTY] = 0;
     }
 
-    /// Invalidates the clean bytes.
+    /// Invalidates the clean bytes of a way.
     pub fn keep_dirty(&mut self, way: Way) {
         let entry = &mut self.entries[way.0 as usize];
         entry[VALID] = entry[DIRTY];
@@ -273,7 +275,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         &mut self.bytes[way.0 as usize * n..][..n]
     }
 
-    /// The bytes of a way.
+    /// A copy of the bytes of a way.
     #[inline]
     #[must_use]
     pub fn read(&self, way: Way) -> LineData {
@@ -283,8 +285,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         data
     }
 
-    /// Writes the masked bytes. They become valid and dirty. Returns whether the line
-    /// was clean before.
+    /// Writes the masked bytes of a way, which become valid and dirty. Returns whether the line was
+    /// clean before.
     #[inline]
     pub fn write(&mut self, way: Way, data: &LineData, mask: ByteMask) -> bool {
         copy_masked(self.bytes_mut(way), &data.0, mask);
@@ -295,15 +297,15 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         was_clean
     }
 
-    /// Writes the masked bytes. They become valid. The dirty mask does not change.
+    /// Writes the masked bytes of a way, which become valid. The dirty mask does not change.
     #[inline]
     pub fn write_clean(&mut self, way: Way, data: &LineData, mask: ByteMask) {
         copy_masked(self.bytes_mut(way), &data.0, mask);
         self.entries[way.0 as usize][VALID] |= mask.0;
     }
 
-    /// Fills the bytes that are not valid. Bytes written while the fill was under way
-    /// are newer than the fill, dirty or not.
+    /// Fills the bytes of a way that are not valid. The valid bytes stay: they were written while
+    /// the fill was under way, so they are newer than the fill, even if they are clean again.
     #[inline]
     pub fn fill(&mut self, way: Way, data: &LineData) {
         let full = ByteMask::full(self.line_bytes as usize);
@@ -311,12 +313,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.write_clean(way, data, missing);
     }
 
-    /// The occupied ways from `start` on.
+    /// The occupied ways from `start` on, over all sets.
     pub fn occupied(&self, start: Way) -> impl Iterator<Item = Way> + '_ {
         core::iter::successors(self.next_occupied(start), |way| self.next_occupied(Way(way.0 + 1)))
     }
 
-    /// The first occupied way from `start` on.
+    /// The first occupied way from `start` on, over all sets.
     #[must_use]
     pub fn next_occupied(&self, start: Way) -> Option<Way> {
         let (set, within) = self.ways.divide(u64::from(start.0));
@@ -334,7 +336,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         None
     }
 
-    /// The first way from `start` on that holds dirty bytes.
+    /// The first way from `start` on, over all sets, that holds dirty bytes.
     #[must_use]
     pub fn next_dirty(&self, start: Way) -> Option<Way> {
         let start = start.0 as usize;
@@ -350,8 +352,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         ways.filter(|(_, entry)| tag_in(entry) != EMPTY).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The ways of a set with a state that `accepts` accepts. It must not accept the
-    /// state of an absent line.
+    /// The ways of a set whose state `accepts` accepts. The function must not accept the state of
+    /// an absent line.
     #[inline]
     pub fn in_set_where(&self, set: SetIndex, accepts: impl Fn(S) -> bool) -> impl Iterator<Item = Way> {
         let range = self.range(set);
@@ -360,12 +362,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
     }
 
-    /// The victims of a set: the ways in state `settled`, all with the same rank.
+    /// Appends the victims of a set to `out`: the ways in state `settled`, all with the same rank.
     pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
     }
 
-    /// The views of all lines, with the names of their states.
+    /// Appends the views of all lines to `out`, with the names of their states.
     pub fn views<T: Table<State = S>>(&self, out: &mut Vec<LineView>)
     where
         S: Symbol,

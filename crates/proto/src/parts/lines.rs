@@ -1,4 +1,4 @@
-//! Controllers with lines that follow a table.
+//! Controllers whose lines follow a table.
 
 use super::array::CacheArray;
 use crate::contract::{Cx, Disposition, Hit, Load, Protocol, RowId};
@@ -9,25 +9,25 @@ use crate::symbols::Symbol as _;
 use crate::table::{After, Row, Table};
 use crate::uses::Cause;
 
-/// The states of a table.
+/// The state type of a table.
 pub type StateOf<T> = <T as Table>::State;
-/// The events of a table.
+/// The event type of a table.
 pub type EventOf<T> = <T as Table>::Event;
 
 /// The place of an event: a line, its set, and its way if the line is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line.
+    /// The line of the event.
     pub line: LineAddr,
-    /// Its set.
+    /// The set of the line.
     pub set: SetIndex,
-    /// Its way.
+    /// The way of the line, or `None` if the line is absent.
     pub way: Option<Way>,
 }
 
-/// The line that answers a load, if its row only does `reply` ([`Hit`]). This looks up
-/// the row of the stored state, so a table must have the same row for this event on a
-/// dirty line. A line without all requested bytes is no hit.
+/// The line that answers a load, if the only action of the load's row is `reply` ([`Hit`]). The
+/// function looks up the row of the stored state, so a table must have the same row for this event
+/// on a dirty line. A line without all requested bytes is no hit.
 #[inline]
 #[must_use]
 pub fn hit<'a, T: Table>(
@@ -56,18 +56,19 @@ pub fn hit<'a, T: Table>(
 /// implements the classification and the actions. The trait looks rows up and carries
 /// them out.
 pub trait Lines<P: Protocol> {
-    /// The table.
+    /// The table that the lines follow.
     type Table: Table;
-    /// The operand of an event.
+    /// The operand of an event: the request, message or bytes that its actions need.
     type Operand<'a>: Copy;
-    /// The state of an absent line.
+    /// The state of a line that is not in the array.
     const ABSENT: StateOf<Self::Table>;
 
-    /// The array.
+    /// The array that holds the lines.
     fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
 
-    /// The state and the event of the table for an event of a line. A table can have
-    /// rows of their own for a dirty line and for a line without the requested bytes.
+    /// The state and the event under which the table has the row for an event of a line. They can
+    /// differ from the stored state and the given event: a table can have separate rows for a dirty
+    /// line and for a line without the requested bytes.
     fn classify(
         &self,
         place: Place,
@@ -75,7 +76,7 @@ pub trait Lines<P: Protocol> {
         operand: Self::Operand<'_>,
     ) -> (StateOf<Self::Table>, EventOf<Self::Table>);
 
-    /// Performs one action.
+    /// Performs one action of a row.
     fn act(
         &mut self,
         action: <Self::Table as Table>::Action,
@@ -111,7 +112,7 @@ pub trait Lines<P: Protocol> {
         }
     }
 
-    /// Carries out an event for every line that `selects` selects, way by way.
+    /// Carries out an event for every line that `selects` accepts, in the order of the ways.
     fn event_of_all(
         &mut self,
         mut selects: impl FnMut(LineAddr, StateOf<Self::Table>) -> bool,
@@ -153,8 +154,8 @@ pub trait Lines<P: Protocol> {
         disposition
     }
 
-    /// Looks the row of a classified event up and carries it out. A line that leaves
-    /// [`Lines::ABSENT`] takes a free way. The caller ensures that one exists.
+    /// Looks up the row of a classified event and carries it out. A line that leaves the state
+    /// [`Lines::ABSENT`] takes a free way. The caller ensures that the set has a free way.
     #[inline]
     fn transition(
         &mut self,

@@ -4,11 +4,11 @@ use core::fmt::Debug;
 use core::hash::Hash;
 use smallvec::SmallVec;
 
-/// A map that seldom has more than a few entries. It allocates only for more than two.
-/// Maps with equal contents are equal.
+/// A map that seldom has more than a few entries. Up to two entries need no allocation. Maps with
+/// equal contents are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SmallMap<K, V = ()> {
-    /// In the order of their keys.
+    /// The entries, in the order of their keys.
     entries: SmallVec<[(K, V); 2]>,
 }
 
@@ -19,7 +19,7 @@ impl<K, V> Default for SmallMap<K, V> {
 }
 
 impl<K: Copy + Ord, V> SmallMap<K, V> {
-    /// Whether it has no entry.
+    /// Whether the map has no entry.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -34,14 +34,14 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         }
     }
 
-    /// The value of a key.
+    /// The value of a key, for changes.
     #[must_use]
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let at = self.place(key).ok()?;
         Some(&mut self.entries[at].1)
     }
 
-    /// Inserts a value. A previous value of the key is dropped.
+    /// Inserts a value. Drops a previous value of the key.
     pub fn insert(&mut self, key: K, value: V) {
         match self.place(key) {
             Ok(at) => self.entries[at].1 = value,
@@ -49,7 +49,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         }
     }
 
-    /// Removes a value.
+    /// Removes a key. Returns its value, if there was one.
     pub fn remove(&mut self, key: K) -> Option<V> {
         self.place(key).ok().map(|at| self.entries.remove(at).1)
     }

@@ -1,8 +1,8 @@
-//! The FIFO of dirty lines, with flush markers.
+//! The store buffer: a FIFO of dirty lines, with flush markers.
 //!
-//! A flush takes many steps. It puts a marker behind the queued lines. The buffer drains
-//! entry by entry, and other wavefronts store behind the marker. When the marker reaches
-//! the head, the flush waits only for the acks of earlier writes.
+//! A flush takes many steps. It puts a marker behind the queued lines. The buffer drains entry by
+//! entry, and other wavefronts store behind the marker. When the marker reaches the head, the flush
+//! waits only for the acks of earlier writes.
 
 use super::acks::AckParity;
 use crate::contract::{Cx, Protocol};
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// A waiter for a flush: a request of this compute unit, or another requester of the
 /// protocol, for example a remote cache or a bank.
 pub trait FlushWaiter<P: Protocol>: Copy + Eq + Hash + Debug + From<Slot> + 'static {
-    /// Completes the flush: resumes the request, or answers the requester. Returns the
+    /// Completes the flush: resumes the waiting request, or answers the requester. Returns the
     /// waiter if the controller itself must act for it.
     fn flushed(self, cx: &mut Cx<'_, P>) -> Option<Self>;
 }
@@ -34,23 +34,24 @@ enum Entry<W> {
     Flush(W),
 }
 
-/// The result of a pop of the buffer.
+/// The result of a removal from the head of the store buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Popped {
     /// The dirty bytes of this line must be written out now.
     Line(LineAddr),
-    /// The head is a line that is not ready, or a marker behind an unfinished flush.
+    /// Nothing can leave now: the head is a line that is not ready, or the marker of a flush behind
+    /// an unfinished flush.
     Blocked,
     /// The buffer is empty.
     Empty,
 }
 
-/// The store buffer of one cache. `W` identifies waiters for a flush.
+/// The store buffer of one cache. The type `W` identifies the waiters for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct StoreBuffer<W = Slot> {
     fifo: VecDeque<Entry<W>>,
     lines: u32,
-    /// The outstanding writes.
+    /// The writes that have left the buffer and are not yet acknowledged.
     pub acks: AckParity,
     closing: Vec<W>,
 }
@@ -71,21 +72,22 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         self.lines
     }
 
-    /// Whether a flush requires entries to leave, independent of the write policy.
+    /// Whether the buffer has a flush marker, so that entries must leave under any write policy.
     #[inline]
     #[must_use]
     pub fn has_flush(&self) -> bool {
         self.fifo.len() as u32 > self.lines
     }
 
-    /// Whether a flush is at the head and waits for an earlier one.
+    /// Whether the marker of a flush is at the head and waits for an earlier flush.
     #[inline]
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         !self.closing.is_empty() && matches!(self.fifo.front(), Some(Entry::Flush(_)))
     }
 
-    /// The line at the head. `None` if the head is a flush marker or the buffer is empty.
+    /// The line at the head of the buffer. `None` if the head is a flush marker or the buffer is
+    /// empty.
     #[inline]
     #[must_use]
     pub fn next_line(&self) -> Option<LineAddr> {
@@ -101,7 +103,7 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         self.lines += 1;
     }
 
-    /// Removes a line that was evicted or written out of order.
+    /// Removes a line from any position, because it was evicted or written out of order.
     pub fn remove(&mut self, line: LineAddr) {
         if let Some(at) = self.fifo.iter().position(|e| *e == Entry::Line(line)) {
             self.fifo.remove(at);
@@ -109,7 +111,7 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Begins a flush for `waiter`. Returns true if it is already complete.
+    /// Begins a flush for `waiter`. Returns true if the flush is already complete.
     #[must_use]
     pub fn flush(&mut self, waiter: W) -> bool {
         if self.fifo.is_empty() && self.acks.is_idle() {
@@ -119,8 +121,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         false
     }
 
-    /// Begins a flush of only the lines that `is_own` selects. The other lines move
-    /// behind it, unless an earlier flush waits for them. Returns true if it is already
+    /// Begins a flush of only the lines that `is_own` selects. The other lines move behind the
+    /// flush, unless an earlier flush waits for them. Returns true if the flush is already
     /// complete.
     #[must_use]
     pub fn flush_of(&mut self, waiter: W, is_own: impl Fn(LineAddr) -> bool) -> bool {
@@ -137,13 +139,14 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         false
     }
 
-    /// Removes the oldest line. First processes markers at the head, and appends the
+    /// Removes the oldest line. Before that, processes the markers at the head, and appends the
     /// waiters of completed flushes to `finished`.
     pub fn pop(&mut self, finished: &mut Vec<W>) -> Popped {
         self.pop_if(finished, |_| true)
     }
 
-    /// The same, but a line that is not ready blocks the buffer.
+    /// Removes the oldest line as `pop` does, but a line for which `ready` is false blocks the
+    /// buffer.
     pub fn pop_if(&mut self, finished: &mut Vec<W>, ready: impl Fn(LineAddr) -> bool) -> Popped {
         loop {
             match self.fifo.front() {
@@ -167,8 +170,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Counts an ack. Appends the waiters of completed flushes to `finished`. Returns
-    /// false if no write of that parity was outstanding.
+    /// Counts an ack. Appends the waiters of flushes that it completes to `finished`. Returns false
+    /// if no write of that parity was outstanding.
     #[must_use]
     pub fn acked(&mut self, parity: bool, finished: &mut Vec<W>) -> bool {
         let expected = self.acks.acked(parity);
@@ -189,7 +192,7 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
     }
 
-    /// Brings equivalent buffers into one form.
+    /// Brings the buffer into one canonical form, so that equivalent buffers become equal.
     pub fn canonicalize(&mut self) {
         self.acks.canonicalize();
     }
