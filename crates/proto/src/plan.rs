@@ -1,7 +1,7 @@
 //! Plans as data: the sequence of steps of an operation.
 //!
-//! A plan has parts: the release, the access, the acquire, and the answer. Each part
-//! is a `const fn` of the [`PlanKey`]. [`crate::plans`] evaluates all plans at compile
+//! A plan is composed of the release, the access, the acquire, and the answer, in this order. Each
+//! of the four is a `const fn` of the [`PlanKey`]. [`crate::plans`] evaluates all plans at compile
 //! time, so a run only looks up a slice.
 
 use crate::request::{Hints, Level, Op, Order, Request};
@@ -28,12 +28,12 @@ crate::symbols! {
     }
 }
 
-/// The reach of a release or an acquire.
+/// The caches and agents that a release or an acquire reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
-    /// The work-items of one compute unit.
+    /// Only the work-items of one compute unit.
     Group,
-    /// The GPU.
+    /// The whole GPU.
     Device,
     /// The GPU and the host.
     System,
@@ -44,31 +44,32 @@ pub enum Reach {
 pub struct PlanKey {
     /// The kind of operation.
     pub op: OpClass,
-    /// Its order.
+    /// The memory order of the operation.
     pub order: Order,
-    /// The level of its scope.
+    /// The level of the operation's scope.
     pub level: Level,
-    /// Whether it is a remote operation.
+    /// Whether the operation is a remote operation, which synchronizes with narrower scopes
+    /// elsewhere.
     pub remote: bool,
-    /// Whether it may be reordered with other commutative updates of its word.
+    /// Whether the operation may be reordered with other commutative updates of the same word.
     pub commutative: bool,
 }
 
-/// The number of combinations of hints.
+/// The number of combinations of the two hints `remote` and `commutative`.
 const HINTS: usize = 4;
 
 impl PlanKey {
-    /// The number of keys.
+    /// The number of different keys.
     pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
 
-    /// The key of a request.
+    /// The key that selects the plan of a request.
     #[inline]
     #[must_use]
     pub fn of(req: &Request) -> Self {
         PlanKey::new(req.op, req.order, req.scope.level, req.hints)
     }
 
-    /// The key of an operation.
+    /// The key of an operation with this order, scope level and hints.
     #[inline]
     #[must_use]
     pub const fn new(op: Op, order: Order, level: Level, hints: Hints) -> Self {
@@ -85,7 +86,7 @@ impl PlanKey {
         PlanKey { op, order, level, remote, commutative }
     }
 
-    /// The key of an ordinary load.
+    /// The key of an ordinary (not atomic) load.
     pub const PLAIN_LOAD: PlanKey = PlanKey {
         op: OpClass::Load,
         order: Order::Plain,
@@ -94,13 +95,13 @@ impl PlanKey {
         commutative: false,
     };
 
-    /// Its hints.
+    /// The hints of the key.
     #[must_use]
     pub const fn hints(self) -> Hints {
         Hints { remote: self.remote, commutative: self.commutative }
     }
 
-    /// The key with a number below [`PlanKey::COUNT`].
+    /// The key with this number, which must be below [`PlanKey::COUNT`].
     #[must_use]
     pub const fn nth(number: usize) -> Self {
         let (rest, hints) = (number / HINTS, number % HINTS);
@@ -110,7 +111,7 @@ impl PlanKey {
         PlanKey { op, order, level, remote: hints & 1 != 0, commutative: hints & 2 != 0 }
     }
 
-    /// Its number: the inverse of [`PlanKey::nth`].
+    /// The number of the key: the inverse of [`PlanKey::nth`].
     #[inline]
     #[must_use]
     pub const fn number(self) -> usize {
@@ -119,7 +120,7 @@ impl PlanKey {
         (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
     }
 
-    /// All keys, by number.
+    /// All keys, in the order of their numbers.
     #[inline]
     pub fn all() -> impl Iterator<Item = PlanKey> {
         static ALL: [PlanKey; PlanKey::COUNT] = {
@@ -134,19 +135,20 @@ impl PlanKey {
         ALL.iter().copied()
     }
 
-    /// Whether it is an access that is not atomic.
+    /// Whether the operation is an access that is not atomic.
     #[must_use]
     pub const fn is_plain(self) -> bool {
         matches!(self.order, Order::Plain) && self.is_access()
     }
 
-    /// Whether it reads or writes a line.
+    /// Whether the operation reads or writes a line.
     #[must_use]
     pub const fn is_access(self) -> bool {
         !matches!(self.op, OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd)
     }
 
-    /// The reach of its scope. The boundary of a kernel reaches at least the device.
+    /// The reach of the operation's scope. The beginning or end of a kernel reaches at least the
+    /// device.
     #[must_use]
     pub const fn reach(self) -> Reach {
         let is_kernel = matches!(self.op, OpClass::KernelBegin | OpClass::KernelEnd);
@@ -158,7 +160,7 @@ impl PlanKey {
         }
     }
 
-    /// Whether it acquires. A store never does, whatever its order.
+    /// Whether the operation acquires. A store never acquires, whatever its order.
     #[must_use]
     pub const fn acquires(self) -> bool {
         match self.op {
@@ -168,7 +170,7 @@ impl PlanKey {
         }
     }
 
-    /// Whether it releases. A load never does, whatever its order.
+    /// Whether the operation releases. A load never releases, whatever its order.
     #[must_use]
     pub const fn releases(self) -> bool {
         match self.op {
@@ -178,13 +180,13 @@ impl PlanKey {
         }
     }
 
-    /// The reach of its acquire, if it acquires.
+    /// The reach of the operation's acquire, or `None` if the operation does not acquire.
     #[must_use]
     pub const fn acquired(self) -> Option<Reach> {
         if self.acquires() { Some(self.reach()) } else { None }
     }
 
-    /// The reach of its release, if it releases.
+    /// The reach of the operation's release, or `None` if the operation does not release.
     #[must_use]
     pub const fn released(self) -> Option<Reach> {
         if self.releases() { Some(self.reach()) } else { None }
@@ -198,14 +200,14 @@ pub struct Steps<S: 'static> {
     count: u8,
 }
 
-/// The maximum number of steps of a plan. A longer one does not compile.
+/// The maximum number of steps of a plan. A longer plan does not compile.
 const STEPS_MAX: usize = 16;
 
 impl<S: Symbol> Steps<S> {
-    /// No steps.
+    /// The plan without steps.
     pub const NONE: Steps<S> = Steps { steps: [S::ALL[0]; STEPS_MAX], count: 0 };
 
-    /// The concatenation of parts.
+    /// The concatenation of these lists of steps.
     #[must_use]
     pub const fn of(parts: &[&[S]]) -> Steps<S> {
         let (mut all, mut part) = (Steps::NONE, 0);
@@ -216,7 +218,7 @@ impl<S: Symbol> Steps<S> {
         all
     }
 
-    /// The same steps, followed by others.
+    /// The steps of this plan, followed by `steps`.
     #[must_use]
     pub const fn then(mut self, steps: &[S]) -> Steps<S> {
         let mut at = 0;
@@ -228,7 +230,7 @@ impl<S: Symbol> Steps<S> {
         self
     }
 
-    /// The steps.
+    /// The steps of the plan, as a slice.
     #[inline]
     #[must_use]
     pub const fn as_slice(&self) -> &[S] {
@@ -238,13 +240,13 @@ impl<S: Symbol> Steps<S> {
 
 /// The plans of one kind of controller.
 pub trait Plans: 'static {
-    /// The steps.
+    /// The type of the steps.
     type Step: Symbol + PartialEq;
-    /// The identity of the plans, in the same space as table identities.
+    /// The identity of the plans. Plans and tables of a protocol share one space of identities.
     const ID: TableId;
-    /// Their name on the protocol's page.
+    /// The name of the plans on the protocol's page.
     const NAME: &'static str;
-    /// The steps of one operation.
+    /// The steps of the operation with this key.
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 
@@ -312,21 +314,21 @@ macro_rules! plans {
     };
 }
 
-/// Plans without their types.
+/// Plans as names, without their Rust types, for pages and mutants.
 #[derive(Clone, Debug)]
 pub struct PlansView {
-    /// Their identity.
+    /// The identity of the plans.
     pub id: TableId,
-    /// Their name.
+    /// The name of the plans on the protocol's page.
     pub name: &'static str,
-    /// Step names with their descriptions.
+    /// The name and the description of each step.
     pub steps: Vec<(&'static str, &'static str)>,
     /// Every key with the names of its steps.
     pub plans: Vec<(PlanKey, Vec<&'static str>)>,
 }
 
 impl PlansView {
-    /// The view of plans: every operation, order and level with all hints.
+    /// The view of the plans `T`: every operation, order and level with all hints.
     #[must_use]
     pub fn of<T: Plans>() -> Self {
         let names = |key| T::plan(key).iter().map(|step| step.name()).collect();

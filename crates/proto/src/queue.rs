@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// A FIFO queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Queue<T> {
-    /// `None` only if the queue is empty.
+    /// The first element. `None` only if the queue is empty.
     first: Option<T>,
     rest: VecDeque<T>,
 }

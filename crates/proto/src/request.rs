@@ -28,19 +28,19 @@ crate::symbols! {
 /// A scope *instance*: a level and the number of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
-    /// The level.
+    /// The level of the scope.
     pub level: Level,
-    /// The number within that level; 0 for the device and the system.
+    /// The number of the instance within its level; 0 for the device and the system.
     pub instance: u32,
 }
 
 impl Scope {
-    /// The whole GPU.
+    /// The scope of the whole GPU.
     pub const DEVICE: Scope = Scope { level: Level::Device, instance: 0 };
-    /// The GPU and the host.
+    /// The scope of the GPU and the host.
     pub const SYSTEM: Scope = Scope { level: Level::System, instance: 0 };
 
-    /// The scope of one work-group.
+    /// The scope of the work-group with this number.
     #[must_use]
     pub const fn work_group(instance: u32) -> Scope {
         Scope { level: Level::WorkGroup, instance }
@@ -52,15 +52,15 @@ crate::symbols! {
     pub enum Order {
         /// An ordinary data access: not atomic, orders nothing.
         Plain,
-        /// Atomic, orders nothing.
+        /// An atomic access that orders no other access.
         Relaxed,
-        /// Later accesses stay after it.
+        /// Later accesses stay after this access.
         Acquire,
-        /// Earlier accesses stay before it.
+        /// Earlier accesses stay before this access.
         Release,
-        /// `Acquire` and `Release`.
+        /// Both `Acquire` and `Release`.
         AcqRel,
-        /// `AcqRel`, and in one total order of all such accesses.
+        /// As `AcqRel`; in addition, all accesses with this order are in one total order.
         SeqCst,
     }
 }
@@ -116,7 +116,7 @@ pub enum RmwKind {
     Exchange,
     /// The operand replaces the old value if the old value equals `expected`.
     CompareExchange {
-        /// The value to compare with.
+        /// The value with which the old value is compared.
         expected: u64,
     },
 }
@@ -124,9 +124,9 @@ pub enum RmwKind {
 /// A read-modify-write of every word that the request's mask selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rmw {
-    /// The function.
+    /// The function that computes the new value.
     pub kind: RmwKind,
-    /// The width of a word.
+    /// The width of each word.
     pub width: Width,
     /// Whether the issuer uses the old value.
     pub uses_value: bool,
@@ -162,8 +162,8 @@ impl Rmw {
         new & (u64::MAX >> (64 - bits))
     }
 
-    /// Performs it on every word of `line` that `mask` selects. The operands are at the
-    /// same offsets in `operands`. Returns the old bytes.
+    /// Performs the read-modify-write on every word of `line` that `mask` selects. The operands are
+    /// at the same offsets in `operands`. Returns the old bytes.
     #[inline]
     pub fn perform(self, line: &mut LineData, operands: &LineData, mask: ByteMask) -> LineData {
         let mut old_bytes = LineData::default();
@@ -179,7 +179,7 @@ impl Rmw {
     }
 }
 
-/// The number of a kernel of the running program.
+/// The number of a kernel in the running program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelId(pub u16);
 
@@ -192,26 +192,27 @@ pub enum Op {
     Store,
     /// Read-modify-write every masked word.
     Rmw(Rmw),
-    /// Order without an access.
+    /// Order other accesses, without an access to a line.
     Fence,
-    /// The beginning of a kernel: an acquire at the request's scope. First the
-    /// command processor issues one for the whole GPU, at system scope if the host
-    /// has written since the last kernel. Then every CU issues one at device scope.
+    /// The beginning of a kernel: an acquire at the request's scope. First the command processor
+    /// issues one such request for the whole GPU, at system scope if the host has written since the
+    /// last kernel. Then every compute unit issues one at device scope.
     KernelBegin(KernelId),
-    /// The end of a kernel: a release at the request's scope. First every CU issues
-    /// one at device scope. Then the command processor issues one at system scope for
-    /// the whole GPU, so that the host can read.
+    /// The end of a kernel: a release at the request's scope. First every compute unit issues one
+    /// such request at device scope. Then the command processor issues one at system scope for the
+    /// whole GPU, so that the host can read.
     KernelEnd(KernelId),
 }
 
-/// The issuer of a request.
+/// The work-item, wavefront and work-group that issue a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer {
-    /// The lane within its wavefront: the first one, if several.
+    /// The number of the issuing lane within its wavefront. If several lanes share the request, the
+    /// first one.
     pub work_item: u32,
-    /// The wavefront within its CU.
+    /// The number of the wavefront within its compute unit.
     pub wavefront: u32,
-    /// The work-group in the grid.
+    /// The number of the work-group in the grid.
     pub work_group: u32,
 }
 
@@ -225,59 +226,59 @@ pub struct Hints {
     pub commutative: bool,
 }
 
-/// The array (allocation) that an address belongs to.
+/// The number of the array (allocation) that an address belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayId(pub u16);
 
-/// The accesses of a kernel to an array.
+/// The kind of accesses that a kernel makes to an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessMode {
-    /// Only reads.
+    /// The kernel only reads the array.
     Read,
-    /// Only writes.
+    /// The kernel only writes the array.
     Write,
-    /// Reads and writes.
+    /// The kernel reads and writes the array.
     ReadWrite,
 }
 
-/// The use of one array by one kernel.
+/// The use of one array by one kernel of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayUse {
     /// The array.
     pub array: ArrayId,
-    /// Its first line.
+    /// The first line of the array.
     pub first: LineAddr,
-    /// The number of its lines.
+    /// The number of lines of the array.
     pub lines: u64,
-    /// The accesses of the kernel.
+    /// The kind of accesses that the kernel makes to the array.
     pub mode: AccessMode,
 }
 
-/// A request of a core for one line.
+/// A request of a core to the memory system, for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
     /// The operation.
     pub op: Op,
-    /// Its order.
+    /// The memory order of the operation.
     pub order: Order,
-    /// Its scope instance. Plain accesses ignore it.
+    /// The scope instance of the operation. Plain accesses ignore it.
     pub scope: Scope,
-    /// Its issuer.
+    /// The work-item, wavefront and work-group that issue the request.
     pub issuer: Issuer,
-    /// Hints of the program.
+    /// Hints of the program to the hardware.
     pub hints: Hints,
-    /// The array of the line.
+    /// The array that the line belongs to.
     pub array: ArrayId,
-    /// The line. Fences and kernel boundaries ignore it.
+    /// The line that the operation accesses. Fences and kernel boundaries ignore it.
     pub line: LineAddr,
-    /// The bytes of that line.
+    /// The bytes of the line that the operation accesses.
     pub mask: ByteMask,
     /// The bytes to store, or the operands of a read-modify-write.
     pub data: LineData,
 }
 
 impl Request {
-    /// Whether it is an atomic access to a line.
+    /// Whether the request is an atomic access to a line.
     #[inline]
     #[must_use]
     pub fn is_atomic_access(&self) -> bool {
@@ -288,7 +289,7 @@ impl Request {
         }
     }
 
-    /// Whether it acquires, by its operation and order.
+    /// Whether the request acquires, by its operation and order.
     #[inline]
     #[must_use]
     pub fn acquires(&self) -> bool {
@@ -299,7 +300,7 @@ impl Request {
         }
     }
 
-    /// Whether it releases, by its operation and order.
+    /// Whether the request releases, by its operation and order.
     #[inline]
     #[must_use]
     pub fn releases(&self) -> bool {
@@ -310,7 +311,7 @@ impl Request {
         }
     }
 
-    /// Whether the answer carries bytes.
+    /// Whether the answer to the request carries bytes.
     #[inline]
     #[must_use]
     pub fn reads(&self) -> bool {

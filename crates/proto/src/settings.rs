@@ -1,15 +1,15 @@
 //! The settings of a protocol in machine files.
 
-/// A setting that a protocol declares.
+/// A numeric setting that a protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name: `lease_ticks`.
+    /// The name of the setting, for example `lease_ticks`.
     pub name: &'static str,
-    /// The unit of its value: `ticks`.
+    /// The unit of the setting's value, for example `ticks`.
     pub unit: &'static str,
-    /// The smallest value.
+    /// The smallest allowed value.
     pub least: u64,
-    /// The largest value.
+    /// The largest allowed value.
     pub most: u64,
     /// The value if the machine file gives none.
     pub default: u64,
@@ -17,32 +17,33 @@ pub struct Setting {
     pub about: &'static str,
 }
 
-/// The settings of a protocol on a machine.
+/// The values of a protocol's settings on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     values: Vec<(&'static str, u64)>,
 }
 
 impl Settings {
-    /// All settings with their default values.
+    /// All declared settings with their default values.
     #[must_use]
     pub fn new(declared: &[Setting]) -> Settings {
         Settings { values: declared.iter().map(|setting| (setting.name, setting.default)).collect() }
     }
 
-    /// The same settings with another value for one. The setting must be declared and
-    /// the value in its range.
+    /// The same settings, but with this value for the setting `name`. The setting must be declared
+    /// and the value must be in its range.
     #[must_use]
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
     }
 
-    /// The settings with the values that a machine file gives, by name.
+    /// Reads the settings that a machine file gives as names and values. The other declared
+    /// settings get their default values.
     ///
     /// # Errors
-    /// The name of a setting that is not declared or out of its range, and the
-    /// expectation.
+    /// The name of a setting that is not declared or out of its range, and a text that says what
+    /// was expected.
     pub fn read<'a>(
         declared: &[Setting],
         given: impl Iterator<Item = (&'a str, u64)>,
@@ -70,7 +71,7 @@ impl Settings {
     /// The value of a setting.
     ///
     /// # Errors
-    /// If the protocol does not declare it.
+    /// If the protocol does not declare the setting.
     pub fn get(&self, name: &str) -> Result<u64, String> {
         let entry = self.values.iter().find(|(known, _)| *known == name);
         entry.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))

@@ -10,43 +10,41 @@ use crate::topology::Topology;
 /// The constants of a protocol on a machine, which all steps of a run share.
 #[derive(Clone, Debug)]
 pub struct Setup<P: Protocol> {
-    /// The levels of the machine.
+    /// The levels of the machine, matched with the protocol's kinds of controller.
     pub levels: Levels,
-    /// Immutable parameters of the protocol.
+    /// Parameters of the protocol, which do not change in a run.
     pub params: P::Params,
-    /// The home of each line.
+    /// The map from each line to its home: the chiplet and the bank that serve the line.
     pub homes: Homes,
 }
 
 impl<P: Protocol> Setup<P> {
-    /// The protocol with default settings and pages of one line.
+    /// The constants of the protocol on this machine, with default settings and pages of one line.
     ///
     /// # Errors
-    /// A sentence that names the property of the machine that the protocol does not
-    /// support.
+    /// A sentence that names the property of the machine that the protocol does not support.
     pub fn new(topology: &Topology) -> Result<Self, String> {
         Setup::with(topology, &Settings::new(P::SETTINGS), Homes::new(topology, 1))
     }
 
-    /// The protocol with these settings and homes.
+    /// The constants of the protocol on this machine, with these settings and homes.
     ///
     /// # Errors
-    /// A sentence that names the property of the machine that the protocol does not
-    /// support.
+    /// A sentence that names the property of the machine that the protocol does not support.
     pub fn with(topology: &Topology, settings: &Settings, homes: Homes) -> Result<Self, String> {
         let levels = Levels::fit(P::INFO.name, P::KINDS, topology)?;
         let params = P::params(&levels, settings)?;
         Ok(Setup { levels, params, homes })
     }
 
-    /// The constants that steps see, without kernels or a seeded fault.
+    /// The view of the constants that steps get, without kernels and without a seeded fault.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
         World { params: &self.params, levels: &self.levels, homes: &self.homes, kernels: &[], mutation: None }
     }
 
-    /// All stations in their initial state, kind by kind.
+    /// All stations (controllers with their parked inputs) in their initial state, kind by kind.
     #[must_use]
     pub fn stations(&self) -> Vec<Station<P>> {
         self.levels.nodes().map(|id| Station::new(id, self)).collect()

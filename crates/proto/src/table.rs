@@ -1,7 +1,7 @@
 //! Tables as data: states, events and rows.
 //!
-//! A controller classifies its input first, with all guards, then looks up one row and
-//! performs the row's actions. A row is a value, so the same table is executed, printed,
+//! A controller first classifies its input, with all guards (conditions). Then it looks up one row
+//! and performs the row's actions. A row is a value, so the same table is executed, printed,
 //! counted and mutated.
 
 use crate::contract::RowId;
@@ -15,44 +15,44 @@ pub enum Row<S: 'static, A: 'static> {
     Do {
         /// The actions, in order.
         actions: &'static [A],
-        /// The next state, or `None` to stay.
+        /// The next state of the line, or `None` to keep the state.
         next: Option<S>,
-        /// The continuation of the input.
+        /// What happens to the input after the actions.
         after: After,
     },
-    /// No effect: the input is presented again when the line changes.
+    /// No effect: the input is parked and presented again when the line changes.
     Stall,
-    /// Impossible, for this reason.
+    /// The pair of state and event cannot happen, for this reason.
     Impossible(&'static str),
 }
 
-/// The continuation of an input after its row.
+/// What happens to an input after its row has been carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// It is complete.
+    /// The input is complete.
     Done,
-    /// It waits for the fill, which answers it.
+    /// The request waits for the fill of its line, which answers it.
     Wait,
-    /// It is presented again when the line changes.
+    /// The input is parked and presented again when the line changes.
     Retry,
     /// The request goes on with the next step of its plan.
     Next,
 }
 
 impl<S, A> Row<S, A> {
-    /// The same row, but the input waits for the fill.
+    /// The same row, but the input then waits for the fill.
     #[must_use]
     pub fn wait(self) -> Self {
         self.with(After::Wait)
     }
 
-    /// The same row, but the input is presented again when the line changes.
+    /// The same row, but the input is then presented again when the line changes.
     #[must_use]
     pub fn retry(self) -> Self {
         self.with(After::Retry)
     }
 
-    /// The same row, but the request goes on with the next step of its plan.
+    /// The same row, but the request then goes on with the next step of its plan.
     #[must_use]
     pub fn next(self) -> Self {
         self.with(After::Next)
@@ -67,13 +67,13 @@ impl<S, A> Row<S, A> {
     }
 }
 
-/// A row that performs `actions` and goes to `next`.
+/// A row that performs `actions` and changes the state to `next`.
 #[must_use]
 pub const fn go<S, A>(next: S, actions: &'static [A]) -> Row<S, A> {
     Row::Do { actions, next: Some(next), after: After::Done }
 }
 
-/// A row that performs `actions` and stays.
+/// A row that performs `actions` and keeps the state.
 #[must_use]
 pub const fn stay<S, A>(actions: &'static [A]) -> Row<S, A> {
     Row::Do { actions, next: None, after: After::Done }
@@ -85,7 +85,7 @@ pub const fn stall<S, A>() -> Row<S, A> {
     Row::Stall
 }
 
-/// An impossible row.
+/// A row for a pair of state and event that cannot happen, with the reason.
 #[must_use]
 pub const fn impossible<S, A>(why: &'static str) -> Row<S, A> {
     Row::Impossible(why)
@@ -95,7 +95,7 @@ pub const fn impossible<S, A>(why: &'static str) -> Row<S, A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u8);
 
-/// A total table of one kind of controller.
+/// The table of one kind of controller, with a row for every pair of state and event.
 pub trait Table: 'static {
     /// The states of a line.
     type State: Symbol;
@@ -103,15 +103,15 @@ pub trait Table: 'static {
     type Event: Symbol;
     /// The actions of rows.
     type Action: Symbol;
-    /// Its identity, unique in every protocol that uses it.
+    /// The identity of the table, unique in every protocol that uses the table.
     const ID: TableId;
-    /// Its name on the protocol's page.
+    /// The name of the table on the protocol's page.
     const NAME: &'static str;
-    /// States in which a line owns its bytes. Dirty bytes stay there under any write
-    /// policy.
+    /// The states in which a line owns its bytes. Dirty bytes of such a line stay in the cache
+    /// under any write policy.
     const OWNERS: &'static [Self::State] = &[];
-    /// States that exist only as results of a classification. No line is stored in
-    /// them. Example: requested bytes are not valid.
+    /// The states that exist only as results of a classification. No line is stored in them.
+    /// Example: the state of a line whose requested bytes are not valid.
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row of a state and an event. The compiler proves that each pair has one.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
@@ -120,9 +120,9 @@ pub trait Table: 'static {
 /// A seeded fault: one change of a table or of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mutation {
-    /// The table or the plans.
+    /// The identity of the table or of the plans that change.
     pub table: TableId,
-    /// The change.
+    /// The change that is made.
     pub change: Change,
 }
 
@@ -131,46 +131,49 @@ pub struct Mutation {
 pub enum Change {
     /// Leave out one action of a row.
     DropAction {
-        /// The row: state index times number of events plus event index.
+        /// The number of the row: state index times number of events plus event index.
         row: u16,
-        /// The index of the action.
+        /// The index of the action in the row.
         action: u8,
     },
-    /// Go to another state.
+    /// Let a row go to a wrong state.
     NextState {
-        /// The row.
+        /// The number of the row.
         row: u16,
         /// The index of the wrong state.
         state: u8,
     },
-    /// Replace a row that stalls by the row of the same event in another state.
+    /// Replace a row that stalls by the row of the same event in another state, which does not
+    /// stall.
     NoStall {
-        /// The row.
+        /// The number of the row that stalls.
         row: u16,
-        /// The index of the other state.
+        /// The index of the state whose row replaces it.
         state: u8,
     },
     /// Leave one step out of every plan.
     DropStep {
-        /// The index of the step.
+        /// The index of the step in its enumeration.
         step: u8,
     },
-    /// Leave one step out of all plans that equal the plan of this key.
+    /// Leave one step out of all plans that equal the plan of this key, for the same kind of
+    /// operation.
     DropStepOf {
         /// The key of the plan.
         plan: PlanKey,
-        /// The position of the step.
+        /// The position of the step in the plan.
         at: u8,
     },
-    /// Exchange two neighbouring steps in all plans that equal the plan of this key.
+    /// Exchange two neighbouring steps in all plans that equal the plan of this key, for the same
+    /// kind of operation.
     StepEarly {
         /// The key of the plan.
         plan: PlanKey,
         /// The position of the first of the two steps.
         at: u8,
     },
-    /// Replace all plans that equal the plan of this key by the plan of another key,
-    /// with a narrower scope or a weaker order.
+    /// Replace all plans that equal the plan of one key, for the same kind of operation, by the
+    /// plan of another key with a narrower scope or a weaker order.
     PlanAs {
         /// The key of the replaced plan.
         plan: PlanKey,
@@ -179,13 +182,14 @@ pub enum Change {
     },
     /// Drop the first byte of each message and write that a row sends.
     ForgetByte {
-        /// The row.
+        /// The number of the row.
         row: u16,
     },
 }
 
 impl Change {
-    /// The step at a stage of a plan, with this change if it concerns the plan.
+    /// The step at index `stage` of the plan of `key`, after this change, if the change concerns
+    /// the plan. `None` behind the last step.
     pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
         let plan = T::plan(key);
         let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
@@ -210,11 +214,11 @@ impl Change {
 /// The result of the lookup of a row, with the seeded fault of that row, if any.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLookup<S: 'static, A: 'static> {
-    /// The row.
+    /// The row that was found.
     pub row: Row<S, A>,
-    /// The action to leave out.
+    /// The index of the action that a seeded fault leaves out, if any.
     pub skip: Option<u8>,
-    /// Whether messages and writes of the row drop a byte.
+    /// Whether a seeded fault drops a byte from the messages and writes of the row.
     pub forgets: bool,
 }
 
@@ -225,7 +229,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Counts one use.
+    /// Counts one use of a row.
     #[inline]
     pub fn fire(&mut self, table: TableId, row: usize) {
         let table = usize::from(table.0);
@@ -240,13 +244,13 @@ impl Coverage {
         self.counts[table][row] += 1;
     }
 
-    /// The number of uses of a row.
+    /// The number of times that a row was used.
     #[must_use]
     pub fn count(&self, table: TableId, row: usize) -> u64 {
         self.counts.get(usize::from(table.0)).and_then(|t| t.get(row)).copied().unwrap_or(0)
     }
 
-    /// The used rows, in order.
+    /// The rows that were used at least once, ordered by table and row.
     pub fn fired(&self) -> impl Iterator<Item = RowId> {
         let tables = self.counts.iter().enumerate();
         tables.flat_map(|(table, counts)| {
@@ -269,33 +273,34 @@ impl Coverage {
     }
 }
 
-/// A table without its types, for pages, coverage and mutants.
+/// A table as names, without its Rust types, for pages, coverage and mutants.
 #[derive(Clone, Debug)]
 pub struct TableView {
-    /// Its identity.
+    /// The identity of the table.
     pub id: TableId,
-    /// Its name.
+    /// The name of the table.
     pub name: &'static str,
-    /// State names with their descriptions.
+    /// The name and the description of each state.
     pub states: Vec<(&'static str, &'static str)>,
     /// The indices of the states in which no line is stored.
     pub never_stored: Vec<usize>,
-    /// Event names with their descriptions.
+    /// The name and the description of each event.
     pub events: Vec<(&'static str, &'static str)>,
-    /// Action names with their descriptions.
+    /// The name and the description of each action.
     pub actions: Vec<(&'static str, &'static str)>,
     /// The rows, state by state.
     pub rows: Vec<RowView>,
 }
 
-/// A row without its types.
+/// A row as names, without its Rust types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowView {
-    /// Actions by name, the next state by index, and the continuation of the input.
+    /// The names of the actions, the index of the next state (`None` to keep the state), and what
+    /// happens to the input then.
     Do(Vec<&'static str>, Option<usize>, After),
-    /// The row stalls.
+    /// The row stalls: the input waits and is presented again.
     Stall,
-    /// The row is impossible, for this reason.
+    /// The pair of state and event cannot happen, for this reason.
     Impossible(&'static str),
 }
 
@@ -304,7 +309,7 @@ pub(crate) fn described<T: Symbol>() -> Vec<(&'static str, &'static str)> {
 }
 
 impl TableView {
-    /// The view of a table.
+    /// The view of the table `T`.
     #[must_use]
     pub fn of<T: Table>() -> Self {
         let view = |row| match row {

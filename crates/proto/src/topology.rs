@@ -1,13 +1,12 @@
-//! The levels of a machine: a full one for the simulator, or a small one for the
-//! explorer.
+//! The levels of a machine: a full machine for the simulator, or a small one for the explorer.
 //!
-//! A machine declares levels. A protocol declares kinds of controller, each with the
-//! name of its level. [`crate::Levels`] matches them.
+//! A machine declares levels. A protocol declares kinds of controller, each with the name of its
+//! level. [`crate::Levels`] matches them.
 
 use crate::line::LINE_BYTES_MAX;
 
 crate::symbols! {
-    /// The write policy of a cache.
+    /// The write policy of a cache: when it writes dirty bytes to the level below.
     pub enum WritePolicy {
         /// Keep dirty bytes until a flush or an eviction.
         Combining,
@@ -19,7 +18,7 @@ crate::symbols! {
 }
 
 impl WritePolicy {
-    /// Selects one of three values by the policy.
+    /// Returns the argument that belongs to this policy.
     #[inline]
     #[must_use]
     pub fn pick<T>(self, combining: T, through: T, through_invalidate: T) -> T {
@@ -50,7 +49,7 @@ pub struct CacheShape {
 }
 
 impl CacheShape {
-    /// A controller without lines.
+    /// The shape of a controller without lines.
     pub const NONE: CacheShape = CacheShape {
         sets: 0,
         ways: 0,
@@ -60,21 +59,21 @@ impl CacheShape {
     };
 }
 
-/// The part of a machine by which the controllers of a level are counted.
+/// The part of a machine that has its own controllers of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Per {
-    /// Compute units.
+    /// Each compute unit has its own controllers.
     Cu,
-    /// Chiplets.
+    /// Each chiplet has its own controllers.
     Chiplet,
-    /// The machine.
+    /// The machine as a whole has the controllers.
     Machine,
-    /// Hosts.
+    /// Each host has its own controllers.
     Host,
 }
 
 impl Per {
-    /// Its name in machine files and messages.
+    /// The name of the part in machine files and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,32 +85,33 @@ impl Per {
     }
 }
 
-/// A level of a machine: controllers of the same shape.
+/// A level of a machine: a number of controllers of the same shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryLevel {
-    /// Its name: `l1`.
+    /// The name of the level, for example `l1`.
     pub name: String,
-    /// The part of the machine that has `count` controllers each.
+    /// The part of the machine that has its own `count` controllers of the level.
     pub per: Per,
-    /// The number of controllers of each such part.
+    /// The number of controllers in each such part of the machine.
     pub count: u16,
-    /// The lines of each controller, if it has any.
+    /// The shape of each controller's array of lines. `None` if the controllers keep no lines.
     pub array: Option<CacheShape>,
-    /// The level below, or `None` for memory.
+    /// The name of the level below, or `None` for memory.
     pub below: Option<String>,
-    /// The level whose places on the network these controllers share, if any.
-    /// Messages between the two levels take no hop and no bytes.
+    /// The name of the level whose places on the network these controllers share, if any. Messages
+    /// between the two levels take no hop and no bytes.
     pub beside: Option<String>,
 }
 
 impl MemoryLevel {
-    /// A level on the network, directly above memory, whose controllers keep no lines.
+    /// A level with its own places on the network, directly above memory. Each part `per` of the
+    /// machine has one controller, which keeps no lines.
     #[must_use]
     pub fn new(name: &str, per: Per) -> MemoryLevel {
         MemoryLevel { name: name.to_owned(), per, count: 1, array: None, below: None, beside: None }
     }
 
-    /// The same level with `count` controllers for each part.
+    /// The same level with `count` controllers in each part of the machine.
     #[must_use]
     pub fn count(self, count: u16) -> MemoryLevel {
         MemoryLevel { count, ..self }
@@ -123,19 +123,19 @@ impl MemoryLevel {
         MemoryLevel { array: Some(array), ..self }
     }
 
-    /// The same level, with level `below` as the next one towards memory.
+    /// The same level, with level `below` as the next level towards memory.
     #[must_use]
     pub fn over(self, below: &str) -> MemoryLevel {
         MemoryLevel { below: Some(below.to_owned()), ..self }
     }
 
-    /// The same level at the network places of another one.
+    /// The same level, but at the network places of the level `beside`.
     #[must_use]
     pub fn beside(self, beside: &str) -> MemoryLevel {
         MemoryLevel { beside: Some(beside.to_owned()), ..self }
     }
 
-    /// Checks the numbers of the level.
+    /// Checks that the numbers of the level are in their ranges.
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
         let zero = |noun: &str| Err(format!("level `{name}` has 0 {noun}, expected at least 1"));
@@ -165,15 +165,15 @@ impl MemoryLevel {
 /// The size and the levels of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
-    /// Compute units.
+    /// The number of compute units.
     pub cus: u16,
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u16,
-    /// Chiplets. Each has the same number of compute units.
+    /// The number of chiplets. Each chiplet has the same number of compute units.
     pub chiplets: u16,
-    /// Bytes of a line: a multiple of 8, at most [`LINE_BYTES_MAX`].
+    /// The size of a line in bytes: a multiple of 8, at most [`LINE_BYTES_MAX`].
     pub line_bytes: u16,
-    /// The levels.
+    /// The levels of the machine: caches, banks and ports.
     pub levels: Vec<MemoryLevel>,
 }
 
@@ -190,8 +190,8 @@ impl Topology {
         Topology { cus, hosts: 1, chiplets: 1, line_bytes, levels }
     }
 
-    /// The smallest machine that shows every kind of fault: two CUs, two banks, lines
-    /// of two words, two lines in each cache.
+    /// The smallest machine that shows every kind of fault: two compute units, two banks, lines of
+    /// two words, and two lines in each cache.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache =
@@ -199,7 +199,7 @@ impl Topology {
         Topology::banked(2, 2, 8, cache(l1), cache(l2))
     }
 
-    /// The level with a name.
+    /// The level with this name, if the machine has it.
     #[must_use]
     pub fn level(&self, name: &str) -> Option<&MemoryLevel> {
         self.levels.iter().find(|level| level.name == name)
@@ -213,14 +213,14 @@ impl Topology {
         self
     }
 
-    /// The number of controllers of a level.
+    /// The number of controllers of a level on the whole machine.
     #[must_use]
     pub fn count(&self, level: &MemoryLevel) -> u32 {
         u32::from(self.groups(level.per)) * u32::from(level.count)
     }
 
-    /// The number of banks over memory: the controllers of the last shared level with
-    /// lines, or one for each chiplet if there is none.
+    /// The number of banks directly above memory: the controllers of the last shared level with
+    /// lines, or one for each chiplet if no such level exists.
     #[must_use]
     pub fn banks(&self) -> u32 {
         let is_shared = |level: &&MemoryLevel| {
@@ -230,7 +230,8 @@ impl Topology {
         count.unwrap_or(self.chiplets.into())
     }
 
-    /// The number of compute units, chiplets, machines or hosts.
+    /// The number of parts of this kind on the machine: of compute units, chiplets, machines (1) or
+    /// hosts.
     #[must_use]
     pub const fn groups(&self, per: Per) -> u16 {
         match per {
@@ -241,10 +242,10 @@ impl Topology {
         }
     }
 
-    /// Checks the machine.
+    /// Checks the numbers, names and paths of the machine.
     ///
     /// # Errors
-    /// A sentence that names the number, its value and the expectation.
+    /// A sentence that names the wrong item, its value and the expectation.
     pub fn check(&self) -> Result<(), String> {
         for (noun, count) in [("compute units", self.cus), ("hosts", self.hosts), ("chiplets", self.chiplets)]
         {
@@ -269,7 +270,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Checks the names, the path to memory and the network place of a level.
+    /// Checks the names of a level, its path to memory and its place on the network.
     fn check_place(&self, at: usize, level: &MemoryLevel) -> Result<(), String> {
         let name = &level.name;
         if self.levels[..at].iter().any(|other| other.name == *name) {

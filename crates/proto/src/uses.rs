@@ -10,18 +10,19 @@ crate::symbols! {
         Kernel,
         /// An acquire (invalidation) or a release (flush) of this cache's own compute unit.
         Order,
-        /// A message of another controller, on behalf of another agent.
+        /// A message of another controller on behalf of another agent.
         Remote,
-        /// The arrival (invalidation) or the loss (flush) of the permission to perform an atomic here.
+        /// The arrival (invalidation) or the loss (flush) of the permission to perform an atomic in
+        /// this cache.
         Atomic,
     }
 }
 
-/// The number of causes.
+/// The number of different causes.
 pub const CAUSES: usize = Cause::Atomic as usize + 1;
 
 impl Cause {
-    /// The cause of an invalidation or flush by a request.
+    /// The cause of an invalidation or flush that a request makes.
     #[must_use]
     pub fn of(req: &Request) -> Cause {
         match req.op {
@@ -32,13 +33,14 @@ impl Cause {
 }
 
 crate::symbols! {
-    /// The part of a request to which its time is attributed.
+    /// The part of a request to which the request's time is attributed.
     pub enum Spending {
-        /// The access itself, including a registration and its consequences.
+        /// The access itself, including a registration of the line and the consequences of that
+        /// registration.
         Access,
         /// The invalidation of an acquire.
         Acquire,
-        /// The flush of a release, or the registration of stored lines.
+        /// The flush of a release, or the registration of the stored lines.
         Release,
     }
 }
@@ -48,7 +50,7 @@ crate::symbols! {
 pub struct ByCause(pub [u32; CAUSES]);
 
 impl ByCause {
-    /// Adds one for a cause.
+    /// Adds one to the count of a cause.
     #[inline]
     pub fn count(&mut self, cause: Cause) {
         self.0[cause.index()] += 1;
@@ -62,15 +64,15 @@ impl ByCause {
     }
 }
 
-/// Counters of a step.
+/// Counters of one step of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Tag lookups.
+    /// Lookups of tags.
     pub tag_lookups: u32,
     /// Requests and messages that ask for a line, counted at their first
     /// presentation.
     pub accesses: u32,
-    /// Accesses that the controller answered at once.
+    /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
     /// Accesses that had to wait.
     pub misses: u32,
@@ -79,17 +81,17 @@ pub struct Uses {
     /// Lines or permissions that the controller requested from below, in the step of
     /// the request that needs them.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts a request when it knows
-    /// whether the request needed anything from below. It did if one of its steps
-    /// sent something or a fill was under way.
+    /// Requests for an atomic access. The station counts a request when it knows whether the
+    /// request needed anything from below. A request needed something if one of its steps sent a
+    /// message or a fill was under way.
     pub sync_accesses: u32,
     /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,
-    /// Atomic accesses to a line that was registered to another controller, which
-    /// lost it. The controller that detects this counts it.
+    /// Atomic accesses to a line that was registered to another controller, which lost the
+    /// registration. The controller that detects the loss counts the access.
     pub sync_remote: u32,
-    /// Registrations that a first-level cache lost by an eviction there or at a level
-    /// below. If a protocol registers atomics only, these are registrations of atomics.
+    /// Registrations that a first-level cache lost because of an eviction in that cache or at a
+    /// level below. If a protocol registers atomics only, these are registrations of atomics.
     pub sync_evictions: u32,
     /// Lines that this controller has registered to another controller.
     pub lines_registered: u32,
@@ -99,24 +101,24 @@ pub struct Uses {
     pub data_reads: u32,
     /// Writes of a data line.
     pub data_writes: u32,
-    /// Atomic updates performed here.
+    /// Atomic updates that this controller performed.
     pub atomics: u32,
-    /// Cache-wide invalidations.
+    /// Invalidations of a whole cache, by cause.
     pub invalidations: ByCause,
-    /// Lines that these invalidations met.
+    /// Lines that were in the cache at these invalidations.
     pub lines_invalidated: u32,
-    /// Cache-wide flushes begun, or registrations of all stored lines begun.
+    /// Flushes of a whole cache, or registrations of all stored lines, that began, by cause.
     pub flushes: ByCause,
-    /// Lines whose dirty bytes were written out.
+    /// Lines whose dirty bytes were written out to the level below.
     pub lines_written_out: u32,
-    /// Lines evicted.
+    /// Lines that were evicted.
     pub evictions: u32,
-    /// Locks of read-modify-writes here by another controller.
+    /// Locks that another controller put on the read-modify-writes of this controller.
     pub locks: u32,
-    /// Broadcasts to all others of the kind to flush.
+    /// Broadcasts that ask all other controllers of the same kind to flush.
     pub flush_broadcasts: u32,
-    /// Broadcasts to all others of the kind to invalidate.
+    /// Broadcasts that ask all other controllers of the same kind to invalidate.
     pub invalidation_broadcasts: u32,
-    /// Broadcasts to all others of the kind to lock read-modify-writes.
+    /// Broadcasts that ask all other controllers of the same kind to lock their read-modify-writes.
     pub lock_broadcasts: u32,
 }

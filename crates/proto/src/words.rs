@@ -1,4 +1,4 @@
-//! Numbers in messages.
+//! The form of numbers and their nouns in messages.
 
 /// The form of a noun after a number: "1 arc", "2 arcs", "3 vertices".
 #[must_use]

@@ -1,7 +1,7 @@
-//! A controller together with its parked inputs.
+//! The station: a controller together with its parked inputs.
 //!
-//! Stations are the state of a machine in all drivers. A station carries out an input
-//! and all inputs that it wakes in one step.
+//! Stations are the state of a machine in all drivers (simulator, explorer, random tester). A
+//! station carries out an input and all parked inputs that this input wakes in one step.
 
 mod stepper;
 mod views;
@@ -20,37 +20,39 @@ use crate::request::{Op, Request};
 use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
-/// A parked request.
+/// A request that is parked at the station, with the progress of its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
     req: Request,
     stage: u8,
     data: LineData,
-    /// True if it is parked under its own slot. Then it is in no list.
+    /// Whether the request is parked under its own slot. Such a request is in no list of parked
+    /// inputs.
     under_slot: bool,
     stats: RequestStats,
 }
 
-/// A parked input.
+/// An input in a list of parked inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Parked<M> {
     Request(Slot),
     // Boxed because a message is large and lists of parked inputs are moved.
     Message(NodeId, Box<M>),
-    /// The parked accesses of this sender to this line.
+    /// Stands for all parked accesses of this sender to this line; the oldest one is presented
+    /// first.
     Turn(NodeId, LineAddr),
 }
 
-/// The parked inputs by key.
+/// The lists of parked inputs, by the key that wakes them.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// The parked accesses of one sender to one line, oldest first. They share one entry in
-/// the list of the oldest one's key. So they keep their order, and no access waits for a
+/// The parked accesses of one sender to one line, oldest first. They share one entry in the list of
+/// the key that the oldest access waits for. So they keep their order, and no access waits for a
 /// key that is never woken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
-    /// The key of the oldest one.
+    /// The key that the oldest access waits for.
     key: Key,
 }
 
@@ -60,21 +62,22 @@ struct OrderedAccesses<M> {
 /// access of the same sender to the same line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
-    /// The controller.
+    /// The controller of the station.
     pub node: P::Node,
     id: NodeId,
     parked: ParkedInputs<P::Msg>,
     ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<HeldRequest>>,
-    /// Timers with the ticks until they expire, sorted, at most one for each class.
+    /// Running timers with the number of ticks until each expires, sorted by class, at most one for
+    /// each class.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
-/// The bytes of a new request.
+/// The bytes that a new request has: all zero.
 static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 
-/// The limit of steps for one input. More steps mean that inputs wake one another
+/// The maximum number of steps for one input. More steps mean that parked inputs wake one another
 /// forever, which is a fault of the protocol.
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
@@ -104,27 +107,27 @@ impl<P: Protocol> Station<P> {
         self.deadlines.clear();
     }
 
-    /// The identity of the controller.
+    /// The identity of the station's controller.
     #[must_use]
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// Gives the controller its first input.
+    /// Runs the start of the controller, which precedes its first input.
     pub fn start(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.node.start(&mut Cx { world, me: self.id, stage: 0, fx, parked: &self.parked });
         self.settle(world, fx);
     }
 
-    /// Presents a new request. Its slot must be unused here.
+    /// Presents a new request. No other request at this station may have the same slot.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.request_choosing(slot, req, world, fx, |_, _, _| None);
     }
 
-    /// Presents a new request with a driver that chooses a victim at once, so that the
-    /// request need not park for a way. `choose` gets the controller, the set and the
-    /// ways used in this step.
+    /// Presents a new request. If it needs a way, `choose` selects a victim at once, so that the
+    /// request need not park. `choose` gets the controller, the set and the ways used in this step,
+    /// and may return `None`.
     #[inline]
     pub fn request_choosing(
         &mut self,
@@ -155,13 +158,14 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Delivers a message.
+    /// Delivers a message to the controller.
     #[inline]
     pub fn message(&mut self, from: NodeId, msg: &P::Msg, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.message_choosing(from, msg, world, fx, |_, _, _| None);
     }
 
-    /// Delivers a message with a driver that chooses a victim at once.
+    /// Delivers a message. If it needs a way, `choose` selects a victim at once, so that the
+    /// message need not park.
     #[inline]
     pub fn message_choosing(
         &mut self,
@@ -202,24 +206,25 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Delivers a reply of memory.
+    /// Delivers a reply of memory to the controller.
     pub fn memory(&mut self, reply: &MemoryReply, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.other(Input::Memory(reply), world, fx);
     }
 
-    /// Evicts a way. The controller wakes the waiters for its set when the way is free.
+    /// Evicts a way. The controller wakes the inputs that wait for a way of the set when the way is
+    /// free.
     pub fn evict(&mut self, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         fx.uses.evictions += 1;
         self.other(Input::Evict(way), world, fx);
     }
 
-    /// Delivers the expiry of a timer.
+    /// Delivers the expiry of a timer to the controller.
     pub fn timer(&mut self, class: TimerClass, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.other(Input::Timer(class), world, fx);
     }
 
-    /// Passes time. Parked messages age before the controller gets the tick. The
-    /// controller gets each deadline at its tick.
+    /// Lets `elapsed` ticks pass. Parked messages age before the controller gets the tick. A timer
+    /// that expires within these ticks reaches the controller at its own tick.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut left = elapsed;
         while left > 0 && fx.violation.is_none() {
@@ -235,7 +240,7 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// The ticks until the next deadline, if there is one.
+    /// The ticks until the next timer of this station expires, or `None` if no timer runs.
     #[must_use]
     pub fn next_deadline(&self) -> Option<u32> {
         self.deadlines.iter().map(|&(_, due)| due).min()
@@ -245,7 +250,7 @@ impl<P: Protocol> Station<P> {
         self.parked_mut().for_each(|msg| msg.age(elapsed));
     }
 
-    /// Visits every logical time of the controller and of parked messages.
+    /// Calls `visit` for every logical time of the controller and of parked messages.
     pub fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         self.node.times(visit);
         self.parked_mut().for_each(|msg| msg.times(visit));
@@ -261,7 +266,8 @@ impl<P: Protocol> Station<P> {
         unordered.chain(ordered.map(|msg| &mut **msg))
     }
 
-    /// Arms a deadline. The earlier of two deadlines of one class stays.
+    /// Arms a timer that expires after `ticks` ticks. If a timer of the same class runs, the
+    /// earlier of the two stays.
     fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
         if !P::CLOCKED {
             return self.violate(fx, "a timer has a duration, but the protocol is not clocked");
@@ -282,8 +288,8 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Evicts the way of the set that the driver chooses. Returns false if it chooses
-    /// none or an input already waits for a way.
+    /// Evicts the way of the set that `choose` selects. Returns false if `choose` selects none, if
+    /// an input already waits for a way of the set, or if the eviction is a violation.
     fn evict_chosen(
         &mut self,
         set: SetIndex,
@@ -310,20 +316,22 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// The parts of the station that a step of a new input uses.
+    /// The parts of the station that a step needs, borrowed for the presentation of a new input.
     #[inline]
     fn stepper(&mut self) -> Stepper<'_, P> {
         Stepper { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
     }
 
-    /// Lists an input under its key, unless the key is its own slot.
+    /// Appends a parked input to the list of its key. A request parked under its own slot is in no
+    /// list.
     fn list(&mut self, key: Key, parked: Parked<P::Msg>) {
         if !matches!(key, Key::Slot(_)) {
             self.parked.or_default(key).push_back(parked);
         }
     }
 
-    /// Presents a request again. Returns the key of the next wake, if it parks again.
+    /// Presents a parked request again. Returns the key under which it parks again, or `None` if it
+    /// is complete or waits for a fill.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
         let ask = RequestInput { slot, req: &held.req, data: &held.data };
@@ -340,8 +348,8 @@ impl<P: Protocol> Station<P> {
         key
     }
 
-    /// Presents a parked message again. It counted as a miss at its first presentation,
-    /// so it is not counted again.
+    /// Presents a parked message again. Returns the key under which it parks again, or `None` if it
+    /// is complete. It counted as a miss at its first presentation, so it is not counted again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -355,7 +363,8 @@ impl<P: Protocol> Station<P> {
         pending.and_then(|pending| pending.key(fx))
     }
 
-    /// Presents the oldest access of a sender to a line.
+    /// Presents the oldest parked access of a sender to a line. Returns the key under which it
+    /// parks again, or `None` if it is complete.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -382,7 +391,8 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Carries out the effects of the last step on the station, until none is left.
+    /// Carries out the effects of the last step on the station itself, and the effects that follow
+    /// from them, until no such effect is left.
     #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         if !fx.inner.is_empty() {
@@ -425,8 +435,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents the inputs parked under a key, oldest first, until one parks under the
-    /// key again. That one stays at the head of the list. Returns the number of steps.
+    /// Presents the inputs parked under a key, oldest first, until one of them parks under the same
+    /// key again. That input stays at the head of the list. Returns the number of steps.
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
         if let Key::Slot(slot) = key {
             if self.parked_count(key) > 0 {
@@ -450,7 +460,7 @@ impl<P: Protocol> Station<P> {
                 }
                 (Some(again), parked) => self.list(again, parked),
                 (None, Parked::Turn(from, line)) => {
-                    // The sender's next access waits behind the inputs of others.
+                    // The next access of the same sender waits behind the inputs of other senders.
                     if let Some(rest) = self.ordered.get_mut(&(from, line)) {
                         rest.key = key;
                         list.push_back(Parked::Turn(from, line));

@@ -1,4 +1,4 @@
-//! One step of a controller, with the wait of its input.
+//! One step of a controller, and the wait of an input that the step does not complete.
 
 use core::hash::{Hash, Hasher};
 
@@ -11,13 +11,13 @@ use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
 
-/// The statistics of a request. Behaviour does not depend on them, so requests that
-/// differ only in them are equal.
+/// The statistics of a request. The behaviour of the machine does not depend on them, so requests
+/// that differ only in them are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestStats {
-    /// Whether it has been counted as a hit, a miss or a bypass.
+    /// Whether the request has been counted as a hit, a miss or a bypass.
     pub(super) counted: bool,
-    /// Whether it has needed anything from below.
+    /// Whether the request has needed anything from the level below.
     pub(super) below: bool,
 }
 
@@ -31,19 +31,20 @@ impl Hash for RequestStats {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// The wait of an incomplete input.
+/// The reason why an input is incomplete after a step.
 #[derive(Clone, Copy)]
 pub(super) enum Pending {
-    /// It waits for the fill of its line.
+    /// The request waits for the fill of its line.
     Waits,
-    /// It is presented again when the key is woken.
+    /// The input is parked, and presented again when this key is woken.
     Parks(Key),
-    /// It is presented again when a way of the set is free.
+    /// The input is parked, and presented again when a way of this set is free.
     NeedsWay(SetIndex),
 }
 
 impl Pending {
-    /// The key to park under, if any. Requests an eviction if a way is needed.
+    /// The key to park under, or `None` if the input waits for a fill. Requests an eviction if a
+    /// way is needed.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,
@@ -63,7 +64,8 @@ pub(super) struct Stepper<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Stepper<'_, P> {
-    /// Presents a request. Returns its wait, or `None` if it is complete.
+    /// Presents a request to the controller. Returns the reason if the request must wait, or `None`
+    /// if it is complete.
     #[inline]
     pub(super) fn request(
         &mut self,
@@ -100,7 +102,8 @@ impl<P: Protocol> Stepper<'_, P> {
         }
     }
 
-    /// Presents a message. Returns its wait, or `None` if it is complete.
+    /// Presents a message to the controller. Returns the reason if the message must wait, or `None`
+    /// if it is complete.
     #[inline]
     pub(super) fn message(
         &mut self,
@@ -126,7 +129,8 @@ impl<P: Protocol> Stepper<'_, P> {
     }
 }
 
-/// The line whose parked accesses this message must not pass, if its channel is FIFO.
+/// The line whose parked accesses of the same sender this message must not pass. `None` if the
+/// message keeps no order, or the channels of the protocol are unordered.
 pub(super) fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
     let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
@@ -139,10 +143,9 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
     Key::Way(set)
 }
 
-/// Counts a request once as a hit, a miss or a bypass. Returns whether it has been
-/// counted. A request that is parked under its own slot, and was not passed on, has not
-/// reached its access yet. When it reaches it, it is a hit only if nothing was sent for
-/// it.
+/// Counts a request once, as a hit, a miss or a bypass. Returns whether the request has been
+/// counted. A request that is parked under its own slot, and was not passed on, has not reached its
+/// access yet. When it reaches the access, it is a hit only if nothing was sent for it.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

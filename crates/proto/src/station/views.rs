@@ -1,4 +1,4 @@
-//! Views of a station's parked inputs.
+//! Views of the inputs that are parked at a station.
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol};
@@ -7,15 +7,15 @@ use crate::node::{Key, NodeId, SetIndex, Slot};
 use crate::queue::Queue;
 
 impl<P: Protocol> Station<P> {
-    /// Whether nothing is parked, waiting or under way.
+    /// Whether no input is parked or waits, and the controller has no operation under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.parked.is_empty() && self.waiting.is_empty() && self.held.is_empty() && self.node.is_quiet()
     }
 
-    /// Checks a station with one set at the end of a run. Returns the first property
-    /// that does not hold. `writes_through` says whether its policy writes dirty bytes
-    /// out as soon as possible.
+    /// Checks a station with one set at the end of a run. Returns the first property that does not
+    /// hold, as a sentence, or `None` if all hold. `writes_through` says whether the cache's write
+    /// policy writes dirty bytes out as soon as possible.
     #[must_use]
     pub fn check_at_rest(&self, writes_through: bool) -> Option<String> {
         let (mut views, mut victims) = (Vec::new(), Vec::new());
@@ -54,13 +54,13 @@ impl<P: Protocol> Station<P> {
         self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
     }
 
-    /// The keys of parked inputs, with the number of inputs under each.
+    /// The keys under which inputs are parked, with the number of inputs for each key.
     pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), 1));
         self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)
     }
 
-    /// The parked requests, with their keys.
+    /// The parked requests, each with its key.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), slot));
         let listed = self.parked.iter().flat_map(|(&key, list)| {
@@ -72,7 +72,7 @@ impl<P: Protocol> Station<P> {
         listed.chain(under_slots)
     }
 
-    /// The parked messages, with their keys.
+    /// The parked messages, each with its key and its sender.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
         let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {
@@ -87,7 +87,7 @@ impl<P: Protocol> Station<P> {
         unordered.chain(ordered)
     }
 
-    /// The requests that wait for a fill, with its line.
+    /// The requests that wait for a fill, each with the line of the fill.
     pub fn waiting_requests(&self) -> impl Iterator<Item = (LineAddr, Slot)> {
         self.waiting.iter().flat_map(|(&line, slots)| slots.iter().map(move |&slot| (line, slot)))
     }
