@@ -1,27 +1,29 @@
-//! Exhaustive search of a protocol with a litmus program. The controllers are those of the
+//! Exhaustive exploration of a litmus program on a protocol. The controllers are those of the
 //! timing simulation. The search covers every order of issue, delivery, memory service, timers
 //! and evictions.
-//! **Use it** to find what a protocol does with a program ([`Explorer`]), to
+//!
 //! **Use it** to explore a program on a protocol ([`Explorer`]), to verify a protocol against
 //! its claims ([`verify`]), to see which seeded faults are detected ([`mutants`]), to replay a
 //! trace from a file ([`trace`]) and to draw it ([`chart`]).
+//!
 //! **Do not** use it to find the outcomes that a *model* allows: crate `litmus` does that, and
-//! [`claim`] calls it. Time in cycles does not exist here.
-//! From the outside in:
-//! From the outside in:
-//! * `verify` takes [tests](corpus), [machines](Bounds) and [placements](Placement)
+//! [`claim`] calls it. This crate has no time in cycles.
+//!
+//! The modules, from the outside in:
+//!
 //! * `verify` runs [tests](corpus) on [machines](Bounds) and [placements](Placement) with an
 //!   [`Explorer`], several at once, and tries [`mutants`].
-//! * `programs` generates the tests, and asks the models of each claim.
-//! * `search` puts a program on a machine, searches and judges: `engine` searches, with
-//!   `store` for the states; `progress` finds runs that never end. Both work on numbers only.
-//!   `replay` replays a trace.
-//! * `machine` is the transition system. `known` holds it as numbers: the effect of each move
-//!   of each part of a machine. A part is a station with its threads and its messages under
-//!   way. `offers` computes the moves of a part, `threads` issues and completes for its
-//!   threads; `thread` is one thread, `operation` the request of an instruction. `preempt`
-//!   moves work-groups between parts, `kernels` runs a sequence of kernels. `controllers`
-//!   steps stations and caches the results.
+//! * `programs` generates the tests, and evaluates the models of each claim on them.
+//! * `search` puts a program on a machine, searches the states and judges the runs: `engine`
+//!   searches, `store` keeps the states, and `progress` finds runs that never end. These three
+//!   work on numbers only. `replay` replays a trace.
+//! * `machine` is the transition system. Its parts are the nodes of the machine: a part is a
+//!   station (a controller with its parked inputs), its threads, and its messages under way.
+//!   `known` holds the effect of each move of each part as numbers. `offers` computes the moves
+//!   of a part, and `threads` issues and completes the operations of its threads. `thread` is
+//!   one thread, `operation` the request of an instruction. `preempt` moves work-groups between
+//!   parts, `kernels` runs a sequence of kernels, and `controllers` steps stations and caches
+//!   the results.
 //!
 //! ```
 //! use explore::{Requirements, Bounds, Explorer, Limits, Placement, Subject};

@@ -1,10 +1,10 @@
-//! Physical time: ticks of the clock, for all nodes or for one of them.
+//! Physical time in an exploration: ticks of the clock, for all nodes together or for one node.
 //!
-//! If all clocks tick together, a tick of a part steps its station and ages its messages under
-//! way. If clocks may be apart, a part knows by how many ticks its clock is ahead of the
-//! slowest clock, and messages under way are relative to the slowest clock: they age when the
-//! slowest clock ticks, and are converted to the clock of a node when they leave or reach it.
-//! In both cases a tick of a part is a function of the part alone.
+//! If all clocks tick together, a tick of a part (the state of one node) steps its station and ages
+//! its messages under way. If clocks may be apart, a part knows by how many ticks its clock is
+//! ahead of the slowest clock, and messages under way are relative to the slowest clock: they age
+//! when the slowest clock ticks, and are converted to the clock of a node when they leave or reach
+//! the node. In both cases a tick of a part is a function of the part alone.
 
 use proto::Channels;
 
@@ -33,8 +33,8 @@ impl Machine {
         }
     }
 
-    /// The slowest clock ticks: the part is one tick less ahead of it, and its messages under
-    /// way age.
+    /// Computes the part after a tick of the slowest clock: the part's clock is one tick less
+    /// ahead, and its messages under way are older.
     fn learn_lag(&mut self, part: u32) {
         if self.known.lagged(part).is_none() {
             let mut after = self.parts.thing(part).clone();
@@ -45,8 +45,8 @@ impl Machine {
         }
     }
 
-    /// A tick passes: the station steps, and its messages under way age. If clocks may be
-    /// apart, they age when the slowest clock ticks instead.
+    /// The part after a tick of its node: the station steps, and the messages under way age. If
+    /// clocks may be apart, messages age when the slowest clock ticks instead.
     pub(crate) fn tick(&mut self, part: u32) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         match self.bounds.skew_ticks {
@@ -57,7 +57,7 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Ages the messages under way from a part by one tick.
+    /// Ages the messages, operations and replies under way from a part by one tick.
     fn age(&mut self, part: &mut Part) {
         let (station, controllers) = (part.station, &mut self.controllers);
         part.out.iter_mut().for_each(|(_, msg)| *msg = controllers.aged_message(*msg, 1));
@@ -68,7 +68,8 @@ impl Machine {
         }
     }
 
-    /// The input of a part's station, converted to the part's clock where that is ahead.
+    /// The input `told` of a part's station, converted to the part's clock if that clock is ahead
+    /// of the slowest.
     pub(crate) fn at_clock_of(&mut self, part: &Part, told: StationInput) -> StationInput {
         let ahead = i32::from(part.ahead);
         match told {

@@ -13,39 +13,41 @@ pub struct Bounds {
     pub l1: WritePolicy,
     /// The write policy of the shared cache.
     pub l2: WritePolicy,
-    /// Ways of the one set of each private cache, and of each bank.
+    /// Number of ways in the only set of each private cache, and of each bank.
     pub ways: (u32, u32),
-    /// Miss registers of each private cache, and of each bank.
+    /// Number of miss registers of each private cache, and of each bank.
     pub misses: (u32, u32),
-    /// Lines that a private cache's store buffer can hold.
+    /// Number of lines that the store buffer of a private cache can hold.
     pub store_buffer: u32,
-    /// Banks of the shared cache, over all chiplets.
+    /// Number of banks of the shared cache, over all chiplets.
     pub banks: u16,
-    /// Chiplets that compute units and banks are divided among, in order.
+    /// Number of chiplets. Compute units and banks are divided among them, in order.
     pub chiplets: u16,
-    /// The chiplets of the first two lines. A page has one line, and is placed before the
-    /// program begins; further lines are placed round-robin.
+    /// The chiplets of the first two pages. A page has one line and is placed before the program
+    /// begins. Further pages are placed round-robin.
     pub pages: (u16, u16),
     /// Whether lines are evicted at any time, not only when a way is needed.
     pub evictions: bool,
-    /// Which operations of a thread may overlap.
+    /// The rule of the core: which operations of a thread may overlap.
     pub core: IssueRule,
-    /// No core issues while one queue holds that many messages or operations. This keeps the
-    /// state space finite for threads that loop without waiting for their writes.
+    /// The queue length at which issue stops: no core issues while one queue holds this number of
+    /// messages or operations. The limit keeps the state space finite for threads that loop without
+    /// waiting for their writes.
     pub queue_max: u8,
-    /// Whether memory answers at once where only one node reaches the line. No other node can
-    /// observe the difference, and there are fewer states.
+    /// Whether memory answers at once about a line that only one node reaches. No other node can
+    /// observe the difference, and the search has fewer states.
     pub merge_memory: bool,
-    /// The most ticks by which one node's clock may be ahead of another's. 0: all clocks tick
-    /// together.
+    /// The maximum number of ticks by which one node's clock may be ahead of another's. 0 means
+    /// that all clocks tick together.
     pub skew_ticks: u8,
-    /// The most preemptions of work-groups in a run. A work-group continues on another compute
-    /// unit, so the machine then has at least two.
+    /// The maximum number of preemptions of work-groups in a run. If it is not 0, the machine has
+    /// at least two compute units, because a preempted work-group continues on another one.
     pub preemptions: u8,
 }
 
 impl Bounds {
-    /// Two banks, two lines in each cache, in-order cores, and evictions only where a way is needed.
+    /// Default bounds for these write policies: two banks, two lines in each cache, in-order cores,
+    /// and evictions only where a way is needed.
     #[must_use]
     pub const fn new(l1: WritePolicy, l2: WritePolicy) -> Bounds {
         Bounds {
@@ -66,39 +68,40 @@ impl Bounds {
         }
     }
 
-    /// These bounds with one of each cache resource.
+    /// These bounds, but with only one of each cache resource (way, miss register, store buffer
+    /// entry).
     #[must_use]
     pub const fn tight(self) -> Bounds {
         Bounds { ways: (1, 1), misses: (1, 1), store_buffer: 1, ..self }
     }
 
-    /// These bounds with evictions at any time, at every level.
+    /// These bounds, but with evictions at any time and at every level.
     #[must_use]
     pub const fn evicting(self) -> Bounds {
         Bounds { evictions: true, ..self }
     }
 
-    /// These bounds without the reduction of memory's answers.
+    /// These bounds, but memory's answer is always a separate move (`merge_memory` is off).
     #[must_use]
     pub const fn in_full(self) -> Bounds {
         Bounds { merge_memory: false, ..self }
     }
 
-    /// These bounds with another core.
+    /// These bounds, but with another issue rule of the core.
     #[must_use]
     pub const fn core(self, core: IssueRule) -> Bounds {
         Bounds { core, ..self }
     }
 
-    /// These bounds on this many chiplets, each with at least one bank, with the pages of the first
-    /// two lines on the given chiplets.
+    /// These bounds, but on this number of chiplets, each with at least one bank, and with the
+    /// first two pages on the given chiplets.
     #[must_use]
     pub const fn chiplets(self, chiplets: u16, pages: (u16, u16)) -> Bounds {
         Bounds { banks: self.banks.next_multiple_of(chiplets), chiplets, pages, ..self }
     }
 
-    /// These bounds on this many chiplets, with the first two pages placed in every way. This covers
-    /// a first touch by any node.
+    /// These bounds, but on this number of chiplets, once for each placement of the first two
+    /// pages. The placements cover a first touch by any node.
     pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
         let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
         pages.map(move |pages| self.chiplets(chiplets, pages))
@@ -114,7 +117,7 @@ impl Bounds {
         homes
     }
 
-    /// The chiplet of each line, where there are several.
+    /// Each line with its chiplet. Empty if the machine has one chiplet.
     pub fn placed(&self) -> impl Iterator<Item = (LineAddr, u16)> {
         let Bounds { chiplets, pages, .. } = *self;
         let lines = if chiplets > 1 { LINES_MAX } else { 0 };
@@ -128,27 +131,28 @@ impl Bounds {
         })
     }
 
-    /// The number of compute units if the program uses `used`: as many on each chiplet, and at
-    /// least two where work-groups are preempted.
+    /// The number of compute units of a machine for a program that uses `used` of them. It is
+    /// rounded up so that each chiplet has the same number, and is at least two if work-groups are
+    /// preempted.
     #[must_use]
     pub const fn compute_units(&self, used: u16) -> u16 {
         let used = if self.preemptions > 0 && used < 2 { 2 } else { used };
         used.next_multiple_of(self.chiplets)
     }
 
-    /// These bounds with up to this many preemptions.
+    /// These bounds, but with up to this number of preemptions in a run.
     #[must_use]
     pub const fn preempting(self, preemptions: u8) -> Bounds {
         Bounds { preemptions, ..self }
     }
 
-    /// These bounds with clocks that are up to this many ticks apart.
+    /// These bounds, but with clocks that may be up to this number of ticks apart.
     #[must_use]
     pub const fn skewed(self, skew_ticks: u8) -> Bounds {
         Bounds { skew_ticks, ..self }
     }
 
-    /// The machine with at least this many compute units and this line size.
+    /// The machine of these bounds, with at least this number of compute units and this line size.
     #[must_use]
     pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {

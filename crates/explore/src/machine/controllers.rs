@@ -1,6 +1,6 @@
-//! The controllers of a machine, with a cache of their steps. Each state of a station has a
-//! number. A search meets the same station in very many states; the result of a step is kept
-//! for all programs that run on the machine.
+//! The controllers of a machine, with a cache of their steps. Each state of a station (a controller
+//! with its parked inputs) has a number. A search meets the same station state very often, so the
+//! result of a step is kept for all programs that run on the machine.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::subject::Subject;
 
 pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 
-/// An input of a part that comes from another part.
+/// An input of one part (the state of one node) that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
-    /// An input of its station.
+    /// An input of the receiving part's station.
     StationInput(StationInput),
-    /// The answer to a request of one of its threads.
+    /// The answer to a request of one of the receiving part's threads.
     Answer { slot: Slot, data: Option<u32> },
-    /// A work-group that continues on this compute unit: its threads and their states.
+    /// A work-group that continues on the compute unit `cu`: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Controllers {
 }
 
 impl Controllers {
-    /// The controllers of a machine with these homes of lines, for programs with these
-    /// kernels.
+    /// The controllers of a machine with these homes of lines, for programs whose kernels use these
+    /// arrays.
     pub(crate) fn new(
         subject: &Subject,
         topology: &Topology,
@@ -63,17 +63,17 @@ impl Controllers {
         })
     }
 
-    /// The machine.
+    /// The machine on which the controllers are.
     pub(crate) fn topology(&self) -> &Topology {
         self.stations.topology()
     }
 
-    /// The arrays of the program's kernels.
+    /// The arrays that each kernel of the program uses.
     pub(crate) fn kernels(&self) -> &[Vec<ArrayUse>] {
         self.stations.kernels()
     }
 
-    /// All controllers, by position.
+    /// The identities of all controllers. The position in the slice is the node number.
     pub(crate) fn ids(&self) -> &[NodeId] {
         self.stations.ids()
     }
@@ -83,7 +83,7 @@ impl Controllers {
         self.stations.entry(agent, key).map(|at| at as u8)
     }
 
-    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
+    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
     pub(crate) fn boundary(
         &self,
         step: Boundary,
@@ -93,12 +93,12 @@ impl Controllers {
         self.stations.boundary(step, kernel, host_has_written)
     }
 
-    /// The name of a node: `L1[0]`.
+    /// The name of a node, for example `L1[0]`.
     pub(crate) fn node_name(&self, node: u8) -> String {
         self.stations.node_name(node.into())
     }
 
-    /// The initial station of a node.
+    /// The number of the initial station of a node.
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
         let station = self.stations.fresh(node.into());
         self.seen(station)
@@ -120,7 +120,7 @@ impl Controllers {
         self.values.lines.thing(number)
     }
 
-    /// The name of a message, and its line.
+    /// The name of a message, and the line that the message concerns.
     pub(crate) fn message(&self, number: u32) -> (&'static str, Option<LineAddr>) {
         self.stations.message(number)
     }
@@ -142,24 +142,24 @@ impl Controllers {
         self.stations.views(station)
     }
 
-    /// Whether the seeded fault has changed a step of a station.
+    /// Whether the seeded fault has changed any step of a station so far.
     pub(crate) fn is_altered(&self) -> bool {
         self.stations.is_altered()
     }
 
-    /// The number of station states, and of steps.
+    /// The number of station states, and the number of known steps.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.stations.count(), self.steps.len())
     }
 
-    /// Approximate size in bytes.
+    /// The approximate size of the controllers and the cache of steps, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.stations.bytes()
             + self.values.bytes()
             + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
-    /// Records the view of a station that is new.
+    /// Records the view of a station, if the station is new. Returns the station.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));
@@ -167,7 +167,7 @@ impl Controllers {
         station
     }
 
-    /// Gives an input to a station. A known result is reused.
+    /// The response of a station to an input. A known result is reused.
     pub(crate) fn tell(&mut self, station: u32, told: StationInput) -> Result<Arc<Response>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {
             return known.clone();
@@ -180,37 +180,38 @@ impl Controllers {
         response
     }
 
-    /// The message after `elapsed` more ticks under way.
+    /// The message `msg` after `elapsed` more ticks under way, as a number.
     pub(crate) fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32 {
         self.stations.aged_message(msg, elapsed)
     }
 
-    /// The message with its logical times mapped by `to`.
+    /// The message `msg` with its logical times mapped by `to`, as a number.
     pub(crate) fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         self.stations.retimed_message(msg, to)
     }
 
-    /// The station with its logical times mapped by `to`.
+    /// The station with its logical times mapped by `to`, as a number.
     pub(crate) fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let station = self.stations.retimed_station(station, to);
         self.seen(station)
     }
 
-    /// An operation of a station to memory, `elapsed` ticks later.
+    /// A station's operation on memory after `elapsed` more ticks under way, as a number.
     pub(crate) fn aged_op(&mut self, station: u32, op: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.ops.thing(op);
         self.stations.age_tag(station, &mut aged.tag, elapsed);
         self.values.ops.number(aged)
     }
 
-    /// Memory's answer to a station, `elapsed` ticks later.
+    /// Memory's reply to a station after `elapsed` more ticks under way, as a number.
     pub(crate) fn aged_reply(&mut self, station: u32, reply: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.replies.thing(reply);
         self.stations.age_tag(station, &mut aged.op.tag, elapsed);
         self.values.replies.number(aged)
     }
 
-    /// Memory performs an operation on a line. Returns the new line and the answer.
+    /// Performs an operation of memory on a line. Returns the numbers of the new line and of the
+    /// reply.
     pub(crate) fn serve(&mut self, line: u32, op: u32) -> (u32, u32) {
         if let Some(&known) = self.served.get(&(line, op)) {
             return known;

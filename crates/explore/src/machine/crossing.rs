@@ -1,5 +1,6 @@
-//! The threads of requests and answers that cross between two nodes. A trace names one by its
-//! place among them; a replay with timing needs the thread and the operation.
+//! Crossings: requests and answers between a core and a controller outside the core's part (the
+//! state of one node). A trace names a crossing by its index among all crossings between the two
+//! nodes; a replay with timing needs the thread and the operation instead.
 
 use crate::machine::Machine;
 use crate::machine::controllers::{StationInput, Word};
@@ -9,13 +10,15 @@ use crate::machine::moves::Move;
 /// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// The thread.
+    /// The number of the thread.
     pub thread: u8,
-    /// The index among the thread's crossings on that way, oldest operation first.
+    /// The index among the thread's crossings between the same two nodes in the same direction,
+    /// oldest operation first.
     pub nth: u8,
 }
 
-/// Keeps the operations under way in issue order, each by its thread and its id there.
+/// Updates `ages`, the list of operations under way in issue order, to a state. An operation is a
+/// thread and the id of its request.
 pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8)>) {
     let parts = state[..machine.known.nodes].iter().map(|&part| machine.part(part));
     let threads = parts.flat_map(|part| part.threads.iter());
@@ -27,7 +30,8 @@ pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8
     ages.extend(new);
 }
 
-/// The owner of the crossing of a move.
+/// The thread and operation whose request or answer the move `mv` carries across. `None` if the
+/// move is no crossing.
 pub(crate) fn crossing(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crossing> {
     let Move::Cross { from, to, nth } = mv else { return None };
     let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);

@@ -1,9 +1,9 @@
-//! The end of a program: the host reads memory after the last kernel, and the next kernel
-//! reads the host's writes.
+//! The end of a program: the host reads memory after the last kernel, and the next kernel reads the
+//! host's writes.
 //!
-//! The requests of a kernel's end are those of the timing driver. Their effects run in one
-//! fixed order: the program is over, and each remaining line has one home. The work that a
-//! node leaves after its answer comes as late as possible.
+//! The requests of a kernel's end are those of the timing driver. Their effects run in one fixed
+//! order, because the program is over and each remaining line has one home. A node does the work
+//! that remains after its answer as late as possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use proto::{
 use crate::machine::controllers::{Controllers, StationInput};
 use crate::machine::kernels::array_of;
 
-/// The byte that the host writes everywhere. No program's words contain it.
+/// The byte that the host writes to every byte of memory. No word of a program has this value.
 const HOST_BYTE: u8 = 0xb7;
 
 /// The plan keys of the ends of kernels.
@@ -40,11 +40,11 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
     }
 }
 
-/// The stations and the lines of memory after a program.
+/// The stations and the lines of memory that remain after a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
-    /// By node: the running timers, one bit for each class. All of them are periodic.
+    /// The running timers of each node, one bit for each class. All of them are periodic.
     pub(crate) timers: Vec<u8>,
     pub(crate) lines: Vec<u32>,
 }
@@ -133,8 +133,8 @@ pub(crate) fn end(
     }
 }
 
-/// The host writes every line after the end of a kernel, and another kernel begins. Each
-/// compute unit must read the host's values.
+/// Lets the host write every line after the end of a kernel, and another kernel begin. Fails unless
+/// each compute unit reads the host's values.
 pub(crate) fn next_kernel(
     controllers: &mut Controllers,
     slot: u32,
@@ -165,13 +165,13 @@ pub(crate) fn next_kernel(
     plain.rest()
 }
 
-/// The error of a kernel that reads values from before the host's write.
+/// The error text of a kernel on compute unit `cu` that reads values from before the host's write.
 #[must_use]
 pub fn overwritten(cu: u16) -> String {
     format!("after the beginning of a kernel, CU {cu} reads a value that the host has overwritten")
 }
 
-/// The driver for what is left of a program, in one fixed order.
+/// A driver that carries out the remaining work of a program in one fixed order.
 fn plain<'a>(
     controllers: &'a mut Controllers,
     slot: u32,

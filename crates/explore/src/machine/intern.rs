@@ -1,4 +1,4 @@
-//! Interning: equal values have one number.
+//! Interning: equal values get one number.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -19,7 +19,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    /// The number of a value.
+    /// The number of a value. A new value gets the next number.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         let hash = FxBuildHasher.hash_one(&thing);
         let things = &self.things;
@@ -37,19 +37,19 @@ impl<T: Eq + Hash> Interner<T> {
         number
     }
 
-    /// The value of a number.
+    /// The value that has a number.
     #[inline]
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize].1
     }
 
-    /// The count of values.
+    /// The count of different values.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.things.len()
     }
 
-    /// Approximate size in bytes, without heap data of the values.
+    /// The approximate size in bytes, without heap data of the values.
     pub(crate) fn bytes(&self) -> usize {
         self.things.capacity() * size_of::<(u64, T)>() + self.numbers.capacity() * 5
     }

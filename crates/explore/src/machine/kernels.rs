@@ -1,9 +1,10 @@
 //! Programs of several kernels, with steps of the host between them.
 //!
-//! The threads of a stage run at once, and stages follow one another. A stage with threads on
-//! compute units is a kernel. The requests of `proto::Boundary` come before and after it,
-//! agent by agent, in every order; the next step begins when all of them are answered. After
-//! the last stage the program is drained as any other.
+//! The threads of such a program are divided into stages: the threads of one stage run at once, and
+//! stages follow one another. A stage with threads on compute units is a kernel. The requests of
+//! `proto::Boundary` come before and after the kernel, agent by agent, in every order; the next
+//! step begins when all of them are answered. After the last stage the program is drained like any
+//! other.
 
 use std::collections::BTreeMap;
 
@@ -17,43 +18,47 @@ use crate::machine::placement::{Placement, Unsupported, Word};
 use crate::machine::{Machine, Part, PartResult};
 use crate::subject::Subject;
 
-/// The most stages of a program.
+/// The maximum number of stages of a program.
 const STAGES_MAX: usize = 16;
-/// The most compute units of a program with stages: one bit each.
+/// The maximum number of compute units of a program with stages, because a mask has one bit for
+/// each.
 const CUS_MAX: u16 = 16;
 
-/// A step of a program, which ends on all nodes before the next begins.
+/// A step of a program: the step ends on all nodes before the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramStep {
-    /// The threads of a stage run. The kernel counts only if the stage is one.
+    /// The threads of this stage run. The kernel number is meaningful only if the stage is a
+    /// kernel.
     Run(u8, KernelId),
-    /// The requests of a boundary are made. The flag says whether the host has written.
+    /// The agents make the requests of a kernel's beginning or end. The flag says whether the host
+    /// has written since the kernel before.
     Boundary(Boundary, KernelId, bool),
 }
 
-/// A kernel of a program with several, and the inputs of its boundaries.
+/// A kernel of a program with several kernels, and the facts that its beginning and end depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedKernel {
-    /// The stage of its threads.
+    /// The number of the stage whose threads run in the kernel.
     pub stage: u8,
-    /// The lines that it uses, one array each.
+    /// The lines that the kernel uses; each line is an array of its own.
     pub uses: Vec<ArrayUse>,
-    /// Whether the host may have written since the kernel before.
+    /// Whether the host may have written since the previous kernel.
     pub host_has_written: bool,
-    /// Whether the kernel is released to the host before the host reads next.
+    /// Whether the kernel's writes are released to the host before the host's next read.
     pub is_released: bool,
-    /// Whether another stage follows.
+    /// Whether another stage follows the kernel.
     pub is_followed: bool,
 }
 
 /// The steps of a program, and the arrays of its kernels.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
-    /// By step.
+    /// The steps of the program, in order.
     pub(crate) steps: Vec<ProgramStep>,
-    /// By kernel. The last is the kernel after the program, which reads all lines.
+    /// The arrays that each kernel uses. The last entry is the kernel that runs after the program
+    /// and reads all lines.
     pub(crate) kernels: Vec<Vec<ArrayUse>>,
-    /// The last kernel of the program, and the kernel after it.
+    /// The numbers of the last kernel of the program and of the kernel after the program.
     pub(crate) last: (KernelId, KernelId),
 }
 
@@ -112,7 +117,7 @@ impl Steps {
         Ok(Steps { steps, kernels, last: (last, behind) })
     }
 
-    /// The kernels of the program, in their order.
+    /// The kernels of the program, in order.
     pub(crate) fn staged(&self) -> Vec<StagedKernel> {
         let begins = |step: &ProgramStep| matches!(step, ProgramStep::Boundary(Boundary::BeginMachine, ..));
         let firsts = (0..self.steps.len()).filter(|&at| begins(&self.steps[at]));
@@ -142,7 +147,8 @@ impl Steps {
         firsts.filter_map(kernel).collect()
     }
 
-    /// Whether a thread of that stage issues in this step.
+    /// Whether a thread of `stage` issues in this step. `None` as the stage stands for a program
+    /// without stages.
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
             ProgramStep::Run(running, _) => stage.is_none_or(|&stage| stage == running),
@@ -150,7 +156,7 @@ impl Steps {
         }
     }
 
-    /// A step in words.
+    /// The description of a step in words.
     pub(crate) fn name(&self, step: u8) -> String {
         match self.steps.get(usize::from(step)) {
             None => "no step".to_owned(),
@@ -167,13 +173,13 @@ impl Steps {
         }
     }
 
-    /// Whether another step follows.
+    /// Whether another step follows this one.
     pub(crate) fn has_more(&self, step: u8) -> bool {
         usize::from(step) + 1 < self.steps.len()
     }
 }
 
-/// Each line is an array of its own.
+/// An array that consists of one line, with the kernel's accesses to it.
 fn array(line: LineAddr, mode: AccessMode) -> ArrayUse {
     ArrayUse { array: array_of(line), first: line, lines: 1, mode }
 }
@@ -197,7 +203,7 @@ fn writes(program: &Program, thread: usize) -> bool {
     program.threads[thread].code.iter().any(|instr| access(instr).1)
 }
 
-/// The arrays that threads use. A thread with a computed address may use all.
+/// The arrays that these threads use. A thread with a computed address may use all arrays.
 fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word]) -> Vec<ArrayUse> {
     let mut used: BTreeMap<LineAddr, (bool, bool)> = BTreeMap::new();
     for instr in threads.flat_map(|t| &program.threads[t].code) {
@@ -218,14 +224,15 @@ fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word])
 }
 
 impl Part {
-    /// Whether this agent has a boundary request to make here.
+    /// Whether this agent still has a request of a kernel's boundary to make at this node.
     pub(crate) fn asks(&self, agent: u8) -> bool {
         self.todo.checked_shr(agent.into()).is_some_and(|agents| agents & 1 == 1)
     }
 }
 
 impl Machine {
-    /// The part at the beginning of its step, with the agents that have a request to make.
+    /// The part (the state of one node) at the beginning of its current step, with a mark for each
+    /// agent that has a request to make.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
             let asked = self.controllers.boundary(step, kernel, written)?;
@@ -236,14 +243,15 @@ impl Machine {
         Ok(part)
     }
 
-    /// The part in the next step, after its step has ended on all nodes.
+    /// The part (the state of one node) in the next step, after its current step has ended on all
+    /// nodes.
     pub(crate) fn next_step(&mut self, part: u32) -> PartResult<u32> {
         let part = self.part(part).clone();
         let part = self.enter_step(Part { step: part.step + 1, ..part })?;
         self.settled(part)
     }
 
-    /// The boundary requests that the agents of a part can make.
+    /// Appends the boundary requests that the agents of a part can make now, as moves.
     pub(crate) fn boundary_moves(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
             let effect = match self.ask_boundary(part, agent) {
@@ -268,7 +276,8 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Whether the threads and the agents of the part have completed its step.
+    /// Whether the threads and the agents of the part (the state of one node) have completed the
+    /// current step.
     pub(crate) fn has_done_step(&self, part: &Part) -> bool {
         let stages = &self.code.placement.stages;
         part.todo == 0
@@ -280,7 +289,8 @@ impl Machine {
     }
 }
 
-/// The controllers of a machine with a program's kernels, reused where known.
+/// The controllers of a machine for a program with these kernels, taken from `learnt` if they are
+/// known.
 pub(crate) fn controllers(
     subject: &Subject,
     topology: &proto::Topology,

@@ -1,8 +1,10 @@
-//! Liveness of a thread's registers. States that differ only in dead registers are equal.
+//! Liveness of a thread's registers: a register is live if a later instruction may read it. States
+//! that differ only in dead registers are equal.
 
 use litmus::program::{Expr, Instr, Program, Reg, Term};
 
-/// The live registers of each thread at each position. Beyond 64 registers all are live.
+/// The live registers of each thread at each position, as a mask. If a thread has more than 64
+/// registers, all of them count as live.
 pub(crate) fn registers(program: &Program) -> Vec<Vec<u64>> {
     let mut terms = program.state_terms();
     if let Some(filter) = &program.filter {
@@ -42,7 +44,7 @@ fn of_thread(code: &[Instr], observed: u64) -> Vec<u64> {
     }
 }
 
-/// The bit of a register. Meaningful only with at most 64 registers.
+/// The bit of a register in a mask. Meaningful only if the thread has at most 64 registers.
 fn bit(reg: Reg) -> u64 {
     1 << (reg.0 % 64)
 }

@@ -50,41 +50,41 @@ use placement::{Placement, Unsupported};
 use slots::Slots;
 use thread::{Code, ThreadState};
 
-/// The state of one node.
+/// The state of one node: its station, its threads, and its messages and operations under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
     /// The running timers, one bit for each class.
     pub(crate) timers: u8,
-    /// The ticks by which its clock is ahead of the slowest. Times under way are relative to
-    /// the slowest clock.
+    /// The ticks by which the node's clock is ahead of the slowest clock. The times of messages
+    /// under way are relative to the slowest clock.
     pub(crate) ahead: u8,
     /// The step of the program, the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents that have a request of a kernel's boundary to make here, one bit for each, and the
-    /// agents that await its answer.
+    /// The agents at this node that still have a request of a kernel's boundary to make (`todo`),
+    /// and the agents that await the answer (`due`), one bit for each.
     pub(crate) todo: u16,
     pub(crate) due: u16,
-    /// The threads that run here, and their states.
+    /// The threads that run at this node, each with the number of its state.
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
-    /// Messages under way, by receiver.
+    /// Messages under way from this node, each with its receiver.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
-    /// Requests and answers under way between cores and controllers of other parts, by
-    /// receiver, unordered.
+    /// Requests and answers under way from this node between cores and controllers of other parts,
+    /// each with its receiver, unordered.
     pub(crate) wires: SmallVec<[(u8, u32); 1]>,
-    /// Operations at memory, by line.
+    /// Operations under way to memory, each with its line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
-    /// Memory's answers, by line.
+    /// Memory's replies under way to this node, each with its line.
     pub(crate) replies: SmallVec<[(u8, u32); 2]>,
 }
 
-/// A write to a word, as far as its value is known.
+/// A write to a word, to the extent that its value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Written {
-    /// This value.
+    /// The write stores this value.
     Value(u32),
-    /// An update of the old value.
+    /// The write applies this read-modify-write with this operand to the old value.
     Update(Rmw, u32),
 }
 
@@ -101,40 +101,43 @@ pub(crate) struct Machine {
     pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
-    /// Memory after the end of the kernel, by stations and memory.
+    /// Memory after the end of the kernel, by the numbers of stations and memory lines.
     drained: FxHashMap<Vec<u32>, Drained>,
-    /// Whether the next kernel reads the host's writes, by stations.
+    /// The result of the check that the next kernel reads the host's writes, by the numbers of
+    /// stations.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
-    /// The lines that several nodes reach, one bit for each line, and the node that reaches each other
-    /// line.
+    /// A mask of the lines that several nodes reach (`shared`), and for each other line the node
+    /// that reaches it (`owners`).
     shared: u64,
     owners: FxHashMap<u8, u8>,
-    /// A line turned out to be shared: the search restarts.
+    /// Whether a line turned out to be reached by several nodes, so that the search must restart.
     pub(crate) is_stale: bool,
-    /// True if a work-group was preempted.
+    /// Whether a work-group was preempted in some run.
     pub(crate) preempted: bool,
-    /// The rows that fired.
+    /// The rows of the protocol's tables that fired.
     pub(crate) rows: BTreeSet<RowId>,
-    /// The plan keys of the requests.
+    /// The plan keys of the requests that were made.
     pub(crate) keys: Vec<PlanKey>,
-    /// The values read, and the writes, by location.
+    /// The values that were read from each location (`reads`), and the writes to each location
+    /// (`writes`).
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Written)>,
-    /// A feature that the program needs and no machine here has.
+    /// The description of a feature that the program needs and no machine here has, if any.
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
-    /// If recorded, the answers to threads: the thread, its request, and the value read.
+    /// The answers to threads, if they are recorded: the thread, its request, and the value read.
     pub(crate) recorded: Option<Vec<(u8, u32, Option<Value>)>>,
 }
 
-/// A result, or the reason why the moves of a part cannot be computed.
+/// A result, or the reason why the move of a part cannot be computed.
 pub(crate) type PartResult<T> = Result<T, Arc<str>>;
 /// The lines of memory, or the reason why they never come to rest.
 type Drained = PartResult<Arc<[u32]>>;
 
 impl Machine {
-    /// Puts a program on a machine, with the known steps of controllers on the same machine.
+    /// Puts a program on a machine. `learnt` holds the known steps of controllers on machines of
+    /// the same shape.
     pub(crate) fn new(
         subject: &Subject,
         (program, placement): (&Program, &Placement),
@@ -178,7 +181,8 @@ impl Machine {
         })
     }
 
-    /// Forgets all parts. Lines that turned out to be shared stay shared.
+    /// Forgets all parts, so that the search can restart. Lines that turned out to be shared stay
+    /// shared.
     pub(crate) fn again(&mut self) {
         self.known = Known::new(&self.controllers.subject, self.known.nodes, &self.bounds);
         self.parts = Interner::default();
@@ -186,7 +190,7 @@ impl Machine {
         self.is_stale = false;
     }
 
-    /// The initial state.
+    /// The initial state of the machine, as numbers.
     pub(crate) fn start(&mut self) -> Result<Vec<u32>, Unsupported> {
         let mut state = Vec::new();
         for node in 0..self.controllers.ids().len() as u8 {
@@ -228,12 +232,13 @@ impl Machine {
         Ok(state)
     }
 
-    /// Marks a line as shared: memory's answers about it are separate moves.
+    /// Marks a line as shared by several nodes: memory's replies about the line become separate
+    /// moves.
     pub(crate) fn share(&mut self, line: u8) {
         self.shared |= 1u64.checked_shl(line.into()).unwrap_or(0);
     }
 
-    /// Whether memory answers at once about a line.
+    /// Whether memory replies at once to an operation on this line.
     pub(crate) fn merges(&self, line: u8) -> bool {
         self.shared.checked_shr(line.into()).unwrap_or(0) & 1 == 0
     }
@@ -250,7 +255,7 @@ impl Machine {
         self.memories.thing(memory)
     }
 
-    /// The lines of memory after the end of the kernel in this state.
+    /// The lines of memory after the kernel that runs in this state has ended.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
@@ -276,8 +281,8 @@ impl Machine {
         lines
     }
 
-    /// Checks that the next kernel reads the host's writes. The result depends on the stations
-    /// alone, because the host writes all of memory.
+    /// Checks that the next kernel reads the host's writes. The result depends only on the
+    /// stations, because the host writes all of memory.
     fn begin_next(&mut self, rest: Remainder) -> PartResult<()> {
         let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
         if let Some(known) = self.begun.get(&key) {
@@ -289,17 +294,17 @@ impl Machine {
         begun
     }
 
-    /// The number of parts.
+    /// The number of different parts (node states) met so far.
     pub(crate) fn part_count(&self) -> usize {
         self.parts.len()
     }
 
-    /// Approximate size in bytes of everything but the states.
+    /// The approximate size in bytes of everything except the states.
     pub(crate) fn bytes(&self) -> usize {
         self.known.bytes() + self.parts.bytes() + self.threads.bytes() + self.controllers.bytes()
     }
 
-    /// Computes all that the expansion of a state needs.
+    /// Computes everything that the expansion of a state needs, such as the moves of its parts.
     pub(crate) fn learn(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         for &part in &state[..nodes] {
@@ -338,7 +343,7 @@ impl Machine {
         }
     }
 
-    /// The part with its logical times mapped by `to`.
+    /// The part (the state of one node) with its logical times mapped by `to`.
     pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let mut part = self.parts.thing(part).clone();
         part.station = self.controllers.retimed_station(part.station, to);
@@ -403,7 +408,7 @@ impl Machine {
         }
     }
 
-    /// Gives an input to the part's station and carries out the effects.
+    /// Gives an input to the part's station and carries out the effects of the step.
     pub(crate) fn told(&mut self, mut part: Part, told: StationInput) -> PartResult<Part> {
         let mut asks: SmallVec<[StationInput; 2]> = SmallVec::new();
         asks.push(self.at_clock_of(&part, told));
@@ -439,7 +444,8 @@ impl Machine {
         Ok(part)
     }
 
-    /// Gives a part an input from another part.
+    /// Gives a part (the state of one node) an input that comes from another part. Returns the new
+    /// part.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         let ask = match word {
@@ -478,7 +484,7 @@ impl Machine {
     }
 }
 
-/// Stations, followed by the running timers if there are any.
+/// The numbers of the stations, followed by the running timers if any timer runs.
 fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
     let any = timers.iter().any(|&timers| timers != 0);
     let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));

@@ -1,70 +1,71 @@
-//! The moves of the environment: the choices of a search, and the steps of a trace.
+//! The moves of the environment. They are the choices of a search and the steps of a trace.
 
 use core::fmt;
 use core::str::FromStr;
 
 use proto::{Symbol as _, TimerClass};
 
-/// One choice of the environment. Nodes, threads and lines are numbers.
+/// One choice of the environment. Nodes, threads and lines are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Move {
     /// A thread issues its next operation.
     Issue {
-        /// The thread.
+        /// The thread that issues.
         thread: u8,
     },
     /// A message is delivered.
     Deliver {
-        /// The sender.
+        /// The node that sent the message.
         from: u8,
-        /// The receiver.
+        /// The node that receives the message.
         to: u8,
-        /// The index among the messages under way between the two; 0 in ordered channels.
+        /// The index among the messages under way between the two nodes; 0 in ordered channels.
         nth: u8,
     },
-    /// A core's request enters a controller outside the core's part, or the answer comes back.
+    /// A core's request enters a controller outside the core's part (the state of one node), or the
+    /// answer comes back.
     Cross {
-        /// The node that it leaves.
+        /// The node that the request or answer leaves.
         from: u8,
-        /// The node that it enters.
+        /// The node that the request or answer enters.
         to: u8,
-        /// The index among the crossings between the two.
+        /// The index among the requests and answers under way between the two nodes.
         nth: u8,
     },
-    /// Memory performs the oldest operation of a node on a line. If no other node reaches the
-    /// line, the answer comes at once.
+    /// Memory performs the oldest operation of a node on a line. If no other node reaches the line,
+    /// the reply comes at once.
     Serve {
-        /// The node.
+        /// The node that sent the operation.
         node: u8,
-        /// The line.
+        /// The line that the operation accesses.
         line: u8,
     },
-    /// Memory's answer about a line reaches a node.
+    /// Memory's reply about a line reaches a node.
     Answer {
-        /// The node.
+        /// The node that receives the reply.
         node: u8,
-        /// The line.
+        /// The line of the reply.
         line: u8,
     },
-    /// A timer expires.
+    /// A timer of a node expires.
     Timer {
-        /// The node.
+        /// The node of the timer.
         node: u8,
         /// The index of the timer's class.
         class: u8,
     },
-    /// A way is evicted.
+    /// A node evicts a way.
     Evict {
-        /// The node.
+        /// The node that evicts.
         node: u8,
-        /// The way.
+        /// The number of the way.
         way: u8,
     },
     /// A tick passes for all nodes.
     Tick,
     /// A tick passes for one node, on machines with clocks that may be apart.
     TickAt {
-        /// The node.
+        /// The node whose clock ticks.
         node: u8,
     },
     /// An agent makes its request at the boundary of a kernel.
@@ -74,22 +75,23 @@ pub enum Move {
     },
     /// The next step of a program of several kernels begins.
     Next,
-    /// A work-group is preempted: its compute unit releases, and the work-group leaves it.
+    /// A work-group is preempted: its compute unit releases, and the work-group leaves that compute
+    /// unit.
     Preempt {
         /// The first thread of the work-group.
         thread: u8,
     },
-    /// A preempted work-group comes to another compute unit, which acquires first.
+    /// A preempted work-group moves to another compute unit, which acquires first.
     Resume {
         /// The first thread of the work-group.
         thread: u8,
-        /// The compute unit.
+        /// The new compute unit.
         cu: u8,
     },
 }
 
 impl Move {
-    /// Whether a periodic timer expires.
+    /// Whether the move is the expiry of a periodic timer.
     #[must_use]
     pub fn is_periodic(self) -> bool {
         match self {
@@ -100,13 +102,13 @@ impl Move {
         }
     }
 
-    /// Whether time passes.
+    /// Whether the move is a tick of a clock.
     #[must_use]
     pub const fn is_tick(self) -> bool {
         matches!(self, Move::Tick | Move::TickAt { .. })
     }
 
-    /// Whether a core issues.
+    /// Whether the move is the issue of an operation by a core.
     #[inline]
     #[must_use]
     pub const fn is_issue(self) -> bool {
@@ -114,7 +116,7 @@ impl Move {
     }
 }
 
-/// The form in the file of a trace.
+/// The text of the move in the file of a trace.
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

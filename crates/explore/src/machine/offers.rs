@@ -1,4 +1,4 @@
-//! The moves that a part offers.
+//! The moves that a part (the state of one node) offers.
 
 use proto::{Channels, Symbol as _, TimerClass, Way};
 
@@ -9,7 +9,7 @@ use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
 impl Machine {
-    /// Computes the moves of a part.
+    /// Computes and records the moves of the part with this number.
     pub(crate) fn learn_moves(&mut self, number: u32) {
         let part = self.parts.thing(number).clone();
         let node = part.node;
@@ -70,7 +70,8 @@ impl Machine {
         self.known.set_info(number, &part_moves, (full, done, more), (part.ahead, preempted));
     }
 
-    /// The effect of a thread's request.
+    /// The effect of the move in which a thread issues a request. `None` if the thread has nothing
+    /// to issue.
     pub(crate) fn effect_of(&mut self, issued: PartResult<Issued>) -> Option<Effect> {
         Some(match issued {
             Ok(Issued::Nothing) => return None,
@@ -115,7 +116,7 @@ impl Machine {
         }
     }
 
-    /// Whether a queue of the part has reached its limit.
+    /// Whether a queue of messages or operations of the part has reached its maximum length.
     fn is_full(&self, part: &Part) -> bool {
         let most = usize::from(self.bounds.queue_max);
         let is_long = |queue: &[(u8, u32)]| {

@@ -1,4 +1,4 @@
-//! The request of an instruction.
+//! The request that an instruction of a program makes.
 
 use litmus::program::{Expr, Instr, Level, RmwOp, ScopeId};
 use proto::issue::IssueKind;
@@ -11,7 +11,8 @@ use crate::machine::placement::WORD;
 use crate::machine::thread::{Code, ThreadError, ThreadState, bits};
 
 impl Code {
-    /// The request of the instruction, or `None` if it makes none in this state.
+    /// The request of the instruction, or `None` if the instruction makes none in this state of the
+    /// thread.
     pub(crate) fn operation(
         &self,
         thread: usize,
@@ -112,7 +113,8 @@ impl Code {
     }
 }
 
-/// The read-modify-write of a cache for that operation; `None` if no cache performs it.
+/// The read-modify-write that a cache performs for this operation of a program; `None` if no cache
+/// performs it.
 pub fn rmw_kind(op: RmwOp) -> Option<RmwKind> {
     Some(match op {
         RmwOp::Add => RmwKind::Add,

@@ -16,7 +16,8 @@ fn value(line: &LineData, offset: usize) -> Value {
     (line.read(offset, Width::W4) as u32).cast_signed().into()
 }
 
-/// Whether nothing is under way except threads that wait for one another.
+/// Whether all stations are at rest and no thread has an operation under way. Threads may still
+/// wait for one another.
 pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     state[..machine.known.nodes].iter().all(|&part| {
         let part = machine.part(part);
@@ -25,7 +26,7 @@ pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     })
 }
 
-/// Adds the outcome of a state in which the program has ended.
+/// Adds the outcome of a final state, in which the program has ended, to `outcomes`.
 pub(crate) fn of(
     machine: &mut Machine,
     state: &[u32],
@@ -68,7 +69,7 @@ pub(crate) fn of(
     Ok(())
 }
 
-/// Whether an outcome has a property.
+/// Whether an outcome satisfies a condition.
 pub(crate) fn holds(prop: &Prop, terms: &[Term], outcome: &[Value]) -> bool {
     let mut value = |term| match term {
         Term::Const(value) => value,

@@ -1,4 +1,5 @@
-//! Placement of a program: compute units for its threads, lines for its words.
+//! Placement of a program: the assignment of its threads to compute units and of its words to
+//! lines.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -9,7 +10,8 @@ use proto::{Agent, LineAddr};
 
 use crate::machine::stages;
 
-/// A feature of a program that a machine lacks. It is a fault of neither.
+/// The description of a feature that a program needs and a machine lacks. Neither the program nor
+/// the machine is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub String);
 
@@ -21,26 +23,26 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The places of the threads and the words of a program.
+/// The placement of the threads and the words of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
-    /// The agent of each thread.
+    /// The agent (compute unit or host) of each thread.
     pub agents: Vec<Agent>,
-    /// The line of each location.
+    /// The number of the line of each location.
     pub lines: Vec<u8>,
-    /// The stage of each thread in a program with several stages: kernels, and steps of the
-    /// host between them. Empty for a program of one kernel.
+    /// The number of the stage of each thread. A stage is a kernel or a step of the host between
+    /// kernels. Empty for a program of one kernel.
     pub stages: Vec<u8>,
 }
 
-/// Bytes of a word.
+/// The size of a word in bytes.
 pub(crate) const WORD: usize = 4;
-/// The most lines of a program.
+/// The maximum number of lines of a program.
 pub(crate) const LINES_MAX: u8 = 64;
 
 impl Placement {
-    /// Each work-group on a compute unit of its own, each location on a line of its own.
-    /// Threads outside every device run on the host.
+    /// The placement with each work-group on its own compute unit and each location on its own
+    /// line. Threads outside every device run on the host.
     #[must_use]
     pub fn spread(program: &Program) -> Placement {
         let device = program.scopes.iter().find(|(_, s)| s.level == Level::Device).map(|(id, _)| id);
@@ -62,14 +64,14 @@ impl Placement {
         Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
     }
 
-    /// This placement, but with all locations except the first on one line.
+    /// This placement, but with all locations except for the first on one line.
     #[must_use]
     pub fn crowded(self) -> Placement {
         let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
         Placement { lines, ..self }
     }
 
-    /// This placement, but with the work-groups on two compute units.
+    /// This placement, but with the work-groups distributed over two compute units.
     #[must_use]
     pub fn folded(self) -> Placement {
         let agents = self.agents.iter().map(|&agent| match agent {
@@ -89,7 +91,7 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// This placement, but with two locations in each line: the first two, the next two, ...
+    /// This placement, but with two locations in each line: the first two, the next two, and so on.
     #[must_use]
     pub fn paired(self, program: &Program) -> Placement {
         let mut lines = self.lines;
@@ -103,14 +105,14 @@ impl Placement {
         Placement { lines, ..self }
     }
 
-    /// The program for the models: with stages, the threads of each wait for those of the
-    /// stage before.
+    /// The program that the memory models evaluate. If the placement has stages, the threads of
+    /// each stage wait for those of the stage before.
     #[must_use]
     pub fn for_models<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
         stages::in_turn(program, &self.stages)
     }
 
-    /// The place of every location, and the size of a line in bytes.
+    /// The line and offset of every location, and the size of a line in bytes.
     ///
     /// # Errors
     /// If a location has no line, or a line would be too long.
@@ -118,7 +120,7 @@ impl Placement {
         layout(program, self)
     }
 
-    /// This placement with the threads of the host spread over this many hosts.
+    /// This placement, but with the threads of the host spread over this number of hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: u16) -> Placement {
         let mut next = (0..hosts.max(1)).cycle();
@@ -129,13 +131,13 @@ impl Placement {
         Placement { agents: agents.collect(), ..self }
     }
 
-    /// This placement with all threads on the host.
+    /// This placement, but with all threads on the host.
     #[must_use]
     pub fn hosted(self) -> Placement {
         Placement { agents: vec![Agent::Host(0); self.agents.len()], ..self }
     }
 
-    /// The number of hosts of the machine.
+    /// The number of hosts of the machine for this placement.
     #[must_use]
     pub fn hosts(&self) -> u16 {
         let hosts = self.agents.iter().filter_map(|agent| match agent {
@@ -145,7 +147,7 @@ impl Placement {
         hosts.max().unwrap_or(1)
     }
 
-    /// The number of compute units in use.
+    /// The number of compute units of the machine for this placement.
     #[must_use]
     pub fn compute_units(&self) -> u16 {
         let units = self.agents.iter().filter_map(|agent| match agent {
@@ -181,16 +183,16 @@ fn in_words(placement: &Placement) -> String {
     stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
 
-/// A word of memory: its line and the offset there.
+/// The place of a word in memory: its line and its offset in that line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The line.
     pub line: LineAddr,
-    /// The first byte in the line.
+    /// The offset of the word's first byte in the line.
     pub offset: usize,
 }
 
-/// The place of every location, and the size of a line in bytes.
+/// The line and offset of every location, and the size of a line in bytes.
 pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Word>, u16), Unsupported> {
     let mut used = [0usize; LINES_MAX as usize];
     let mut words: Vec<Word> = Vec::new();

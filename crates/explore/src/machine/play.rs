@@ -1,5 +1,5 @@
-//! Moves of a trace. A replay makes them as the exploration does, so that it can make no other
-//! moves.
+//! Playing the moves of a trace. A replay computes moves as the exploration does, so only moves
+//! that the exploration has are possible.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::machine::moves::Move;
 
 /// The reason why a move has no next state.
 pub(crate) enum Halt {
-    /// The state does not offer the move. These are the moves that it offers.
+    /// The state does not offer the move. The list holds the moves that the state offers.
     Closed(Vec<Move>),
     /// The protocol reports that the move is impossible.
     Impossible(Arc<str>),
@@ -43,7 +43,7 @@ impl Sink for Offers {
 }
 
 impl Machine {
-    /// The next state after a move, in a state whose moves are all known.
+    /// The next state after a move. The moves of the state must all be known.
     pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
         let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };
         self.known.expand(state, &mut Vec::new(), &mut offers);
@@ -57,8 +57,8 @@ impl Machine {
         played
     }
 
-    /// Repeats the inputs of a move, so that the answers to threads are recorded: known
-    /// results are not computed again and record nothing.
+    /// Repeats the inputs of a move so that the answers to threads are recorded: the results of
+    /// known moves are not computed again, and so record nothing.
     fn record_answers(&mut self, state: &[u32], mv: Move) {
         let nodes = self.known.nodes;
         let number = |node: u8| state[usize::from(node)];

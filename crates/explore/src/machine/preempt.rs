@@ -1,16 +1,15 @@
 //! Preemption: a work-group leaves its compute unit and continues on another one.
 //!
-//! A runtime that preempts waits until the memory operations of the work-group's wavefronts
-//! are complete. It saves their state after a release, and the next compute unit acquires
-//! before they continue. Both requests are those of a kernel's boundary (`proto::Boundary`):
-//! the old compute unit makes the request of [`Boundary::EndCus`], the new one that of
-//! [`Boundary::BeginCus`]. The command processor makes no request, and the saved state does
-//! not pass through the caches.
+//! A runtime that preempts waits until the memory operations of the work-group's wavefronts are
+//! complete. It saves their state after a release, and the next compute unit acquires before they
+//! continue. Both requests are those of a kernel's boundary (`proto::Boundary`): the old compute
+//! unit makes the request of [`Boundary::EndCus`], the new one that of [`Boundary::BeginCus`]. The
+//! command processor makes no request, and the saved state does not pass through the caches.
 //!
-//! A work-group may be preempted whenever it has no request under way: a runtime that waits
-//! for requests stops the wavefronts from issuing, and an order with a later issue is explored
-//! anyway. The work-group may continue on every other compute unit, and does so eventually.
-//! `Bounds::preemptions` limits the preemptions of a run.
+//! A work-group may be preempted whenever it has no request under way. This covers a runtime that
+//! stops the wavefronts from issuing and waits for their requests, because the exploration also
+//! tries the order in which the later issue comes first. The work-group may continue on every other
+//! compute unit, and does so eventually. `Bounds::preemptions` limits the preemptions of a run.
 
 use std::sync::Arc;
 
@@ -27,8 +26,8 @@ use crate::machine::thread::{Pending, SeatState, ThreadState};
 use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
-/// The threads that are preempted together, by thread: those of one work-group on one compute
-/// unit. Threads of the host are never preempted.
+/// For each thread: the set of threads that are preempted together with it, namely those of its
+/// work-group on its compute unit. Threads of the host are never preempted.
 pub(crate) fn groups(
     program: &Program,
     placement: &Placement,
@@ -60,14 +59,15 @@ pub(crate) fn groups(
 }
 
 impl Machine {
-    /// Whether a thread of the part issues in its step.
+    /// Whether the thread at this index of the part runs in the part's step: its stage is due, and
+    /// its work-group is on a compute unit.
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
         self.steps.runs(part.step, stage) && self.thread(state).seat.state == SeatState::Runs
     }
 
-    /// The node of a thread's part, and the thread's index there.
+    /// The node at which a thread runs, and the thread's index among the threads there.
     pub(crate) fn seat_of(&self, state: &[u32], thread: u8) -> Option<(usize, usize)> {
         (0..self.known.nodes).find_map(|node| {
             let at = self.part(state[node]).threads.iter().position(|(t, _)| *t == thread);
@@ -75,7 +75,8 @@ impl Machine {
         })
     }
 
-    /// The moves that preempt and resume the work-groups of the part.
+    /// Appends the moves that preempt and resume the work-groups of the part (the state of one
+    /// node).
     pub(crate) fn preemptions(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for at in 0..part.threads.len() {
             let (thread, state) = part.threads[at];
@@ -105,13 +106,13 @@ impl Machine {
         }
     }
 
-    /// The number of preemptions of the part's work-groups.
+    /// The total number of preemptions so far of the part's work-groups.
     pub(crate) fn preempted(&self, part: &Part) -> u8 {
         let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
         firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
     }
 
-    /// Whether the thread is the first of a work-group that may be preempted.
+    /// Whether the thread is the first one of a work-group that may be preempted.
     fn is_first(&self, thread: u8) -> bool {
         self.groups
             .get(usize::from(thread))
@@ -122,7 +123,8 @@ impl Machine {
         self.groups[usize::from(first)].contains(ThreadId(thread))
     }
 
-    /// Whether the work-group is at rest on its compute unit and has not ended.
+    /// Whether the work-group of this thread may be preempted now: it has no request under way and
+    /// has not ended.
     fn may_be_preempted(&self, part: &Part, at: usize) -> bool {
         let first = part.threads[at].0;
         let of_group = |&at: &usize| self.is_of_group(first, part.threads[at].0);
@@ -135,7 +137,7 @@ impl Machine {
         is_at_rest && !has_ended
     }
 
-    /// A work-group of the part begins to leave: its compute unit releases.
+    /// The part after a work-group begins to leave: its compute unit makes a release request.
     pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> PartResult<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
@@ -153,8 +155,8 @@ impl Machine {
         }
     }
 
-    /// The part without the work-group, the node of the new compute unit, and the threads as
-    /// they arrive there.
+    /// The move of a work-group to a new compute unit: the part without the work-group, the node of
+    /// the new compute unit, and the threads as they arrive there.
     pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> PartResult<(u32, u8, Word)> {
         let mut rest = part.clone();
         let first = part.threads[at].0;
@@ -165,8 +167,8 @@ impl Machine {
         self.settled(rest).map(|rest| (rest, to, Word::Group { cu, threads }))
     }
 
-    /// A work-group arrives at the part: its compute unit acquires. Returns the request if it
-    /// enters the part's own controller.
+    /// Adds an arriving work-group to the part; its compute unit makes an acquire request. Returns
+    /// the request if it enters the part's own controller.
     pub(crate) fn arrive(
         &mut self,
         part: &mut Part,
@@ -196,7 +198,8 @@ impl Machine {
         self.ask_boundary_of(part, first, Boundary::BeginCus)
     }
 
-    /// The request of a preemption is answered.
+    /// Updates a work-group after the answer to its release or acquire: it has left its compute
+    /// unit, or runs on the new one.
     pub(crate) fn has_moved(&mut self, part: &mut Part, first: u8) {
         self.change_group(part, first, |_, state| {
             state.pending.clear();
@@ -218,7 +221,8 @@ impl Machine {
         }
     }
 
-    /// The compute unit of a thread makes a request as at the boundary of the running kernel.
+    /// Makes the compute unit of a thread issue a request as at the boundary of the running kernel.
+    /// Returns the request if it enters the part's own controller.
     fn ask_boundary_of(
         &mut self,
         part: &mut Part,

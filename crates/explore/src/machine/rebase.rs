@@ -17,23 +17,23 @@ use crate::machine::Machine;
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::{Effect, FAULT, Frames, Known, UNKNOWN, pair};
 
-/// Distinct times, earliest first.
+/// Different logical times, earliest first.
 pub(crate) type Times = SmallVec<[u32; 8]>;
 
-/// Known parts at other times.
+/// Known parts (node states) at other logical times.
 #[derive(Debug)]
 pub(crate) struct Rebase {
-    /// Wider gaps between times are narrowed to this.
+    /// The width to which wider gaps between times are narrowed.
     apart: u32,
-    /// By part.
+    /// The times of each part, if they are known.
     times: Vec<Option<Times>>,
-    /// A part with other times.
+    /// For a part and times: the same part with these times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// An input, this many ticks later.
+    /// For an input and a number of ticks: the same input at times later by this number.
     later: FxHashMap<u64, u32>,
 }
 
-/// A node's word after a rebase.
+/// The times and the offset of one node after a rebase.
 struct Rebased {
     times: Times,
     offset: u32,
@@ -57,8 +57,8 @@ impl Rebase {
         self.times.get(part as usize).and_then(Option::as_ref)
     }
 
-    /// The part that differs from `part` only in that it has these times. `None` if it is
-    /// not known yet.
+    /// The part that is equal to `part` except that it has these times. `None` if it is not known
+    /// yet.
     fn cast(&self, part: u32, times: Times) -> Option<u32> {
         match self.times(part)? == &times {
             true => Some(part),
@@ -70,8 +70,8 @@ impl Rebase {
         if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
     }
 
-    /// The common base of two parts that meet in a move, and the shifts of the receiver and of
-    /// its input. A receiver without times needs no shift.
+    /// The common base of two parts that meet in a move, and the numbers of ticks by which the
+    /// receiver and its input are shifted. A receiver without times needs no shift.
     fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
         let (part, offset) = receiver;
         if self.times(part)?.is_empty() {
@@ -81,7 +81,7 @@ impl Rebase {
         Some((from, offset - from, sender_offset - from))
     }
 
-    /// The times of each part of a state, rebased.
+    /// The rebased times of each part of a state. `None` if some part's times are not known yet.
     fn rebased(&self, nodes: usize, state: &[u32]) -> Option<SmallVec<[Rebased; 8]>> {
         let mut all: SmallVec<[u32; 32]> = SmallVec::new();
         for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {
@@ -107,7 +107,7 @@ impl Rebase {
         Some(rebased)
     }
 
-    /// Approximate size in bytes.
+    /// The approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.times.capacity() * size_of::<Option<Times>>()
             + self.recast.capacity() * (size_of::<(u32, Times)>() + 5)
@@ -168,7 +168,7 @@ impl Machine {
         times
     }
 
-    /// The part with these times.
+    /// Computes the part that is equal to `part` except that it has these times.
     fn learn_cast(&mut self, part: u32, to: Times) -> u32 {
         let times = self.learn_times(part);
         if let Some(known) = self.rebase().cast(part, to.clone()) {
@@ -196,7 +196,7 @@ impl Machine {
         later
     }
 
-    /// The receiver and the input of a delivery, relative to their common base.
+    /// Computes the receiver and the input of a delivery, both relative to their common base.
     pub(crate) fn learn_meeting(
         &mut self,
         receiver: (u32, u32),
@@ -210,7 +210,7 @@ impl Machine {
         (part, self.learn_later(told, told_later), since)
     }
 
-    /// Computes all that the rebase of a state needs.
+    /// Computes everything that the rebase of a state needs.
     pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
         let nodes = self.known.nodes;
         next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));
@@ -220,7 +220,7 @@ impl Machine {
         }
     }
 
-    /// The state, rebased.
+    /// The rebased form of a state.
     pub(crate) fn rebased(&mut self, state: &[u32]) -> Vec<u32> {
         self.learn_rebased(state);
         let mut room = Vec::new();
@@ -230,7 +230,7 @@ impl Machine {
         settled.expect("the parts of the state are known")
     }
 
-    /// Computes the targets of a state's moves. All its parts must be known.
+    /// Computes the rebased results of a state's moves. All parts of the state must be known.
     pub(crate) fn learn_frames(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         let offset = |node: usize| state[nodes + 1 + node];
@@ -292,8 +292,8 @@ impl Machine {
         }
     }
 
-    /// Computes the target of a tick of one node, even if the clocks of the others do not
-    /// allow it.
+    /// Computes the rebased result of a tick of one node, even if the clocks of the other nodes do
+    /// not allow that tick.
     fn learn_frames_apart(&mut self, state: &[u32], node: usize) {
         let nodes = self.known.nodes;
         let mut next = state.to_vec();
@@ -309,7 +309,7 @@ impl Machine {
         }
     }
 
-    /// The parts of a state, all relative to its least time.
+    /// The parts of a state, all with times relative to the least time of the state.
     pub(crate) fn together(&mut self, state: &[u32]) -> Vec<u32> {
         let nodes = self.known.nodes;
         if self.known.rebase.is_none() {

@@ -1,5 +1,5 @@
-//! The slots of requests. A slot names the requesting thread, its place, and its request, so
-//! that an answer finds the thread.
+//! The slots of requests. A slot encodes the requesting thread, the thread's compute unit, and the
+//! id of the request, so that an answer finds the thread.
 
 use proto::{Agent, PlanKey, Slot};
 
@@ -10,11 +10,12 @@ use crate::machine::thread::{PENDING_MAX, Seat};
 /// The slots of a program's requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// The agent of each thread at the start of the program.
+    /// The agent (compute unit or host) of each thread at the start of the program.
     agents: Vec<Agent>,
-    /// The node that each thread's ordinary loads enter at the start: the node of its part.
+    /// The node that each thread's ordinary loads enter at the start, which is the node of the
+    /// thread's part.
     first: Vec<u8>,
-    /// The same for each compute unit, on machines with preemption.
+    /// The node that each compute unit's ordinary loads enter, on machines with preemption.
     units: Vec<u8>,
 }
 
@@ -48,7 +49,7 @@ impl Slots {
         self.units.len() as u16
     }
 
-    /// The number of slots of threads in their initial places.
+    /// The number of slots of threads on their initial compute units.
     fn stride(&self) -> u32 {
         self.first.len() as u32 * PENDING_MAX
     }
@@ -62,18 +63,19 @@ impl Slots {
         Slot(place * self.stride() + u32::from(thread) * PENDING_MAX + u32::from(id))
     }
 
-    /// The first slot of boundary requests, after those of threads.
+    /// The first slot of requests at the boundaries of kernels. These slots follow the slots of
+    /// threads.
     pub(crate) fn of_boundaries(&self) -> u32 {
         (self.units.len() as u32 + 1) * self.stride()
     }
 
-    /// The thread of a slot, and the id of its request.
+    /// The thread that a slot belongs to, and the id of the request.
     pub(crate) fn thread(&self, slot: u32) -> (u8, u8) {
         let of = slot % self.stride();
         ((of / PENDING_MAX) as u8, (of % PENDING_MAX) as u8)
     }
 
-    /// The node of the part of a slot's thread.
+    /// The node at which the thread of a slot is.
     pub(crate) fn home(&self, slot: u32) -> Option<u8> {
         match (slot / self.stride()) as usize {
             0 => self.first.get((slot / PENDING_MAX) as usize).copied(),

@@ -1,11 +1,12 @@
 //! Threads of one program in several kernels.
 //!
-//! The work-groups and the host threads of a program are distributed over kernels in thread
-//! order and in reverse order. A kernel completes before the next one begins: the next
-//! kernel's beginning acquires what the kernel's end releases. The program for the models
-//! expresses this order: each thread adds to a word of its stage at its end, at system scope,
-//! and the threads of the next stage wait for all of them. A claim that orders by
-//! synchronization then orders the writes of a kernel before the reads of later ones.
+//! The work-groups and the host threads of a program are distributed over kernels, in thread order
+//! and in reverse order. The position of a thread's kernel is the thread's stage. A kernel
+//! completes before the next one begins: the next kernel's beginning acquires what the kernel's end
+//! releases. The program for the memory models expresses this order: at its end, each thread adds
+//! to a word of its stage, at system scope, and the threads of the next stage wait for all of them.
+//! A claim that orders by synchronization then orders the writes of a kernel before the reads of
+//! later ones.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,8 @@ use litmus::program::{
 };
 use proto::{Agent, Order};
 
-/// The ways to distribute the threads of a program over 2 to `kernels_max` kernels. Each has,
-/// for every thread, the position of its kernel: its stage.
+/// All ways to distribute the threads of a program over 2 to `kernels_max` kernels. Each way gives,
+/// for every thread, the position of its kernel (its stage).
 pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Vec<Vec<u8>> {
     // A work-group belongs to one kernel.
     let mut units: Vec<_> = Vec::new();
@@ -44,7 +45,8 @@ pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Ve
     all
 }
 
-/// The ways to cut a row of units into this many pieces.
+/// All ways to cut a row of `units` units into `pieces` pieces. Each way lists the positions of the
+/// cuts: the units that begin a further piece.
 fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 1..pieces {
@@ -57,8 +59,8 @@ fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The program that the models check: `stages` has, for each thread, the position of its
-/// kernel, and added operations order each kernel before the next one.
+/// The program that the memory models check. `stages` has, for each thread, the position of its
+/// kernel. Added operations order each kernel before the next one.
 pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Program> {
     let mut order = stages.to_vec();
     order.sort_unstable();
@@ -96,7 +98,8 @@ pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Progra
     Cow::Owned(program)
 }
 
-/// The scope of all threads. A program that was not parsed from text may lack it.
+/// The scope that contains all threads. It is added if the program lacks it, as a program that was
+/// not parsed from text may.
 fn system_of(program: &mut Program) -> ScopeId {
     let all = ThreadSet::first(program.threads.len());
     let holds_all = |scope: &ScopeInstance| scope.level == Level::System && scope.members.includes(all);
@@ -118,7 +121,7 @@ fn add(word: LocId, system: ScopeId) -> Instr {
     Instr::Rmw { dst: None, access, op: RmwOp::Add, operand: Expr::Const(1) }
 }
 
-/// Inserts an instruction at the beginning.
+/// Inserts an instruction at the beginning of a thread.
 fn begin_behind(thread: &mut litmus::program::Thread, instr: Instr) {
     for instr in &mut thread.code {
         match instr {
@@ -163,7 +166,8 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
         assert_eq!(cuts(4, 3), [[1, 2], [1, 3], [2, 3]]);
     }
 
-    /// The word and value that a thread awaits first, and the word that it adds to last.
+    /// The word and the value that a thread awaits at its beginning, and the word that it adds to
+    /// at its end.
     type Ends<'a> = (Option<(&'a str, i64)>, Option<&'a str>);
 
     fn ends(asked: &Program) -> Vec<Ends<'_>> {

@@ -1,7 +1,8 @@
-//! The stations of one protocol, behind an interface that is independent of the protocol.
+//! The stations of one protocol (controllers with their parked inputs), behind an interface that is
+//! independent of the protocol.
 //!
-//! This file is compiled once for each protocol, the rest of the machine once for all. Each
-//! state of a station has a number, and so has each input and output. A step of a station is a
+//! This file is compiled once for each protocol, the rest of the machine once for all protocols.
+//! Each state of a station has a number, and so has each input and output. A step of a station is a
 //! function of numbers.
 
 use std::sync::Arc;
@@ -15,30 +16,31 @@ use proto::{
 
 use crate::machine::intern::Interner;
 
-/// An input of a station. Requests, messages and replies are numbers.
+/// An input of a station. Requests, messages and memory replies are given by number.
 pub(crate) type StationInput = drive::StationInput<u32, u32, u32>;
 
-/// The most parked inputs of a station. More pile up only if an input is repeated for ever.
+/// The maximum number of parked inputs of a station. More accumulate only if an input is repeated
+/// for ever.
 const PARKED_MAX: usize = 32;
 
-/// The result of a station's step.
+/// The result of a step of a station, in numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     pub(crate) station: u32,
     pub(crate) sends: Vec<(u8, u32)>,
-    /// Lines and operations.
+    /// The operations for memory: the line and the number of the operation.
     pub(crate) memory: Vec<(u8, u32)>,
-    /// The timers that it starts, one bit for each class.
+    /// The timers that the step starts, one bit for each class.
     pub(crate) timers: u8,
-    /// True if a driver may answer the load as a hit, without this step.
+    /// Whether the input is a load that a driver may answer as a hit, without this step.
     pub(crate) is_hit: bool,
-    /// Slots and data.
+    /// The answers to requests: the slot and the number of the data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
     /// The rows that fired.
     pub(crate) rows: Vec<RowId>,
 }
 
-/// The driver's view of a station.
+/// The properties of a station that a driver uses.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) needs_way: bool,
@@ -47,7 +49,7 @@ pub(crate) struct Look {
     pub(crate) unrest: Option<Arc<str>>,
 }
 
-/// The inputs and outputs of stations by number, except messages.
+/// The numbered inputs and outputs of stations, except for messages.
 #[derive(Default)]
 pub(crate) struct Values {
     pub(crate) requests: Interner<Request>,
@@ -57,7 +59,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Approximate size in bytes.
+    /// The approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.requests.bytes() + self.lines.bytes() + self.ops.bytes() + self.replies.bytes()
     }
@@ -65,53 +67,53 @@ impl Values {
 
 /// The stations and the messages of one protocol on a machine.
 pub(crate) trait Stations {
-    /// The machine.
+    /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
-    /// All controllers, by position.
+    /// The identities of all controllers. The position in the slice is the node number.
     fn ids(&self) -> &[NodeId];
-    /// The arrays of the program's kernels.
+    /// The arrays that each kernel of the program uses.
     fn kernels(&self) -> &[Vec<ArrayUse>];
-    /// The name of a node: `L1[0]`.
+    /// The name of a node, for example `L1[0]`.
     fn node_name(&self, at: At) -> String;
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
+    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
     fn boundary(
         &self,
         step: Boundary,
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// The initial station of a node.
+    /// The number of the initial station of a node.
     fn fresh(&mut self, at: At) -> u32;
-    /// The number of station states.
+    /// The number of different station states met so far.
     fn count(&self) -> usize;
-    /// The driver's view of a station.
+    /// The properties of a station that a driver uses.
     fn look(&self, station: u32) -> Look;
     /// The lines that a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
     /// The result of a station's step on an input.
     fn step(&mut self, station: u32, told: StationInput, values: &mut Values) -> Result<Response, String>;
-    /// Whether the seeded fault has changed a step of a station.
+    /// Whether the seeded fault has changed any step of a station so far.
     fn is_altered(&self) -> bool;
-    /// The name of a message, and its line.
+    /// The name of a message, and the line that the message concerns.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
-    /// The message after `elapsed` more ticks under way.
+    /// The message `msg` after `elapsed` more ticks under way, as a number.
     fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
-    /// The message with its logical times mapped by `to`.
+    /// The message `msg` with its logical times mapped by `to`, as a number.
     fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// The station with its logical times mapped by `to`.
+    /// The station with its logical times mapped by `to`, as a number.
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// Ages the tag of a station's operation at memory.
+    /// Ages the tag of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
-    /// Approximate size in bytes.
+    /// The approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// [`Stations`] of one protocol.
+/// The implementation of [`Stations`] for one protocol.
 struct Typed<P: Protocol> {
     nodes: Nodes<P>,
-    /// The same without the seeded fault, if there is one.
+    /// The nodes without the seeded fault, for comparison. `None` if no fault is seeded.
     right: Option<Nodes<P>>,
     stations: Interner<Station<P>>,
     msgs: Interner<P::Msg>,
@@ -178,7 +180,8 @@ impl<P: Protocol> Stations for Typed<P> {
         self.stations.len()
     }
 
-    /// A bounded cache has one set.
+    /// The properties of a station that a driver uses. They concern set 0, the only set of a
+    /// bounded cache.
     fn look(&self, station: u32) -> Look {
         let station = self.stations.thing(station);
         let mut victims = Vec::new();
@@ -260,7 +263,7 @@ impl<P: Protocol> Stations for Typed<P> {
 }
 
 impl<P: Protocol> Typed<P> {
-    /// Gives an input to a station.
+    /// Gives an input to a station, and records the effects of the step.
     fn perform(
         &self,
         nodes: &Nodes<P>,
@@ -279,7 +282,7 @@ impl<P: Protocol> Typed<P> {
         nodes.tell(station, at, &told, fx, record)
     }
 
-    /// Checks the result of a step by itself.
+    /// Checks the result of one step, without regard to other steps.
     fn judge(
         &self,
         before: u32,
@@ -308,8 +311,8 @@ impl<P: Protocol> Typed<P> {
     }
 
     /// Compares the answer to a hit, which a driver gives without a step
-    /// ([`proto::Controller::hit`]), with all effects of the step except timers: the part
-    /// knows which of them run. True if the input is such a load.
+    /// ([`proto::Controller::hit`]), with all effects of the step except for timers, because the
+    /// part knows which timers run. Returns true if the input is such a load.
     fn judge_hit(
         &self,
         before: u32,
@@ -321,7 +324,7 @@ impl<P: Protocol> Typed<P> {
         let (before, request) = (self.stations.thing(before), values.requests.thing(request));
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();
-        // A seeded fault changes the step alone.
+        // A seeded fault changes only the step, not the hit.
         let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
             return Ok(false);
         };
@@ -339,7 +342,7 @@ impl<P: Protocol> Typed<P> {
         Err(format!("{:?}: {request:?} hits, but the effects of its step differ from a hit's", station.id()))
     }
 
-    /// The result of a step, in numbers.
+    /// Converts the result of a step into numbers.
     fn done(
         &mut self,
         mut station: Station<P>,

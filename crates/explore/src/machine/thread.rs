@@ -1,4 +1,4 @@
-//! A thread of a program: its next operation, and its continuation after an answer.
+//! A thread of a program: its next operation, and its progress after an answer.
 
 use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
 use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
@@ -8,22 +8,22 @@ use smallvec::SmallVec;
 use crate::machine::live;
 use crate::machine::placement::{self, Placement, Unsupported, WORD, Word};
 
-/// The most operations under way of one thread.
+/// The maximum number of operations of one thread under way.
 pub(crate) const PENDING_MAX: u32 = 8;
-/// The most silent instructions between two accesses.
+/// The maximum number of silent instructions (without an access to memory) between two accesses.
 pub const SILENT_MAX: u32 = 10_000;
 
-/// The constant part of a program on a machine.
+/// The part of a program on a machine that does not change during a run.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) program: Program,
     pub(crate) placement: Placement,
-    /// The place of each location.
+    /// The line and offset of each location.
     pub(crate) words: Vec<Word>,
     pub(crate) line_bytes: u16,
     core: IssueRule,
     pub(crate) issuers: Vec<Issuer>,
-    /// The live registers, by thread and position.
+    /// The live registers (read later) of each thread at each position, as masks.
     live: Vec<Vec<u64>>,
     has_barriers: bool,
 }
@@ -32,7 +32,8 @@ pub(crate) struct Code {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
-    /// The progress of a barrier: its release, the meeting, its acquire.
+    /// The progress of a barrier: 0 before the release is complete, 1 while the thread waits for
+    /// the others, 2 before the acquire is complete.
     pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
@@ -40,31 +41,31 @@ pub(crate) struct ThreadState {
     issue: Issue,
 }
 
-/// The place of a thread.
+/// The compute unit or host of a thread, and the thread's place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Seat {
     pub(crate) agent: Agent,
-    /// The number of its wavefront among those of the agent.
+    /// The number of the thread's wavefront among those of the agent.
     pub(crate) wavefront: u32,
-    /// The number of preemptions of its work-group.
+    /// The number of preemptions of the thread's work-group so far.
     pub(crate) preempted: u8,
     pub(crate) state: SeatState,
 }
 
-/// The relation of a work-group to its compute unit.
+/// The state of a work-group with regard to its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SeatState {
-    /// It runs on its compute unit.
+    /// The work-group runs on its compute unit.
     Runs,
-    /// It leaves, and the compute unit releases.
+    /// The work-group leaves, and the compute unit releases.
     Saves,
-    /// It has left, and waits for another compute unit.
+    /// The work-group has left, and waits for another compute unit.
     Off,
-    /// It has arrived, and the compute unit acquires.
+    /// The work-group has arrived, and the compute unit acquires.
     Restores,
 }
 
-/// An operation under way.
+/// An operation of a thread that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pending {
     pub(crate) id: u8,
@@ -77,31 +78,32 @@ pub(crate) struct Pending {
 /// The next operation of a thread.
 #[derive(Debug)]
 pub(crate) enum Offer {
-    /// None, for now or for ever.
+    /// The thread has no operation, for now or for ever.
     Nothing,
-    /// A step without the memory system.
+    /// A step that does not involve the memory system; the thread then has this state.
     Silent(ThreadState),
-    /// Send a request under this id.
+    /// Send a request under this id; the thread then has the state `next`.
     Send { id: u8, request: Request, next: ThreadState },
-    /// Keep a store back; the core later says when to send it.
+    /// Keep a store back in the core, which says later when to send it; the thread then has the
+    /// state `next`.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
 /// The result of a completed operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Completed {
-    /// The location read, and its value.
+    /// The location that the operation read, and the value. `None` if it read nothing.
     pub(crate) read: Option<(LocId, Value)>,
-    /// A store kept back until now, to be sent.
+    /// The id of a store that was kept back until now and must be sent.
     pub(crate) send: Option<u8>,
 }
 
 /// The reason why a thread cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadError {
-    /// The memory system violates its interface.
+    /// The memory system has violated its interface, in the described way.
     Protocol(String),
-    /// The program needs a feature that no machine here has.
+    /// The program needs the described feature, which no machine here has.
     Unsupported(String),
     /// The values that the thread has read have no continuation in the program.
     BadValue(String),
@@ -149,7 +151,7 @@ impl Code {
         })
     }
 
-    /// The most lines that the program reaches.
+    /// The maximum number of lines that the program reaches.
     pub(crate) fn lines(&self) -> usize {
         self.words.iter().map(|word| word.line.0 as usize + 1).max().unwrap_or(0)
     }
@@ -158,7 +160,7 @@ impl Code {
         self.words[usize::from(self.program.loc(loc).physical.0)]
     }
 
-    /// A line of memory at the start.
+    /// The bytes of a line of memory at the start of the program.
     pub(crate) fn initial(&self, line: usize) -> Result<LineData, Unsupported> {
         let mut data = LineData::default();
         for (at, location) in self.program.locations.iter().enumerate() {
@@ -171,7 +173,7 @@ impl Code {
         Ok(data)
     }
 
-    /// A thread at the start.
+    /// The state of a thread at the start of the program.
     pub(crate) fn start(&self, thread: usize) -> Result<ThreadState, ThreadError> {
         // A host is an in-order core.
         let rule = match self.placement.agents[thread] {
@@ -204,7 +206,7 @@ impl Code {
         self.program.threads[thread].code.get(usize::from(pc))
     }
 
-    /// Whether the thread has ended, with nothing under way.
+    /// Whether the thread has ended and has no operation under way.
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
         state.pending.is_empty() && self.has_ended(thread, state) && state.seat.state == SeatState::Runs
     }
@@ -224,7 +226,7 @@ impl Code {
         known
     }
 
-    /// Takes the silent instructions up to the next one that reaches memory.
+    /// Executes the silent instructions up to the next instruction that accesses memory.
     fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), ThreadError> {
         let value = |state: &ThreadState, expr: &Expr| {
             expr.eval(&state.registers).map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))
@@ -251,7 +253,7 @@ impl Code {
         Err(ThreadError::BadValue(format!("P{thread} runs forever without an access to memory")))
     }
 
-    /// Sets dead registers to one value.
+    /// Sets all dead registers of a thread to the same value.
     fn forget(&self, thread: usize, state: &mut ThreadState) {
         let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
         if state.registers.len() <= 64 {
@@ -379,8 +381,8 @@ impl Code {
         LocId(at.unwrap_or(0) as u16)
     }
 
-    /// Lets threads pass a barrier that all of them have reached. True if a thread has
-    /// changed.
+    /// Lets threads pass a barrier that all threads of its work-group have reached. Returns true if
+    /// a thread has changed.
     pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, ThreadError> {
         let mut changed = false;
         for (t, state) in threads.iter_mut() {
@@ -421,7 +423,7 @@ fn holds(cmp: BinaryOp, read: Value, value: Value) -> bool {
     cmp.apply(read, value).is_ok_and(|v| v != 0)
 }
 
-/// Whether the instruction keeps its position until it completes.
+/// Whether the thread stays at the instruction until the instruction completes.
 fn stays(instr: &Instr) -> bool {
     matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
 }
@@ -436,7 +438,7 @@ fn targets(instr: &Instr) -> [Option<Reg>; 2] {
     }
 }
 
-/// The bits of a value in a word.
+/// The bits that represent a value in a word of memory.
 pub(crate) fn bits(value: Value) -> Result<u64, String> {
     let word =
         i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a 32-bit word"))?;

@@ -1,4 +1,5 @@
-//! The threads of a part: their issue, and their continuation after an answer.
+//! The threads of a part (the state of one node): the issue of operations, and the progress after
+//! an answer.
 
 use std::sync::Arc;
 
@@ -9,18 +10,18 @@ use crate::machine::controllers::{StationInput, Word};
 use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
 use crate::machine::{Machine, Part, PartResult, Written};
 
-/// The result of an issue.
+/// The result of an attempt of a thread to issue.
 pub(crate) enum Issued {
     /// The thread has nothing to issue.
     Nothing,
-    /// The part becomes this one.
+    /// The part changes to the part with this number.
     Here(u32),
-    /// The part becomes `rest`, and a controller of another part receives the request.
+    /// The part changes to `rest`, and node `to` receives the request `told`.
     Elsewhere { rest: u32, to: u8, told: u32 },
 }
 
 impl Machine {
-    /// The thread issues its next operation, if it has one to issue.
+    /// Lets a thread issue its next operation, if it has an operation to issue.
     pub(crate) fn issue(&mut self, part: &Part, at: usize) -> PartResult<Issued> {
         let (thread, state) = part.threads[at];
         let t = usize::from(thread);
@@ -32,7 +33,7 @@ impl Machine {
                 part.threads[at].1 = self.threads.number(next);
                 return self.settled(part).map(Issued::Here);
             }
-            // A store kept back and now under way was issued earlier.
+            // A store that was kept back and is now under way was issued earlier.
             Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
                 return Ok(Issued::Nothing);
             }
@@ -60,13 +61,13 @@ impl Machine {
         self.settled(part).map(Issued::Here)
     }
 
-    /// Whether a request of a core to another part is under way.
+    /// Whether a request of a core to another part is under way from this part.
     fn asks_elsewhere(&self, part: &Part) -> bool {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
 
-    /// Continues a thread of the part with its answer. Returns a store kept back until now, if
-    /// it enters the part's own controller.
+    /// Continues a thread of the part with the answer to its request. Returns a store that was kept
+    /// back until now, if it enters the part's own controller.
     pub(crate) fn answer(
         &mut self,
         part: &mut Part,
@@ -77,7 +78,7 @@ impl Machine {
         self.ask_for(part, thread, id, request)
     }
 
-    /// A thread of the part makes a request. Returns it if it enters the part's own
+    /// Makes a request of a thread of the part. Returns the request if it enters the part's own
     /// controller; otherwise it crosses to another part.
     pub(crate) fn ask_for(
         &mut self,
@@ -100,8 +101,8 @@ impl Machine {
         Ok(None)
     }
 
-    /// Continues a thread with its answer. Returns the thread, the id and the request of a
-    /// store kept back until now.
+    /// Continues a thread with the answer to its request. If a store was kept back until now,
+    /// returns its thread, id and request.
     fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> PartResult<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(slot);
         let at = part.threads.iter().position(|(t, _)| *t == thread);
@@ -129,7 +130,8 @@ impl Machine {
         Ok(send)
     }
 
-    /// The number of a part, after its threads have passed the barriers that all have reached.
+    /// The number of a part, after its threads have passed the barriers that all their threads have
+    /// reached.
     pub(crate) fn settled(&mut self, mut part: Part) -> PartResult<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part
@@ -146,7 +148,7 @@ impl Machine {
         Ok(self.parts.number(part))
     }
 
-    /// Records why a thread cannot continue, and returns it in words.
+    /// Records the reason why a thread cannot continue, and returns the reason in words.
     fn note_error(&mut self, error: ThreadError) -> Arc<str> {
         match error {
             ThreadError::Protocol(why) => Arc::from(why),

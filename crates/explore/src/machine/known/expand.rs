@@ -1,4 +1,4 @@
-//! The expansion of a state: all its successors, computed from its parts.
+//! The expansion of a state: all its successors, computed from its parts (the states of its nodes).
 
 use crate::machine::known::{Effect, FAULT, FULL, Known, PartMove, UNKNOWN};
 use crate::machine::moves::Move;
@@ -6,39 +6,42 @@ use crate::machine::moves::Move;
 /// The result of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
-    /// A move of a part is not known yet. The caller learns it and expands again.
+    /// The effect of some move is not known yet. The caller computes the effect and expands again.
     Unknown,
-    /// The state has successors.
+    /// The state has at least one successor.
     Goes,
-    /// The program is over, and no move is left.
+    /// The program is over, and no move is possible.
     End,
-    /// No move is left, and the program is not over.
+    /// No move is possible, and the program is not over.
     Stuck,
-    /// The move is a fault.
+    /// The move leads to a fault, whose number follows.
     Fault(Move, u32),
 }
 
-/// Receives the successors of a state.
+/// The receiver of the successors of a state.
 pub(crate) trait Sink {
-    /// A move, whether it is optional, and the next state.
+    /// Receives a successor: the move, whether a run may omit the move for ever, and the next
+    /// state.
     fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]);
-    /// A move that waits until a queue is shorter.
+    /// Receives a move that must wait until a queue is shorter.
     fn wait(&mut self, mv: Move);
-    /// A faulty move, and the number of the fault.
+    /// Receives a faulty move, with the number of the fault.
     fn fault(&mut self, _mv: Move, _fault: u32) {}
 }
 
-/// The relation of the parts of a state in logical time.
+/// The relation between the logical times of a state's parts. Each part is stored relative to its
+/// own time base.
 pub(crate) trait Frames {
-    /// The receiver of a message after its delivery.
+    /// The receiving part after the delivery of an input, or `None` if the result is not known yet.
     fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
-    /// Undoes the changes of a delivery outside the words of two parts.
+    /// Undoes the changes that a delivery makes to `next` outside the words of sender and receiver.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
-    /// The canonical form of a state. `room` is a buffer for it.
+    /// The canonical form of a state, or `None` if it is not known yet. `room` is a buffer for the
+    /// result.
     fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
 }
 
-/// Parts without logical time.
+/// Parts of a protocol without logical time. Their relation is trivial.
 struct Timeless;
 
 impl Frames for Timeless {
@@ -55,7 +58,7 @@ impl Frames for Timeless {
 }
 
 impl Known {
-    /// Gives every successor of a state to the sink. `next` is a buffer for one.
+    /// Gives every successor of a state to the sink. `next` is a buffer for one state.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         match &self.rebase {
             None => self.expand_in(&Timeless, state, next, sink),
@@ -162,7 +165,8 @@ impl Known {
         }
     }
 
-    /// True if the move is not offered with these holds.
+    /// Whether the machine withholds the move: an issue while some queue is full, or a preemption
+    /// after the maximum number. `holds` is the sum of the parts' `holds` fields.
     fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
         if mv.is_issue() && holds >= FULL {
             sink.wait(mv);
@@ -171,7 +175,8 @@ impl Known {
         matches!(mv, Move::Preempt { .. }) && holds % FULL >= self.preemptions_max
     }
 
-    /// The next step of the program begins on all nodes at once.
+    /// Expands the state whose step is complete on all nodes: the next step of the program begins
+    /// on all nodes at once. Returns `None` if all went well.
     fn go_on(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -191,7 +196,8 @@ impl Known {
         None
     }
 
-    /// Gives a successor to the sink in canonical form. False if that form is not known yet.
+    /// Gives a successor to the sink in canonical form. Returns false if that form is not known
+    /// yet.
     #[inline]
     fn go(
         &self,
@@ -208,7 +214,7 @@ impl Known {
         true
     }
 
-    /// A tick passes for all nodes at once.
+    /// Expands a state by a tick that passes for all nodes at once.
     fn pass_time(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -234,8 +240,8 @@ impl Known {
 }
 
 impl Known {
-    /// A tick passes for each node whose clock is not too far ahead. A node that is ahead of
-    /// the slowest clock by the most waits for it.
+    /// Expands a state by one tick of each single node whose clock may tick. A node whose clock is
+    /// ahead of the slowest clock by the maximum must wait.
     fn pass_time_apart(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -273,7 +279,8 @@ impl Known {
     }
 }
 
-/// The fault of a move, or `None` if the move is not known yet.
+/// Gives the fault of a move to the sink. Returns `None` if the effect of the move is not known
+/// yet.
 #[cold]
 fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
     if after == UNKNOWN {

@@ -1,9 +1,9 @@
-//! The parts of a machine with a program, and the effect of every move of a part. All of it is
+//! The parts of a machine with a program, and the effect of every move of a part. All of this is
 //! plain numbers, and a search reads nothing else.
 //!
-//! A state is a word for each node and one for memory. A node's word is the number of a
-//! [part](crate::machine): its station, the threads that run there, and its messages under
-//! way. A move changes one or two words. Protocols with logical times have a further word for
+//! A state consists of one word for each node and one word for memory. A node's word is the number
+//! of a [part](crate::machine): the node's station, the threads that run there, and its messages
+//! under way. A move changes one or two words. Protocols with logical times have a further word for
 //! each node; see [`crate::machine::rebase`].
 
 mod expand;
@@ -19,77 +19,80 @@ use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Sink};
 
-/// Marks a fault in place of a part. The other bits number the fault.
+/// The bit that marks a fault in place of a part number. The other bits are the number of the
+/// fault.
 pub(crate) const FAULT: u32 = 1 << 31;
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// The effect of a move of a part.
+/// The effect of a move of a part (the state of one node).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
-    /// The part becomes this one.
+    /// The part changes to the part with this number.
     Go(u32),
-    /// The part becomes `rest`, and node `to` receives an input.
+    /// The part changes to `rest`, and node `to` receives the input `told`.
     Send { rest: u32, to: u8, told: u32 },
-    /// The part becomes `rest`, memory performs an operation, and the answer comes.
+    /// The part changes to `rest`, memory performs the operation `op`, and the reply reaches the
+    /// part at once.
     Serve { rest: u32, op: u32 },
-    /// The move is a fault.
+    /// The move leads to the fault with this number.
     Fault(u32),
 }
 
-/// A move of a part.
+/// A move of a part (the state of one node), with its effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartMove {
     pub(crate) mv: Move,
-    /// True if a run may omit the move for ever.
+    /// Whether a run may omit the move for ever.
     pub(crate) is_optional: bool,
     pub(crate) effect: Effect,
 }
 
-/// The moves and the summary of a part.
+/// The moves and the summary of a part (the state of one node).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartInfo {
     first: u32,
     last: u32,
-    /// True if the part offers a move that is not optional.
+    /// Whether the part offers a move that is not optional.
     pub(crate) busy: bool,
-    /// True if a periodic timer runs.
+    /// Whether a periodic timer of the node runs.
     pub(crate) turns: bool,
-    /// The preemptions of the work-groups here so far, and [`FULL`] if a queue is too long for
-    /// any core to issue. The sum over the nodes of a state decides which moves are held.
+    /// The number of preemptions so far of the work-groups at this node, plus [`FULL`] if a queue
+    /// is too long for any core to issue. The sum over the nodes of a state decides which moves are
+    /// withheld.
     holds: u16,
-    /// True if its threads and the requests of its step are complete.
+    /// Whether the threads of the node and the requests of its step are complete.
     pub(crate) done: bool,
-    /// The ticks by which its clock is ahead of the slowest.
+    /// The number of ticks by which the node's clock is ahead of the slowest clock.
     ahead: u8,
-    /// True if the program has a further step.
+    /// Whether the program has a further step.
     more: bool,
 }
 
-/// No core may issue. The bits below count preemptions. A machine has at most 255 nodes, so
-/// the sum over them fits.
+/// The bit that forbids every core to issue. The bits below it count preemptions. A machine has at
+/// most 255 nodes, so the sum over the nodes fits.
 const FULL: u16 = 1 << 8;
 
 /// The known part of the transition system.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) nodes: usize,
-    /// True if time passes.
+    /// Whether the protocol reads a clock, so that time passes.
     pub(crate) clocked: bool,
-    /// The most ticks between two clocks.
+    /// The maximum number of ticks between two clocks.
     skew: u8,
-    /// No work-group is preempted after this many preemptions. [`FULL`] if the machine has no
+    /// The maximum number of preemptions of work-groups in a run. [`FULL`] if the machine has no
     /// preemption.
     preemptions_max: u16,
-    /// Present for protocols with logical times.
+    /// The known parts at other logical times. `None` for protocols without logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<PartInfo>>,
     part_moves: Vec<PartMove>,
     told: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
-    /// The part after a tick, and whether only its clock has changed.
+    /// For each part: the part after a tick, and whether only its clock has changed.
     ticks: FxHashMap<u32, (u32, bool)>,
-    /// The part after a tick of the slowest clock, which it is ahead of.
+    /// For each part whose clock is ahead: the part after a tick of the slowest clock.
     lagged: FxHashMap<u32, u32>,
     nexts: FxHashMap<u32, u32>,
     pub(crate) faults: Vec<Arc<str>>,
@@ -100,7 +103,7 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 }
 
 impl Known {
-    /// Nothing known yet, for a machine with this many nodes.
+    /// The empty record for a machine with this number of nodes: no move is known yet.
     pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,
@@ -141,17 +144,17 @@ impl Known {
         self.infos[part as usize] = Some(info);
     }
 
-    /// True if all threads and all steps of the program are complete.
+    /// Whether all threads and all steps of the program are complete.
     pub(crate) fn is_done(&self, state: &[u32]) -> bool {
         state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && !info.more))
     }
 
-    /// True if a step is complete on all nodes and is not the last.
+    /// Whether the current step is complete on all nodes and another step follows.
     pub(crate) fn goes_on(&self, state: &[u32]) -> bool {
         state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
     }
 
-    /// The part in the next step of the program.
+    /// The part in the next step of the program, or `None` if it is not known yet.
     pub(crate) fn next(&self, part: u32) -> Option<u32> {
         self.nexts.get(&part).copied()
     }
@@ -160,7 +163,7 @@ impl Known {
         self.nexts.insert(part, to);
     }
 
-    /// The part after an input.
+    /// The part after the input `told`, or `None` if it is not known yet.
     #[inline]
     pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
         self.told.get(&pair(part, told)).copied()
@@ -170,7 +173,8 @@ impl Known {
         self.told.insert(pair(part, told), to);
     }
 
-    /// Memory and the answer after an operation.
+    /// The numbers of memory and of the reply after an operation, or `None` if they are not known
+    /// yet.
     #[inline]
     pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
         self.served.get(&pair(memory, op)).copied()
@@ -180,7 +184,7 @@ impl Known {
         self.served.insert(pair(memory, op), to);
     }
 
-    /// The part after memory's answer.
+    /// The part after memory's reply, or `None` if it is not known yet.
     #[inline]
     pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
         self.answered.get(&pair(part, reply)).copied()
@@ -190,7 +194,8 @@ impl Known {
         self.answered.insert(pair(part, reply), to);
     }
 
-    /// The part after a tick, and whether only its clock has changed.
+    /// The part after a tick, and whether only its clock has changed. `None` if the result is not
+    /// known yet.
     pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
         self.ticks.get(&part).copied()
     }
@@ -199,7 +204,7 @@ impl Known {
         self.ticks.insert(part, to);
     }
 
-    /// The part after a tick of the slowest clock.
+    /// The part after a tick of the slowest clock, or `None` if it is not known yet.
     pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
         self.lagged.get(&part).copied()
     }
@@ -208,7 +213,7 @@ impl Known {
         self.lagged.insert(part, to);
     }
 
-    /// The number of a fault.
+    /// The number of the fault with this description. A new fault gets a new number.
     pub(crate) fn fault(&mut self, why: &str) -> u32 {
         let at = self.faults.iter().position(|known| &**known == why).unwrap_or_else(|| {
             self.faults.push(Arc::from(why));
@@ -217,7 +222,7 @@ impl Known {
         at as u32
     }
 
-    /// Approximate size in bytes.
+    /// The approximate size of the record in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.infos.capacity() * size_of::<Option<PartInfo>>()
             + self.part_moves.capacity() * size_of::<PartMove>()
