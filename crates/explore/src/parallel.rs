@@ -1,9 +1,9 @@
-//! Work on several threads, with results in order.
+//! Work on several host threads, with results in a fixed order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs a worker on every number below `count`, on `jobs` threads. `worker` makes the worker
-/// of each thread. Results come in order.
+/// Runs a worker on every number below `count`, on `jobs` host threads. The function `worker`
+/// creates the worker of each host thread. The results are in the order of the numbers.
 pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     jobs: usize,
     count: usize,
@@ -20,8 +20,8 @@ pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     })
 }
 
-/// Runs a worker on each item that `next` returns, on `jobs` threads. Results come in the order
-/// of the items' numbers.
+/// Runs a worker on each item that `next` returns, on `jobs` host threads. The results are in the
+/// order of the items' numbers.
 pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
     jobs: usize,
     next: impl Fn() -> Option<(usize, I)> + Sync,

@@ -2,12 +2,13 @@
 
 use proto::Info;
 
-/// The argument that a fault is equivalent in a protocol, if it is.
+/// The argument that the fault `mutant` is equivalent (undetectable) in a protocol, or `None` if
+/// the protocol gives none.
 pub(crate) fn reason(info: &Info, mutant: &str) -> Option<&'static str> {
     info.equivalents().find(|(name, _)| is_named(name, mutant)).map(|(_, reason)| reason)
 }
 
-/// Whether a name with wildcards matches the fault.
+/// Whether a name, in which `*` stands for any text, matches the name of the mutant.
 fn is_named(name: &str, mutant: &str) -> bool {
     match name.split_once('*') {
         None => name == mutant,

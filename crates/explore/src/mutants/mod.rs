@@ -13,51 +13,52 @@ use proto::{
 use crate::subject::Subject;
 use rows::RowName;
 
-/// A protocol with one fault.
+/// A protocol with one seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// The change.
+    /// The change of the protocol's tables or plans.
     pub mutation: Mutation,
-    /// The changed row, if it is one.
+    /// The changed row, or `None` if a plan is changed.
     pub row: Option<RowId>,
-    /// The key of the changed plan, if it is one.
+    /// The key of the changed plan, or `None` if a row or a step in every plan is changed.
     pub plan: Option<PlanKey>,
-    /// The change in words.
+    /// The name of the mutant, which describes the change.
     pub name: String,
 }
 
-/// The results of the mutants.
+/// The results of the trials of all mutants, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
     /// The killed mutants, each with the test that killed it.
     pub killed: Vec<(String, String)>,
     /// The mutants that no test killed.
     pub survivors: Vec<String>,
-    /// Equivalent faults, each with the reason. They do not count in the total.
+    /// The equivalent mutants, each with the reason why no program can detect the fault. They do
+    /// not count in the total.
     pub equivalent: Vec<(String, String)>,
     /// The mutants that changed no step of a station: no run reached the change.
     pub unreached: Vec<String>,
-    /// The mutants that only programs outside all claims reach, such as a change of fences
-    /// where no claimed model defines fences.
+    /// The mutants that only programs outside all claims reach, such as a change of fences if no
+    /// claimed model defines fences.
     pub unasked: Vec<String>,
     /// The mutants that are argued to be equivalent, but were killed.
     pub misargued: Vec<String>,
-    /// The mutants with incomplete trials.
+    /// The mutants with incomplete trials, of which the result is not known.
     pub undecided: Vec<String>,
     /// The mutants that were not seeded, each with the reason. They do not count in the total.
     pub unseeded: Vec<(String, String)>,
 }
 
 impl Mutants {
-    /// The number of mutants that can be killed: all but those not seeded, equivalent,
-    /// unreached, or outside all claims.
+    /// The number of mutants that can be killed: all mutants except for those that are not seeded,
+    /// equivalent, unreached, or outside all claims.
     #[must_use]
     pub fn total(&self) -> usize {
         self.killed.len() + self.survivors.len() + self.undecided.len()
     }
 }
 
-/// Every fault that can be seeded into the tables and plans of a protocol.
+/// Every fault that can be seeded into the tables and plans of a protocol, each as a mutant.
 #[must_use]
 pub fn all(subject: &Subject) -> Vec<Mutant> {
     let mut all = Vec::new();
@@ -105,7 +106,7 @@ fn row_faults(
     add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
 }
 
-/// Faults of a row that stalls: the input is handled as in another state. Each distinct
+/// Adds the faults of a row that stalls: the input is handled as in another state. Each different
 /// handling is one fault.
 fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
     let events = view.events.len();
@@ -119,10 +120,10 @@ fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, Str
     }
 }
 
-/// Scopes and narrower ones.
+/// Pairs of a scope level and a narrower scope level.
 const NARROWER: [(Level, Level); 3] =
     [(Level::System, Level::Device), (Level::System, Level::WorkGroup), (Level::Device, Level::WorkGroup)];
-/// Orders and weaker ones.
+/// Pairs of a memory order and a weaker memory order.
 const WEAKER: [(Order, Order); 5] = [
     (Order::Acquire, Order::Relaxed),
     (Order::Release, Order::Relaxed),
@@ -131,14 +132,14 @@ const WEAKER: [(Order, Order); 5] = [
     (Order::SeqCst, Order::Relaxed),
 ];
 
-/// A key in words.
+/// The description of a plan's key in words.
 fn key_name(key: PlanKey) -> String {
     let remote = if key.remote { "remote " } else { "" };
     let commutative = if key.commutative { "commutative " } else { "" };
     format!("{remote}{commutative}{} {} {}", key.op.name(), key.order.name(), key.level.name())
 }
 
-/// The names of steps; a repeated step has its number.
+/// The names of steps. A name that occurs several times gets a number.
 fn numbered(steps: &[&str]) -> Vec<String> {
     let number = |at: usize| steps[..=at].iter().filter(|step| **step == steps[at]).count();
     let name = |at: usize| match number(at) {

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use proto::{RowId, RowView, TableView};
 use smallvec::SmallVec;
 
-/// The most rows of a table.
+/// The maximum number of rows of a table.
 const TABLE_ROWS: usize = 512;
 
-/// A set of rows: one bit each, because there are very many runs.
+/// A set of rows, with one bit for each row, because very many runs have such a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowSet(SmallVec<[u64; 2]>);
 
@@ -43,14 +43,14 @@ impl RowSet {
     }
 }
 
-/// The name of a row: `A line in the L1: Load in I`.
+/// The name of a row, for example `A line in the L1: Load in I`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowName {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
-    /// The event.
+    /// The name of the event.
     pub event: &'static str,
-    /// The state.
+    /// The name of the state.
     pub state: &'static str,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for RowName {
     }
 }
 
-/// The number of rows that can fire, and the names of those that did not.
+/// The number of rows that can fire, and the names of those rows that did not fire.
 pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<RowName>) {
     let mut total = 0;
     let mut unreached = Vec::new();

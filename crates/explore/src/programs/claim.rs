@@ -1,4 +1,4 @@
-//! The promise of a protocol's claim for a program: its allowed outcomes.
+//! The promise of a protocol's claim for a program: the outcomes that the claim allows.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,39 +15,40 @@ use crate::machine::outcome::Outcome;
 use crate::machine::placement::Placement;
 use crate::machine::stages;
 
-/// A claim: a memory model with its evaluation method.
+/// A claim of a protocol: a memory model, with the method by which the model is evaluated.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The model's name.
+    /// The name of the memory model.
     pub model: String,
     /// The cores for which the claim holds.
     cores: Vec<IssueRule>,
     method: Method,
-    /// True if the model orders the kernels of a program. Computed on first use.
+    /// Whether the model orders the kernels of a program one after the other. Computed on first
+    /// use.
     orders_kernels: OnceLock<bool>,
 }
 
 #[derive(Clone, Debug)]
 enum Method {
-    /// Sequential consistency for race-free programs.
+    /// Sequential consistency for race-free programs, in this reading of the model.
     RaceFree(Reading),
-    /// A model in cat.
+    /// A model that is written in the language cat.
     Clauses(Box<Model>),
-    /// The model of PTX, evaluated on the program's mapping to PTX.
+    /// The memory model of PTX, evaluated on the program's mapping to PTX.
     Ptx(Box<Model>),
 }
 
 /// The promise of a claim for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
-    /// The allowed outcomes. `None` if the program races, and the model promises nothing.
+    /// The allowed outcomes. `None` if the program races and the model therefore promises nothing.
     pub allowed: Option<BTreeSet<Outcome>>,
-    /// Whether the program is race-free, under a model that defines races.
+    /// Whether the program is race-free. False also if the model defines no races.
     pub race_free: bool,
-    /// Whether the program may block.
+    /// Whether a run of the program may block, that is, wait for ever.
     pub may_block: bool,
-    /// The threads of conflicting accesses, at least one of them to ordinary data, that
-    /// synchronization orders.
+    /// The pairs of threads with conflicting accesses that synchronization orders. At least one of
+    /// the two accesses is to ordinary data.
     pub ordered: BTreeSet<(u8, u8)>,
 }
 
@@ -63,16 +64,16 @@ impl Promise {
 /// The reason why a claim promises nothing for a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPromise {
-    /// The model does not define such programs.
+    /// The model does not define programs of this kind, for the given reason.
     Undefined(String),
-    /// The evaluation of the model did not complete.
+    /// The evaluation of the model did not complete, for the given reason.
     Incomplete(String),
 }
 
-/// The most states of the model's own search for one program.
+/// The maximum number of states of the model's own search for one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
-/// Whether every synchronization of the program stays in order on any core.
+/// Whether every synchronizing operation of the program stays in order on any core.
 fn is_seq_cst(program: &Program) -> bool {
     program.threads.iter().flat_map(|t| &t.code).all(|instr| {
         let order = match instr {
@@ -84,7 +85,7 @@ fn is_seq_cst(program: &Program) -> bool {
     })
 }
 
-/// Whether all synchronization has system scope.
+/// Whether all synchronizing operations have system scope.
 fn reaches_the_host(program: &Program) -> bool {
     let is_wide =
         |scope: Option<ScopeId>| scope.is_some_and(|scope| program.scopes.get(scope).level == Level::System);
@@ -94,13 +95,13 @@ fn reaches_the_host(program: &Program) -> bool {
     })
 }
 
-/// Whether all threads of the program may run on hosts. Hosts synchronize at system scope, and
-/// are in no scope that can be promoted.
+/// Whether all threads of the program may run on hosts. A host synchronizes only at system scope,
+/// and is in no scope that a remote operation can promote.
 pub(crate) fn is_for_hosts(program: &Program) -> bool {
     reaches_the_host(program) && !program.threads.iter().flat_map(|t| &t.code).any(is_remote)
 }
 
-/// Whether the operation is remote: its scope is promoted.
+/// Whether the operation is remote, that is, its scope is promoted.
 fn is_remote(instr: &Instr) -> bool {
     match instr {
         Instr::Fence(fence) => fence.remote,
@@ -108,7 +109,7 @@ fn is_remote(instr: &Instr) -> bool {
     }
 }
 
-/// Whether a branch decides about a write or a wait.
+/// Whether a branch of the program decides if a write or a wait is executed.
 fn branches(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
         let mut code = thread.code.iter();
@@ -122,12 +123,12 @@ fn branches(program: &Program) -> bool {
 }
 
 impl Claim {
-    /// Whether the claim holds for the program on such a core.
+    /// Whether the claim holds for the program on this core.
     ///
     /// A claim names its cores. Sequential consistency for race-free programs orders all
     /// synchronizing operations in one sequence. A core that lets an acquire pass an earlier
-    /// release violates it, whatever the caches do. On such a core the claim holds only where
-    /// synchronization is issued as sequentially consistent.
+    /// release violates this order, whatever the caches do. On such a core the claim holds only for
+    /// programs whose synchronization is sequentially consistent.
     #[must_use]
     pub fn covers_core(&self, program: &Program, core: IssueRule) -> bool {
         if !self.cores.contains(&core) {
@@ -143,7 +144,7 @@ impl Claim {
     /// The claims of a protocol.
     ///
     /// # Errors
-    /// If a model that it claims does not exist.
+    /// If a claimed memory model does not exist.
     pub fn all_of(info: &Info) -> Result<Vec<Claim>, String> {
         info.claims.iter().map(|claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores))).collect()
     }
@@ -154,10 +155,10 @@ impl Claim {
         Claim { cores: cores.to_vec(), ..self }
     }
 
-    /// The claim of a model with the cores of GPUs.
+    /// The claim of a memory model, with the cores of GPUs.
     ///
     /// # Errors
-    /// If there is no such model.
+    /// If no model has this name.
     pub fn of(model: &str) -> Result<Claim, String> {
         let method = match model.parse() {
             Ok(of) => Method::RaceFree(Reading::of(of)),
@@ -176,11 +177,11 @@ impl Claim {
         })
     }
 
-    /// Whether the claim covers programs in these placements.
+    /// Whether the claim covers the program in these placements.
     ///
-    /// Some models ignore scopes, but only system scope reaches the host. Remote operations
-    /// are not for the host, which is in no scope that can be promoted. Protocols with such
-    /// claims promise nothing for programs that use the host otherwise.
+    /// Some models ignore scopes, but only system scope reaches the host. Remote operations are not
+    /// for the host, because the host is in no scope that can be promoted. A protocol with such
+    /// claims promises nothing for other programs that use the host.
     pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
@@ -194,7 +195,7 @@ impl Claim {
         }
     }
 
-    /// The model's condition for sharing data.
+    /// The model's condition for work-groups that share data.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         match &self.method {
@@ -204,7 +205,7 @@ impl Claim {
         }
     }
 
-    /// The reading of the race-free models, if the claim is one of them.
+    /// The reading of a race-free model. `None` if the claim is of another kind.
     #[must_use]
     pub(crate) fn reading(&self) -> Option<Reading> {
         match &self.method {
@@ -213,15 +214,15 @@ impl Claim {
         }
     }
 
-    /// Whether the program races if relaxed atomics count as data, which the model does not
-    /// define.
+    /// Whether the program races if relaxed atomics count as data. The model does not define this
+    /// case.
     pub(crate) fn races_where_relaxed_is_data(&self, program: &Program) -> bool {
         let Some(reading) = self.reading() else { return false };
         let promise = race_free(program, reading.relaxed_as(RelaxedAs::Data), &mut || false);
         promise.is_ok_and(|promise| !promise.race_free)
     }
 
-    /// The promise for a program.
+    /// The promise of the claim for a program.
     ///
     /// # Errors
     /// If the claim promises nothing.
@@ -242,7 +243,7 @@ impl Claim {
     }
 }
 
-/// One kernel writes, and the next one reads.
+/// A program in which one kernel writes and the next kernel reads.
 const IN_TWO_KERNELS: &str = "OPENCL in-two-kernels
 { }
 
@@ -258,8 +259,8 @@ exists (1:r0=1)
 ";
 
 impl Claim {
-    /// The promise for a program whose threads are spread over several kernels:
-    /// `stages` has, for each thread, the position of its kernel. Empty means one kernel.
+    /// The promise of the claim for a program whose threads are spread over several kernels.
+    /// `stages` has, for each thread, the position of its kernel, and is empty for one kernel.
     ///
     /// # Errors
     /// If the claim promises nothing.
@@ -276,8 +277,9 @@ impl Claim {
         self.promise(&stages::in_turn(program, stages), stop)
     }
 
-    /// Whether the model lets a kernel see the writes of the previous kernel. Kernels are
-    /// ordered by operations at system scope, so a model without this scope does not.
+    /// Whether the model lets a kernel see the writes of the previous kernel. The programs for the
+    /// models order kernels by operations at system scope, so a model without system scope does not
+    /// order them.
     fn orders_kernels(&self) -> bool {
         *self.orders_kernels.get_or_init(|| {
             litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {
@@ -313,8 +315,8 @@ fn race_free(
     })
 }
 
-/// Rejects an atomic access to an object that is not declared atomic: the languages do not
-/// define it, and their models then allow nothing.
+/// Rejects a program with an atomic access to an object that is not declared atomic. The languages
+/// do not define such an access, and their models then allow no outcome.
 fn misdeclared(program: &Program) -> Result<(), NoPromise> {
     if !matches!(program.dialect, Dialect::OpenCl | Dialect::C11) {
         return Ok(());
@@ -330,8 +332,8 @@ fn misdeclared(program: &Program) -> Result<(), NoPromise> {
     }
 }
 
-/// The program in PTX. Each operation is mapped to one of the same order and scope; ordinary
-/// accesses become weak ones.
+/// The program in PTX. Each operation is mapped to a PTX operation of the same order and scope;
+/// ordinary accesses become weak accesses.
 fn in_ptx(program: &Program) -> Result<Cow<'_, Program>, NoPromise> {
     match program.dialect {
         Dialect::Ptx => return Ok(Cow::Borrowed(program)),
@@ -388,8 +390,10 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
-        // If every thread always performs all its writes and waits, a wait that ends in every
-        // order of the operations ends on every machine: a write eventually becomes visible.
+        // If every thread always performs all its writes and waits, and a wait ends in every order
+        // of
+        // the operations, then the wait ends on every machine, because a write eventually becomes
+        // visible.
         may_block: branches(program) || widest.as_ref().is_none_or(|promise| promise.may_block),
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),
@@ -400,7 +404,8 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
 mod tests {
     use super::*;
 
-    /// A model in which a write is visible if both accesses have that scope.
+    /// A model in which a write is visible to an access if both accesses have the scope named
+    /// `scope`.
     fn model_of(scope: &str) -> Claim {
         let text = format!(
             "\"one-scope\"\nlet sync = [{scope}] ; rf ; [{scope}]\nlet hb = (po | sync)+\n\

@@ -1,4 +1,4 @@
-//! The tests of the tool: shipped, generated and sampled.
+//! The tests that come with the tool: shipped, generated and sampled programs.
 
 pub use crate::programs::generated::{generated, messages, scopes_matter};
 pub use crate::programs::sampled::{Sample, sampled};
@@ -6,7 +6,7 @@ use crate::programs::test::Test;
 
 macro_rules! texts {
     ($($path:literal)+) => {
-        /// The texts of the shipped tests, by their paths below `litmus/`.
+        /// The texts of the shipped tests, each with its path below `litmus/`.
         pub const SHIPPED: &[(&str, &str)] =
             &[$(($path, include_str!(concat!("../../../../litmus/", $path)))),+];
     };

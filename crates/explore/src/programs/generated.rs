@@ -1,9 +1,9 @@
 //! Generated programs as tests, chosen by a protocol's claims.
 //!
-//! Most programs race, and a claim promises almost nothing for them. Only the smallest shapes
-//! are therefore taken whole. Larger programs are taken if they are *synchronized*: race-free
-//! under a claim, with a data conflict that synchronization orders. One in this many of the
-//! others is taken as well.
+//! Most programs race, and a claim promises almost nothing for a racing program. Therefore all
+//! programs are taken only for the smallest shapes. Larger programs are taken if they are
+//! *synchronized*: race-free under a claim, with a data conflict that synchronization orders. Of
+//! the others, a fixed fraction is taken as well (`Family::one_in`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use crate::programs::transform::{ScopeChange, Transform};
 use crate::programs::{Batch, Chosen, Programs, Stop};
 use crate::subject::Subject;
 
-/// A family of programs.
+/// A family of generated programs: all programs of one shape under one transformation.
 struct Family {
-    /// The letter in its programs' names.
+    /// The letter that begins the names of the family's programs.
     letter: char,
     bound: Bound,
-    /// Of programs that are not synchronized, one in this many is taken.
+    /// The fraction of programs that are not synchronized and are still taken: one in this number.
     one_in: usize,
-    /// Of synchronized programs, one in this many is explored on all machines, with neighbours
-    /// and fences.
+    /// The fraction of synchronized programs that are explored on all machines, with neighbour
+    /// threads and fences: one in this number.
     whole_one_in: usize,
     transform: Transform,
 }
@@ -46,18 +46,18 @@ pub(crate) const ALL: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// The kinds of programs whose exchanges are changed.
+/// The kinds of operation in the programs whose exchanges get another order.
 const EXCHANGING: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
 
-/// The kinds of one-thread programs whose exchanges are changed.
+/// The kinds of operation in the one-thread programs whose exchanges get another order.
 const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 
-/// The kinds of one-thread programs.
+/// The kinds of operation in one-thread programs.
 const ALONE: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
 
-/// The orders of exchanges, and whether the old value is used.
+/// The changes of exchanges: the new order, and whether the old value is used.
 const RMWS: [(Order, bool); 6] = [
     (Order::AcqRel, true),
     (Order::Acquire, true),
@@ -67,17 +67,18 @@ const RMWS: [(Order, bool); 6] = [
     (Order::Release, false),
 ];
 
-/// Whether a claim covers remote operations.
+/// Whether one of the claims covers remote operations.
 fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Remote)
 }
 
-/// Whether scopes are hints, so that a scope without other threads orders data as well.
+/// Whether scopes are only hints under these claims, so that a scope without other threads orders
+/// data as well.
 pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Unscoped)
 }
 
-/// The changes of device scope to wider scopes.
+/// The changes of device scope to wider scopes or remote operations that these claims allow.
 pub(crate) fn scope_changes(claims: &[Claim]) -> impl Iterator<Item = ScopeChange> + use<> {
     let has_remote = has_remote(claims);
     let scope_changes = [
@@ -90,8 +91,8 @@ pub(crate) fn scope_changes(claims: &[Claim]) -> impl Iterator<Item = ScopeChang
     scope_changes.into_iter().filter(move |wide| has_remote || *wide != ScopeChange::Remote)
 }
 
-/// The bound for programs with these scopes. The host has no compute unit: either thread may
-/// run there, and the other has a compute unit for itself.
+/// The bound for programs with these scopes. If a thread runs on the host, which has no compute
+/// unit, the other thread has a compute unit for itself.
 pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     match wide {
         ScopeChange::Host(_) => Bound { compute_units_max: 1, ..bound },
@@ -174,8 +175,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     all
 }
 
-/// Whether the family has a program that differs only in scopes, with work-items that share a
-/// work-group.
+/// Whether the family also has a program that differs only in scopes, with work-items that share a
+/// work-group. Such a program is a twin, and need not be explored.
 pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     // Beside system scope, work-group scope stands for all narrower scopes.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != ScopeChange::System);
@@ -185,8 +186,8 @@ pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// The race-free models to check before the claims themselves. A program that races whatever
-/// the scopes races under every model.
+/// The race-free models that are checked before the claims themselves. A program that races with
+/// any choice of scopes races under every model.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
@@ -203,15 +204,17 @@ pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bo
     })
 }
 
-/// The groups of tests of one family: the programs unchanged, with each kind of neighbour, and
-/// with each kind of fence, alone and with a neighbour.
+/// The number of groups of tests of one family. The groups are: the unchanged programs, the
+/// programs with each kind of neighbour thread, and the programs with each kind of fence, alone and
+/// with a neighbour thread.
 const GROUPS: usize = 8;
 
-/// The operations of a neighbour.
+/// The operations of a neighbour, a thread that is added to a program.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
-/// The program with a further thread, at a compute unit in use, that loads and stores its own
-/// words in a line in use. The line is then filled, evicted and written during the program.
+/// The program with a further thread (a neighbour), on a compute unit in use, that loads and stores
+/// its own words in a line in use. That line is then filled, evicted and written during the
+/// program.
 fn with_neighbours(
     generated: &Generated,
     transform: Transform,
@@ -262,9 +265,10 @@ fn with_neighbours(
     all
 }
 
-/// The program with fences around relaxed operations in place of acquires and releases, in one
-/// or more of its threads: fences that do both, and fences that do only what is needed. If all
-/// threads have fences and one waits for a value, with a neighbour as well.
+/// The program with fences around relaxed operations in place of acquires and releases, in one or
+/// more of its threads. The fences either both acquire and release, or do only what is needed. If
+/// all threads have fences and one thread waits for a value, the result includes the program with a
+/// neighbour thread as well.
 fn with_fences(generated: &Generated, transform: Transform, name: &str, group: usize) -> Vec<Test> {
     if transform.rmw.is_some() {
         return Vec::new();
@@ -296,7 +300,7 @@ fn with_fences(generated: &Generated, transform: Transform, name: &str, group: u
     all
 }
 
-/// The operations with fences around synchronizing ones, which become relaxed.
+/// The operations with synchronizing operations replaced by relaxed ones and fences around these.
 fn fenced(ops: &[Op]) -> Vec<Op> {
     let fenced = |op: &Op| {
         let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
@@ -324,13 +328,13 @@ pub fn scopes_matter(subject: &Subject) -> bool {
     (subject.plans)().iter().any(of_view)
 }
 
-/// The message programs for these claims.
+/// The message programs (one thread releases, another acquires) for these claims.
 #[must_use]
 pub fn messages(claims: &[Claim]) -> Vec<Test> {
     message::all(has_remote(claims), scopes_are_hints(claims))
 }
 
-/// The same, one group at a time.
+/// The message programs for these claims, one batch for each group.
 pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = Batch> + Send> {
     let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
     let batch = |group: message::Group| Batch {
@@ -343,11 +347,11 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
     Box::new(groups.map(batch))
 }
 
-/// The number of programs in a batch.
+/// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 256;
 
-/// The generated programs with up to this many operations for these claims. With symmetry, one
-/// program stands for all that differ only in names.
+/// The generated programs with up to `operations_max` operations for these claims. With `symmetry`,
+/// one program stands for all programs that differ only in names.
 pub fn generated(
     claims: &[Claim],
     scopes_matter: bool,
@@ -363,12 +367,12 @@ pub fn generated(
 /// The criteria for the choice of programs.
 struct Choice {
     readings: Vec<Reading>,
-    /// Whether a claim depends on the order of fences.
+    /// Whether a claim is a model in clauses, which depends on the order of fences.
     has_clauses: bool,
     scopes_matter: bool,
 }
 
-/// The families, each in batches.
+/// The families of programs, each as a sequence of batches.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
@@ -402,7 +406,7 @@ pub(crate) fn in_batches(
 }
 
 impl Choice {
-    /// The synchronized programs, and some of the others.
+    /// Chooses the synchronized programs of a batch, and some of the other programs.
     fn choose(
         &self,
         index: usize,
@@ -420,7 +424,7 @@ impl Choice {
         chosen
     }
 
-    /// Adds a program with its neighbours and fences, if it is chosen.
+    /// Adds the tests of a program, with neighbour threads and fences, if the program is chosen.
     fn add(
         &self,
         index: usize,

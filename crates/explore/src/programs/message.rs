@@ -1,14 +1,13 @@
-//! Message programs: one thread releases a word, another one acquires it, in every way and at
-//! every scope.
+//! Message programs: one thread releases a word and another thread acquires it, by every kind of
+//! operation and at every scope.
 //!
 //! Small programs rarely exercise all parts of a plan: a stale line that an acquire must
-//! invalidate, dirty bytes that a release must flush, and a third thread that fetches or
-//! writes the line meanwhile. Message programs contain all of these, for each kind of
-//! synchronizing operation.
+//! invalidate, dirty bytes that a release must flush, and a third thread that fetches or writes the
+//! line meanwhile. Message programs contain all of these, for each kind of synchronizing operation.
 
 use crate::programs::test::Test;
 
-/// A scope in OpenCL's terms, and the suffix of function names.
+/// A scope in OpenCL's terms, and the suffix of the names of functions with this scope.
 #[derive(Clone, Copy)]
 struct Reach {
     scope: &'static str,
@@ -21,7 +20,7 @@ const SYSTEM: Reach = Reach { scope: "memory_scope_all_svm_devices", suffix: "" 
 const REMOTE: Reach = Reach { suffix: "_remote", ..DEVICE };
 const REMOTE_SYSTEM: Reach = Reach { suffix: "_remote", ..SYSTEM };
 
-/// The scopes of the two threads, and which of them is on the host.
+/// The scopes of the sender and the receiver, and which of the two is on the host.
 #[derive(Clone, Copy)]
 struct Sides {
     name: &'static str,
@@ -40,7 +39,7 @@ const SIDES: [Sides; 4] = [
     Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
 ];
 
-/// Only models that ignore scopes cover these.
+/// The sides with two different scopes. Only models that ignore scopes cover these.
 const MIXED_SIDES: [Sides; 2] =
     [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
@@ -55,12 +54,12 @@ const REMOTE_SIDES: [Sides; 7] = [
 ];
 
 impl Sides {
-    /// Whether a thread is remote.
+    /// Whether one of the two threads uses remote operations.
     fn is_remote(&self) -> bool {
         self.reaches.iter().any(|reach| !reach.suffix.is_empty())
     }
 
-    /// The scope that includes both threads, without a hint.
+    /// The scope that includes both threads without a remote operation.
     fn bare(&self) -> Reach {
         let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
         if is_wide { SYSTEM } else { DEVICE }
@@ -78,8 +77,8 @@ enum SyncKind {
     Update,
     /// A fence next to a relaxed access.
     Fence,
-    /// A fence next to a relaxed access with another scope and no hint, which includes both
-    /// threads by itself.
+    /// A fence next to a relaxed access. The access has another scope than the fence, which
+    /// includes both threads by itself, and is not remote.
     FenceAlone,
 }
 
@@ -95,7 +94,8 @@ impl SyncKind {
     }
 }
 
-/// The ways to release. The first is combined with every way to acquire.
+/// The ways to release, each with its memory order. The first one is combined with every way to
+/// acquire.
 const RELEASES: [(SyncKind, &str); 11] = [
     (SyncKind::Access, "release"),
     (SyncKind::Access, "seq_cst"),
@@ -110,7 +110,8 @@ const RELEASES: [(SyncKind, &str); 11] = [
     (SyncKind::Fence, "seq_cst"),
 ];
 
-/// The ways to acquire. The first is combined with every way to release.
+/// The ways to acquire, each with its memory order. The first one is combined with every way to
+/// release.
 const ACQUIRES: [(SyncKind, &str); 11] = [
     (SyncKind::Access, "acquire"),
     (SyncKind::Access, "seq_cst"),
@@ -125,8 +126,8 @@ const ACQUIRES: [(SyncKind, &str); 11] = [
     (SyncKind::Fence, "seq_cst"),
 ];
 
-/// The ways to release and to acquire where the scopes of fences differ, or one of them is
-/// remote.
+/// The memory orders of release and acquire for programs with `FenceAlone`, in which the scopes of
+/// fences differ or one of them is remote.
 const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "acquire"),
     ("acq_rel", "acquire"),
@@ -135,7 +136,7 @@ const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "seq_cst"),
 ];
 
-/// The ways to set a word without a release.
+/// The ways to set the flag without a release.
 const SIGNALS: [(SyncKind, &str); 5] = [
     (SyncKind::Access, "relaxed"),
     (SyncKind::Exchange, "relaxed"),
@@ -148,11 +149,12 @@ const SIGNALS: [(SyncKind, &str); 5] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ThirdThread {
     Nobody,
-    /// It loads from the line, at the compute unit of the receiver.
+    /// The third thread loads from the line, on the compute unit of the receiver.
     Reader,
-    /// It stores into the line, at the compute unit of the receiver.
+    /// The third thread stores into the line, on the compute unit of the receiver.
     Writer,
-    /// It loads from the line, at the compute unit of the sender. The sender reads the flag again.
+    /// The third thread loads from the line, on the compute unit of the sender. The sender reads
+    /// the flag again.
     ReaderThere,
 }
 
@@ -165,7 +167,8 @@ impl ThirdThread {
     ];
 }
 
-/// Sets the flag. `bare` is the scope of the relaxed access next to a fence alone.
+/// The text of an operation that sets the flag. `bare` is the scope of the relaxed access for
+/// `FenceAlone`.
 fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -182,7 +185,8 @@ fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String 
     }
 }
 
-/// Waits for the flag, or tests it, and then continues.
+/// The text of an operation that waits for the flag or tests it, and then continues with `then`.
+/// `bare` is the scope of the relaxed access for `FenceAlone`.
 fn await_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -209,13 +213,13 @@ fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
     format!("atomic_work_item_fence{suffix}(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {scope});")
 }
 
-/// The words in declaration order: the flag, the data, and the words that the third thread
-/// loads and stores.
+/// The words of a program in declaration order: the flag, the data, and the two words that the
+/// third thread loads and stores.
 const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
-/// The third thread's words share a line with the data, or with the flag.
+/// The lines of the words: those of the third thread share a line with the data, or with the flag.
 const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
 
-/// The text of a program. Only a release sends data.
+/// The text of a program. Only a program with a release sends data.
 fn text(
     name: &str,
     sides: &Sides,
@@ -264,10 +268,11 @@ fn text(
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// Enumerated families have smaller numbers.
+/// The number of the first group of message programs. The groups of enumerated families have
+/// smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 
-/// Programs with the same sides and the same third thread.
+/// A group of message programs with the same sides and the same third thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
     number: usize,
@@ -276,8 +281,8 @@ pub(crate) struct Group {
     others: &'static str,
 }
 
-/// The groups of programs. Some are only for claims with remote operations, or for claims that
-/// ignore scopes.
+/// The groups of message programs. Some groups are only for claims with remote operations
+/// (`has_remote`), or only for claims that ignore scopes (`is_unscoped`).
 pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item = Group> + Send {
     let mixed = MIXED_SIDES.into_iter().filter(move |_| is_unscoped);
     let remote = REMOTE_SIDES.into_iter().filter(move |_| has_remote);
@@ -293,7 +298,7 @@ pub(crate) fn groups(has_remote: bool, is_unscoped: bool) -> impl Iterator<Item 
 }
 
 impl Group {
-    /// The programs.
+    /// The programs of the group, as tests.
     pub(crate) fn tests(&self) -> Vec<Test> {
         let Group { number, sides, beside, others } = self;
         let mut all = Vec::new();
@@ -324,7 +329,7 @@ impl Group {
     }
 }
 
-/// All programs of the groups.
+/// The programs of all groups.
 pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
     groups(has_remote, is_unscoped).flat_map(|group| group.tests()).collect()
 }

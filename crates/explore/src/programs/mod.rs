@@ -21,17 +21,17 @@ use crate::parallel::pull;
 use claim::Claim;
 use test::{Spread, Test};
 
-/// Returns true when the verification is to stop.
+/// Returns true when the verification must stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Programs that were generated; those to explore are not chosen yet.
+/// A set of generated programs, before the choice of those that are explored.
 pub(crate) struct Batch {
     /// The number of programs that were generated for the batch.
     pub(crate) drawn: usize,
     pub(crate) choose: Choose,
 }
 
-/// Chooses programs of a batch.
+/// Chooses the programs of a batch that are explored.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
 /// Builds the tests of the chosen programs. Batches are finished one by one, in their order.
@@ -41,24 +41,26 @@ pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
-    /// The number of programs among them that belong to the random sample.
+    /// The number of programs among these tests that belong to the random sample.
     pub(crate) sampled: usize,
 }
 
-/// Families in order, each a sequence of batches.
+/// The families of programs in order, each a sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
-/// Tests, and families of programs from which tests are generated on demand.
+/// The tests of a verification, and the families of programs from which further tests are generated
+/// on demand.
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The families that still have programs. The next family is the last element.
+    /// The families that still have programs, in reverse order: the next family is the last
+    /// element.
     families: Families,
     families_in_all: usize,
     drawn: usize,
     sampled: usize,
     spread: Spread,
-    /// True if a stop cut the choice of a batch short.
+    /// Whether the verification stopped while the programs of a batch were chosen.
     is_cut: bool,
 }
 
@@ -72,20 +74,20 @@ impl core::fmt::Debug for Programs {
 }
 
 impl Programs {
-    /// These tests, and no others.
+    /// A set of exactly these tests.
     #[must_use]
     pub fn of(tests: impl IntoIterator<Item = Test>) -> Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// These programs and the message programs for these claims.
+    /// Adds the message programs for these claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// These programs and the enumerated programs of up to this many operations for these claims.
-    /// With symmetry, one program stands for all that differ in names only.
+    /// Adds the enumerated programs with up to `operations_max` operations for these claims. With
+    /// `symmetry`, one program stands for all programs that differ only in names.
     #[must_use]
     pub fn and_generated(
         self,
@@ -97,13 +99,13 @@ impl Programs {
         self.and(generated::in_batches(claims, scopes_matter, operations_max, symmetry))
     }
 
-    /// These programs and this many larger programs drawn from a seed.
+    /// Adds `count` larger programs that are drawn from a seed.
     #[must_use]
     pub fn and_sampled(self, claims: &[Claim], scopes_matter: bool, count: usize, seed: u64) -> Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
     }
 
-    /// The same programs, each also spread over several kernels and hosts.
+    /// The same programs, but each also spread over several kernels and hosts.
     #[must_use]
     pub fn spread(self, spread: Spread) -> Programs {
         let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
@@ -129,13 +131,14 @@ impl Programs {
         self.drawn
     }
 
-    /// The number of tests that count for the sample.
+    /// The number of tests so far that count for the random sample.
     #[must_use]
     pub fn sampled(&self) -> usize {
         self.sampled
     }
 
-    /// The family at which the generation stopped, if it stopped early.
+    /// The name of the family at which the generation stopped, or `None` if all programs were
+    /// generated.
     #[must_use]
     pub fn not_generated(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
@@ -148,7 +151,8 @@ impl Programs {
         }
     }
 
-    /// Generates all programs.
+    /// Generates the tests of all programs. Returns the tests, and the number of those that count
+    /// for the random sample.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());
@@ -168,7 +172,7 @@ impl Programs {
     }
 }
 
-/// Gives numbered tests to workers. A worker that finds none left generates more.
+/// Distributes numbered tests to workers. If no test is left, the worker that asks generates more.
 pub(crate) struct Feed<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -179,10 +183,11 @@ struct State<'a> {
     programs: &'a mut Programs,
     /// The number of the next test.
     next: usize,
-    /// The batches begun, and the leading ones that have become tests.
+    /// The number of batches begun (`begun`), and the number of batches, counted from the first,
+    /// that have become tests (`merged`).
     begun: usize,
     merged: usize,
-    /// Completed batches after one that is not complete.
+    /// Completed batches that wait because an earlier batch is not complete, by number.
     early: BTreeMap<usize, Finish>,
     /// True if a worker has panicked.
     is_broken: bool,
@@ -199,12 +204,12 @@ impl<'a> Feed<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of tests generated so far.
+    /// The number of tests that have been generated so far.
     pub(crate) fn known(&self) -> usize {
         self.lock().programs.tests.len()
     }
 
-    /// The next test with its number.
+    /// The next test with its number, or `None` if no test is left or the verification must stop.
     pub(crate) fn next(&self) -> Option<(usize, Arc<Test>)> {
         let mut state = self.lock();
         loop {
@@ -250,7 +255,8 @@ impl State<'_> {
     }
 }
 
-/// Wakes the workers that wait for a batch when the worker that builds it panics.
+/// A guard of a worker that builds a batch: if the worker panics, the guard wakes the workers that
+/// wait for the batch.
 struct Guard<'a, 'b>(&'a Feed<'b>);
 
 impl Drop for Guard<'_, '_> {

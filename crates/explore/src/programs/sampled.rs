@@ -1,4 +1,4 @@
-//! Programs drawn from a seed, of shapes too large to enumerate.
+//! Programs drawn from a seed, of shapes that are too large to enumerate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,39 +13,41 @@ use crate::programs::test::{Machines, Test};
 use crate::programs::transform::{ScopeChange, Transform};
 use crate::programs::{Batch, Chosen, Programs, Stop};
 
-/// Programs of a shape: the letter in their names, the threads, and the most operations of
-/// each.
+/// A shape of programs: the letter in the programs' names, the number of threads, and the maximum
+/// number of operations of each thread.
 type Shape = (char, usize, usize);
 
 const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
-/// All programs of two threads with two operations each are enumerated.
+/// The number of operations up to which no program of two threads is drawn, because all of these
+/// are enumerated.
 const TAKEN_WHOLE: usize = 4;
 
-/// The number of programs in a batch.
+/// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of programs that are not synchronized, one in this many is taken as well.
+/// The fraction of programs that are not synchronized and are still taken: one in this number.
 const ONE_IN: u64 = 512;
 
-/// The most draws for one synchronized program.
+/// The maximum number of draws for one synchronized program.
 const DRAWS_MAX: usize = 1 << 14;
 
-/// Above the groups of all generated and message programs.
+/// The number of the first group of sampled programs, above those of all generated and message
+/// programs.
 const FIRST_GROUP: usize = 1 << 17;
 
-/// A sample.
+/// A sample of programs.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The synchronized programs, and some others.
+    /// The tests of the synchronized programs and of some others.
     pub tests: Vec<Test>,
     /// The number of synchronized programs: fewer than requested if no more were drawn.
     pub synchronized: usize,
 }
 
-/// Draws this many synchronized programs and some others: two threads with up to three
-/// operations each, or three threads with up to two, five or six operations in all. The same
-/// seed draws the same programs.
+/// Draws `count` synchronized programs and some others. They have two threads with up to three
+/// operations each, or three threads with up to two operations each, and five or six operations in
+/// all. The same seed draws the same programs.
 pub fn sampled(
     claims: &[Claim],
     scopes_matter: bool,
@@ -59,9 +61,9 @@ pub fn sampled(
     Sample { tests, synchronized }
 }
 
-/// A stratum of the sample: a shape, and a change of device scope.
+/// A stratum of the sample: a shape of programs, with a change of device scope.
 struct Stratum {
-    /// Its index.
+    /// The index of the stratum.
     at: usize,
     shape: Shape,
     wide: ScopeChange,
@@ -71,17 +73,18 @@ struct Stratum {
     scopes_matter: bool,
 }
 
-/// The programs taken from a stratum so far.
+/// The programs taken so far from a stratum.
 #[derive(Debug, Default)]
 struct Taken {
     tests: usize,
-    /// The synchronized ones among them, and all that are not synchronized.
+    /// The number of taken programs that are synchronized (`synchronized`), and the number of drawn
+    /// programs that are not (`others`).
     synchronized: usize,
     others: u64,
 }
 
-/// The sampled programs in batches: one sequence of batches for each stratum of the sample.
-/// No sequence if the count is zero.
+/// The sampled programs in batches, one sequence of batches for each stratum of the sample. The
+/// result is empty if the count is zero.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
@@ -115,7 +118,8 @@ pub(crate) fn in_batches(
 }
 
 impl Stratum {
-    /// Batches until enough programs are taken, or no more are drawn.
+    /// The batches of the stratum: they end when enough programs are taken, or no more can be
+    /// drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
         let (stratum, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
         // Each stratum has its own programs. None is drawn before the first is requested.
@@ -141,7 +145,8 @@ impl Stratum {
         Transform { wide: self.wide, ..Transform::NONE }
     }
 
-    /// The programs that are neither small nor twins, and whether each is synchronized.
+    /// The drawn programs that are neither small nor twins (equivalent to another program), each
+    /// with the fact whether it is synchronized.
     fn choose(&self, programs: Vec<Generated>, stop: Stop<'_>) -> Vec<(Generated, bool)> {
         let mut chosen = Vec::new();
         for mut generated in programs {
@@ -214,7 +219,7 @@ mod tests {
         assert_eq!(first, drawn(30, 7, 3));
         assert_ne!(first, drawn(30, 8, 1));
         assert!(drawn(0, 7, 1).is_empty());
-        // A larger sample of one stratum begins with the smaller one.
+        // A larger sample of one stratum begins with the programs of the smaller sample.
         let names = |count| {
             let tests = sampled(&claims, true, count, 7, 2, &|| false).tests;
             tests.into_iter().map(|test| test.name).filter(|name| name.contains("-0.")).collect::<Vec<_>>()

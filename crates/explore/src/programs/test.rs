@@ -14,13 +14,13 @@ use crate::programs::transform::Transform;
 /// The machines on which a test is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machines {
-    /// All of them.
+    /// All machines of the verification.
     All,
-    /// One of them, in turn.
+    /// One machine of the verification, a different one for each test in turn.
     InTurn,
 }
 
-/// A program, or its generator's input.
+/// The source of a test's program: the program itself, or the generator's input.
 #[derive(Clone, Debug)]
 enum Source {
     Whole { text: String, program: Box<Program> },
@@ -30,35 +30,37 @@ enum Source {
 /// A test: a program with its placements.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// Its name in reports.
+    /// The name of the test in reports.
     pub name: String,
     source: Source,
-    /// The placements in which it is explored.
+    /// The placements (of threads on compute units, and of words in lines) in which the test is
+    /// explored.
     pub placements: Vec<Placement>,
-    /// The machines on which it is explored.
+    /// The machines on which the test is explored.
     pub machines: Machines,
-    /// The group: one number for all tests generated in the same way, zero for the others.
+    /// The number of the group: the same for all tests generated in the same way, zero for tests
+    /// that are not generated.
     pub(crate) group: usize,
 }
 
-/// The kernels and hosts that programs use.
+/// The numbers of kernels and hosts over which programs are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// The most kernels in sequence.
+    /// The maximum number of kernels in sequence.
     pub kernels: u8,
     /// The number of hosts.
     pub hosts: u16,
 }
 
 impl Default for Spread {
-    /// One of each.
+    /// One kernel and one host.
     fn default() -> Spread {
         Spread { kernels: 1, hosts: 1 }
     }
 }
 
-/// The placements on several hosts: those with several threads on the host, and, for a program
-/// without a device, all placements with every thread on a host.
+/// The placements of a program on several hosts. They are the placements with several threads on
+/// the host and, for a program without a device, all placements with every thread on a host.
 fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Placement> {
     let has_device = program.scopes.iter().any(|(_, scope)| scope.level == Level::Device);
     let meets = |instr: &Instr| matches!(instr, Instr::Barrier(_));
@@ -75,13 +77,14 @@ fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Plac
     all
 }
 
-/// The work-groups of programs with more threads share two compute units, and run on one
-/// machine.
+/// The maximum number of threads of a program with a compute unit for each work-group. The
+/// work-groups of larger programs share two compute units, and such programs run on one machine.
 const APART_THREADS_MAX: usize = 3;
 
 impl Test {
-    /// Reads a test, in the placements that matter: its work-groups on several compute units
-    /// or on one, its words on separate lines, in pairs, and all but the first on one line.
+    /// Reads a test from its text, with the placements that matter: the work-groups on several
+    /// compute units or on one; the words on separate lines, in pairs, or all except for the first
+    /// on one line.
     ///
     /// # Errors
     /// If the text cannot be parsed.
@@ -107,8 +110,8 @@ impl Test {
         Ok(Test { name: name.to_owned(), source, placements, machines, group: 0 })
     }
 
-    /// A generated program as a test. The program is built when needed, because there may be
-    /// very many.
+    /// The test of a generated program. The program itself is built when it is needed, because the
+    /// generated programs can be very many.
     #[must_use]
     pub(crate) fn from_generated(
         name: String,
@@ -126,7 +129,7 @@ impl Test {
         Test { name, source, placements: vec![placement], machines, group }
     }
 
-    /// The same with further placements on several hosts and in several kernels.
+    /// The same test with additional placements on several hosts and in several kernels.
     #[must_use]
     pub fn spread(mut self, spread: Spread) -> Test {
         if spread == Spread::default() {
@@ -148,7 +151,7 @@ impl Test {
         self
     }
 
-    /// The program.
+    /// The program of the test.
     #[must_use]
     pub fn program(&self) -> Cow<'_, Program> {
         match &self.source {
@@ -161,7 +164,7 @@ impl Test {
         }
     }
 
-    /// The text, and the transformation of its program.
+    /// The text of the program before its transformation, and the transformation.
     pub(crate) fn text(&self) -> (String, Transform) {
         match &self.source {
             Source::Whole { text, .. } => (text.clone(), Transform::NONE),

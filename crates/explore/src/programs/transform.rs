@@ -6,16 +6,16 @@ use core::str::FromStr;
 use litmus::program::{Instr, Level, Order, Program, ScopeId, ThreadId};
 use proto::{Agent, Symbol as _};
 
-/// The change of accesses and fences of device scope.
+/// The change of those accesses and fences that have device scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScopeChange {
-    /// No change.
+    /// They keep device scope.
     Device,
-    /// System scope.
+    /// They get system scope.
     System,
-    /// System scope, and this one of two threads runs on the host.
+    /// They get system scope, and the thread with this number, one of two, runs on the host.
     Host(u8),
-    /// Remote operations.
+    /// They become remote operations.
     Remote,
 }
 
@@ -23,9 +23,10 @@ pub(crate) enum ScopeChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transform {
     pub(crate) wide: ScopeChange,
-    /// The order of exchanges, and whether their old values are used.
+    /// The new order of exchanges, and whether their old values are used. `None` keeps the
+    /// exchanges.
     pub(crate) rmw: Option<(Order, bool)>,
-    /// Whether fences only acquire or only release, as the accesses next to them need.
+    /// Whether a fence only acquires or only releases, as the accesses next to it need.
     pub(crate) single: bool,
 }
 
@@ -39,8 +40,8 @@ impl ScopeChange {
     ];
 }
 
-/// The form in the file of a trace: `none`, `host-first`, `device Acquire unused`, `system
-/// single`.
+/// The text in the file of a trace, for example `none`, `host-first`, `device Acquire unused`,
+/// `system single`.
 impl fmt::Display for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Transform::NONE {
@@ -83,14 +84,15 @@ impl FromStr for Transform {
 }
 
 impl Transform {
-    /// Whether programs that differ only in the names of threads stay equivalent.
+    /// Whether programs that differ only in the names of threads are still equivalent after the
+    /// transformation.
     pub(crate) fn is_symmetric(self) -> bool {
         matches!(self.wide, ScopeChange::Device | ScopeChange::System | ScopeChange::Remote)
     }
 
     pub(crate) const NONE: Transform = Transform { wide: ScopeChange::Device, rmw: None, single: false };
 
-    /// The agents of a program's threads.
+    /// The agent (compute unit or host) of each thread of a program.
     pub(crate) fn agents(self, compute_units: &[u8]) -> Vec<Agent> {
         let mut agents: Vec<Agent> = compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
         if let ScopeChange::Host(host) = self.wide {
@@ -101,7 +103,8 @@ impl Transform {
         agents
     }
 
-    /// Transforms a program. False if that changes nothing, or is not meaningful.
+    /// Transforms a program. Returns false if the program does not change, or the result is not
+    /// meaningful.
     pub(crate) fn apply(self, program: &mut Program) -> bool {
         let mut changed = self == Transform::NONE;
         if let Some(rmw) = self.rmw {
@@ -122,14 +125,14 @@ impl Transform {
     }
 }
 
-/// Gives exchanges another order. False if nothing changes, or if the program needs old values
-/// that the change drops.
+/// Gives exchanges another order. Returns false if nothing changes, or if the program needs old
+/// values that the change drops.
 fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
     let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
     if takes && !is_used {
         return false;
     }
-    // Programs with takes are generated for this purpose only.
+    // Programs with takes are generated only for this change.
     let mut any = takes;
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if let Instr::Rmw { dst, access, .. } = instr {
@@ -143,7 +146,7 @@ fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> b
     any
 }
 
-/// Makes a fence a release if an atomic write follows it, and an acquire otherwise.
+/// Makes each fence a release if an atomic write follows the fence, and an acquire otherwise.
 fn simplify_fences(program: &mut Program) -> bool {
     let mut any = false;
     for thread in &mut program.threads {
@@ -173,8 +176,8 @@ fn widen(program: &mut Program) -> bool {
     any
 }
 
-/// Widens accesses and fences of device scope, and all of the host's thread, to system scope.
-/// The host is in no work-group.
+/// Widens accesses and fences of device scope, and all synchronizing operations of the thread
+/// `host`, to system scope, because the host is in no work-group.
 fn reach_the_host(program: &mut Program, host: usize) -> bool {
     let is_alone = program.scopes.enclosing(ThreadId(0), Level::WorkGroup)
         != program.scopes.enclosing(ThreadId(1), Level::WorkGroup);
@@ -192,7 +195,8 @@ fn reach_the_host(program: &mut Program, host: usize) -> bool {
     any
 }
 
-/// The scope of a synchronizing instruction, and its remote flag.
+/// The scope of an instruction and its remote flag, or `None` if the instruction does not
+/// synchronize.
 fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> {
     match instr {
         Instr::Fence(fence) => Some((&mut fence.scope, &mut fence.remote)),

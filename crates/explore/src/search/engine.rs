@@ -1,9 +1,9 @@
-//! The search. It is breadth-first, so that counterexamples are shortest.
+//! The search of all states. It is breadth-first, so that counterexamples are shortest.
 //!
-//! The search proceeds in rounds. In a round, workers expand states with the known parts; one
-//! worker computes the unknown ones, in order; then the successors are inserted into the
-//! shards, each shard by one worker, in order. The numbers of parts and states, and with them
-//! all results, are therefore the same for any number of workers.
+//! The search proceeds in rounds. In a round, workers expand states with the known parts (node
+//! states); then one worker computes the unknown parts, in order; then the successors are inserted
+//! into the shards of the store, each shard by one worker, in order. The numbers of parts and
+//! states, and therefore all results, are the same for any number of workers.
 
 use core::fmt;
 use std::sync::Arc;
@@ -14,20 +14,21 @@ use crate::machine::known::{Expansion, Known, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
-/// States that one worker expands at a time.
+/// The number of states in a portion, which one worker expands at a time.
 const ITEM_STATES: usize = 512;
-/// The most portions in a round.
+/// The maximum number of portions in a round.
 const ROUND_ITEMS: usize = 64;
-/// A round with fewer states uses one worker.
+/// The number of states in a round from which on several workers share the round.
 const WORKERS_FROM_STATES: usize = 1024;
 
 /// A system to search: a machine with a program.
 pub(crate) trait System {
-    /// The known parts.
+    /// The known parts (node states) and the effects of their moves.
     fn known(&self) -> &Known;
     /// Computes all that the expansion of a state needs.
     fn learn(&mut self, state: &[u32]);
-    /// Whether the search must restart.
+    /// Whether the search must restart, because an assumption about the program turned out to be
+    /// wrong.
     fn is_stale(&self) -> bool;
     /// Checks a state in which the program has ended.
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>>;
@@ -39,13 +40,13 @@ pub(crate) trait System {
 
 /// The limits of a search.
 pub struct Limits<'a> {
-    /// The most bytes.
+    /// The maximum size of the search in bytes.
     pub memory_bytes: u64,
-    /// The most states.
+    /// The maximum number of states.
     pub states_max: u64,
     /// The number of workers.
     pub workers: usize,
-    /// Polled now and then; true ends the search early.
+    /// A function that the search calls now and then; if it returns true, the search ends early.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
 }
 
@@ -64,11 +65,11 @@ impl fmt::Debug for Limits<'_> {
 /// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// It exceeds this memory limit in bytes.
+    /// The search exceeds this memory limit, in bytes.
     Memory(u64),
-    /// It exceeds this number of states.
+    /// The search exceeds this number of states.
     States(u64),
-    /// The caller stopped it.
+    /// The caller stopped the search.
     Stopped,
 }
 
@@ -82,11 +83,11 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// A fault and its state.
+/// A fault, with the state in which it occurs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) state: StateId,
-    /// The faulty move, if it is one.
+    /// The faulty move, or `None` if the state itself is at fault.
     pub(crate) mv: Option<Move>,
     pub(crate) why: Arc<str>,
     pub(crate) is_stuck: bool,
@@ -97,11 +98,11 @@ pub(crate) struct Problem {
 pub(crate) struct Searched {
     pub(crate) store: Store,
     pub(crate) transitions: u64,
-    /// The longest of the shortest paths to a state.
+    /// The largest distance of a state from the first state, in moves.
     pub(crate) depth: u32,
     pub(crate) problem: Option<Problem>,
     pub(crate) incomplete: Option<Incomplete>,
-    /// Whether a path may lead back to one of its states.
+    /// Whether a path may lead back to one of its own states.
     pub(crate) may_cycle: bool,
     /// Whether a core had to wait because a queue was long.
     pub(crate) throttled: bool,
@@ -112,7 +113,7 @@ pub(crate) struct Searched {
 #[derive(Debug, Default)]
 struct Portion {
     states: Vec<StateId>,
-    /// The successors, each followed by its parent.
+    /// The successors, each followed by the number of its parent.
     records: Vec<u32>,
     hashes: Vec<u64>,
     unknown: Vec<StateId>,
@@ -162,7 +163,7 @@ impl Portion {
         }
     }
 
-    /// False if a part is not known yet.
+    /// Expands a state. Returns false if the effect of a move is not known yet.
     #[inline]
     fn expand(&mut self, known: &Known, state: &[u32], id: StateId) -> bool {
         let (records, hashes) = (self.records.len(), self.hashes.len());
@@ -236,7 +237,7 @@ fn limit(searched: &Searched, system: &dyn System, limits: &mut Limits<'_>) -> O
     (limits.stop)().then_some(Incomplete::Stopped)
 }
 
-/// Takes the next states of the level. Returns the number of portions.
+/// Divides the next states of the level into portions. Returns the number of portions.
 fn take_round(portions: &mut Vec<Portion>, expanded: &mut [usize; SHARDS], ends: &[usize]) -> usize {
     let mut count = 0;
     for (shard, done) in expanded.iter_mut().enumerate() {
@@ -317,14 +318,14 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
-/// Successors that are inserted together.
+/// The number of successors that are inserted together.
 const TOGETHER: usize = 16;
 
-/// The shards of one worker; `None` for the shards of others.
+/// The shards that one worker fills, by shard number; `None` for the shards of other workers.
 type Share<'a> = Vec<Option<&'a mut Shard>>;
 
-/// Inserts the successors. True if one was known already, and is no further from the first
-/// state than its new parent.
+/// Inserts the successors. Returns true if one of them was known already and is not further from
+/// the first state than its new parent, so that a cycle is possible.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
     let mut shares: Vec<Share<'_>> = (0..workers).map(|_| Vec::new()).collect();
@@ -345,13 +346,14 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     })
 }
 
-/// Inserts the successors of a portion that belong to the shards of the share.
+/// Inserts the successors of a portion that belong to the shards of this worker. Returns true if a
+/// cycle is possible.
 fn put_in(share: &mut Share<'_>, portion: &Portion, stride: usize, ends: &[usize]) -> bool {
     let mut is_back = false;
     let hashes = portion.hashes.chunks(TOGETHER);
     for (hashes, records) in hashes.zip(portion.records.chunks(TOGETHER * stride)) {
-        // Almost every access to a table or a state misses the caches. All of them are started
-        // first, so that the misses overlap.
+        // Almost every access to a table or a state misses the caches of the host. All accesses
+        // are started first, so that the misses overlap.
         let mut touched = 0;
         for &hash in hashes {
             if let Some(shard) = &share[shard_of(hash)] {

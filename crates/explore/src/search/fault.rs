@@ -1,4 +1,4 @@
-//! Faults of runs.
+//! The faults that a search can find in the runs of a program.
 
 use litmus::program::{Program, Value};
 
@@ -7,19 +7,19 @@ use crate::machine::moves::Move;
 /// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// An event that the protocol declares impossible.
+    /// An event occurs that the protocol declares impossible.
     Impossible,
-    /// No move is left, and the program has not ended.
+    /// No move is possible, and the program has not ended.
     Deadlock,
-    /// The program has ended, and something is still under way.
+    /// The program has ended, and a message or operation is still under way.
     Unquiet,
-    /// The outcome is forbidden.
+    /// The outcome of the program is forbidden.
     Outcome,
-    /// A fair run never ends.
+    /// A fair run, in which every move gets its turn, never ends.
     Livelock,
-    /// A byte was read that was never written there.
+    /// A load returned a byte that was never written to its location.
     ThinAir,
-    /// A thread read a value that has no continuation, such as an address outside the
+    /// A thread read a value with which it cannot continue, such as an address outside the
     /// program's memory.
     Astray,
 }
@@ -36,18 +36,18 @@ impl Fault {
     ];
 }
 
-/// A fault, with the moves that lead to it.
+/// A fault of a protocol, with the moves that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The kind.
+    /// The kind of the fault.
     pub fault: Fault,
-    /// The fault in words.
+    /// The description of the fault in words.
     pub why: String,
-    /// The moves from the first state.
+    /// The moves from the first state to the fault.
     pub moves: Vec<Move>,
 }
 
-/// An outcome in words: `0:r1=1; x=2;`.
+/// The text of an outcome, for example `0:r1=1; x=2;`.
 #[must_use]
 pub fn show(program: &Program, outcome: &[Value]) -> String {
     let terms = program.state_terms();

@@ -27,49 +27,50 @@ use engine::{Incomplete, Limits, Searched, System};
 use replay::Replay;
 use store::{StateId, Store};
 
-/// The requirements on a program.
+/// The requirements on the runs of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Requirements<'a> {
     /// The allowed outcomes, or `None` if all are allowed.
     pub allowed: Option<&'a BTreeSet<Outcome>>,
-    /// Whether the program may block.
+    /// Whether a run of the program may block, that is, wait for ever.
     pub may_block: bool,
 }
 
 /// The result of exploring a program on a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// Every outcome.
+    /// Every outcome that a run can have.
     pub outcomes: BTreeSet<Outcome>,
     /// The number of states.
     pub states: u64,
     /// The number of moves between states.
     pub transitions: u64,
-    /// The distance of the furthest state.
+    /// The distance of the furthest state from the first one, in moves.
     pub depth: u32,
-    /// The rows that fired.
+    /// The rows of the protocol's tables that fired.
     pub rows: BTreeSet<RowId>,
-    /// The plan keys of the requests.
+    /// The plan keys of the requests that were made.
     pub keys: Vec<PlanKey>,
     /// Whether a seeded fault has changed a step of a station.
     pub altered: bool,
-    /// True if a work-group was preempted.
+    /// Whether a work-group was preempted in some run.
     pub preempted: bool,
     /// The fault, if there is one.
     pub violation: Option<Violation>,
-    /// The forbidden outcome, if that is the fault.
+    /// The forbidden outcome, if a forbidden outcome is the fault.
     pub forbidden: Option<Outcome>,
-    /// The reason why the search is incomplete.
+    /// The reason why the search is incomplete, or `None` if it is complete.
     pub incomplete: Option<Incomplete>,
     /// Whether a core had to wait because a queue of the machine was full.
     pub throttled: bool,
-    /// The bytes of the states, and of everything else.
+    /// The bytes used for states, and the bytes used for everything else.
     pub bytes: (u64, u64),
-    /// The numbers of parts, station states, and controller steps.
+    /// The numbers of parts (node states), of station states, and of controller steps.
     pub parts: (usize, usize, usize),
 }
 
-/// A machine and the outcomes so far, each with the first state that shows it.
+/// A machine with a program, and the outcomes found so far, each with the first state that shows
+/// it.
 struct Run<'a> {
     machine: Machine,
     outcomes: BTreeMap<Outcome, StateId>,
@@ -102,8 +103,8 @@ impl System for Run<'_> {
         Ok(())
     }
     fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>> {
-        // Threads may wait for ever at a barrier that others never reach, if all else is at
-        // rest.
+        // Threads may wait for ever at a barrier that other threads never reach, if nothing is
+        // under way.
         let is_at_rest = self.may_block && outcome::is_at_rest(&self.machine, state);
         if is_at_rest {
             return Ok(());
@@ -115,39 +116,40 @@ impl System for Run<'_> {
     }
 }
 
-/// Explores programs in sequence on one bounded machine. Known steps of controllers are reused
-/// for the next program.
+/// Explores programs in sequence on one bounded machine. The steps of controllers that one program
+/// computes are reused for the next program.
 pub struct Explorer {
     subject: Subject,
     bounds: Bounds,
     mutation: Option<Mutation>,
-    /// By the shape of the machine.
+    /// The controllers with their known steps, one entry for each shape of machine.
     learnt: Vec<Controllers>,
 }
 
-/// The known steps for one shape are dropped if they take more bytes.
+/// The maximum size in bytes of the known steps for one shape of machine. Larger ones are dropped.
 const LEARNT_BYTES_MAX: usize = 64 << 20;
 
 impl Explorer {
-    /// A machine of a protocol within these bounds, with a seeded fault if one is given.
+    /// An explorer of a protocol on the machine of these bounds, with a seeded fault if one is
+    /// given.
     #[must_use]
     pub fn new(subject: &Subject, bounds: Bounds, mutation: Option<Mutation>) -> Explorer {
         Explorer { subject: *subject, bounds, mutation, learnt: Vec::new() }
     }
 
-    /// The bounds.
+    /// The bounds of the machine.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// The machine with a program.
+    /// The machine of the bounds, with a program in a placement.
     fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine, Unsupported> {
         let (program, bounds) = ((program, placement), (self.bounds, self.mutation));
         Machine::new(&self.subject, program, bounds, &mut self.learnt)
     }
 
-    /// Explores a program.
+    /// Explores all runs of a program in a placement.
     ///
     /// # Errors
     /// If the machine lacks a feature that the program needs.
@@ -261,7 +263,7 @@ fn conclude(
     }
 }
 
-/// Finds the move that leads to a state.
+/// Searches the successors of a state for one given state, to find the move that leads there.
 struct Leading<'a> {
     to: &'a [u32],
     found: Option<Move>,
@@ -276,7 +278,7 @@ impl Sink for Leading<'_> {
     fn wait(&mut self, _mv: Move) {}
 }
 
-/// The moves that lead from the first state to this one.
+/// The moves that lead from the first state to the state `id`.
 fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
     let path = store.path(id);
     let mut next = Vec::new();
@@ -288,10 +290,11 @@ fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
     steps.collect()
 }
 
-/// The most values of a location that are tracked.
+/// The maximum number of values of a location that are tracked.
 const VALUES_MAX: usize = 4096;
 
-/// The first byte that was read and never written there, in words.
+/// The description of the first byte that was read but never written to its location. `None` if no
+/// such byte exists.
 fn thin_air(machine: &Machine) -> Option<String> {
     let program = &machine.code.program;
     let locs: BTreeSet<LocId> = machine.reads.iter().map(|(loc, _)| *loc).collect();

@@ -1,9 +1,9 @@
 //! Livelock: runs that never end although every move gets its turn.
 //!
-//! The search works on the strongly connected components of the graph of all states. An
-//! infinite run stays in one component. It is fair if each move that is always offered is
-//! eventually made. A fair infinite run therefore exists if a component has no exit, or if
-//! every move that all of its states offer is made within it. A fair run may omit optional
+//! The search works on the strongly connected components of the graph of all states. An infinite
+//! run stays in one component from some point on. The run is fair if each move that is always
+//! offered is eventually made. A fair infinite run therefore exists if a component has no exit, or
+//! if every move that all of its states offer is made within it. A fair run may omit optional
 //! evictions for ever. Time and periodic timers may go on after all threads have ended.
 
 use rustc_hash::FxHashMap;
@@ -12,12 +12,12 @@ use crate::machine::known::{Expansion, Known, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, StateId, Store};
 
-/// An infinite run: one of its states, and the reason.
+/// An infinite run: one of its states, and the reason why the run never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endless {
     pub(crate) state: StateId,
     pub(crate) why: &'static str,
-    /// The number of states in its component.
+    /// The number of states in the component of the run.
     pub(crate) states: usize,
 }
 
@@ -40,7 +40,7 @@ impl Sink for Edges<'_> {
     fn wait(&mut self, _mv: Move) {}
 }
 
-/// The edges of one state, by their moves.
+/// The edges from one state to its successors, by move.
 #[derive(Default)]
 struct Labelled {
     offered: Vec<(Move, bool, Option<Vec<u32>>)>,
@@ -55,7 +55,7 @@ impl Sink for Labelled {
     }
 }
 
-/// The graph of the states of a finished search. States are renumbered without gaps.
+/// The graph of the states of a finished search. The states are numbered anew without gaps.
 struct Graph<'a> {
     known: &'a Known,
     store: &'a Store,
@@ -65,7 +65,8 @@ struct Graph<'a> {
     component: Vec<u32>,
 }
 
-/// Searches for an infinite run. `None` if the caller stopped the search.
+/// Searches for an infinite run. The outer `None` means that the caller stopped the search, the
+/// inner `None` that no infinite run exists.
 pub(crate) fn endless(
     known: &Known,
     store: &Store,
@@ -92,7 +93,7 @@ impl Graph<'_> {
         self.firsts[id.shard()] + id.place() as u32
     }
 
-    /// Appends the successors of a state.
+    /// Appends the successors of the state `number` to `to`.
     fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> Expansion {
         let state = self.store.state(self.id(number));
         let mut sink = Edges { store: self.store, firsts: &self.firsts, to };
@@ -105,7 +106,7 @@ impl Graph<'_> {
         let count = self.component.len();
         let (mut order, mut low) = (vec![NONE; count], vec![NONE; count]);
         let mut open: Vec<u32> = Vec::new();
-        // States on the path, each with the begin of its edges and the next edge.
+        // States on the path, each with the beginning of its edges and its next edge.
         let mut path: Vec<(u32, usize, usize)> = Vec::new();
         let mut to: Vec<u32> = Vec::new();
         let (mut visited, mut components) = (0u32, 0u32);
@@ -156,14 +157,15 @@ impl Graph<'_> {
         Some(None)
     }
 
-    /// Whether all threads have ended, and only time or periodic timers keep the machine from
-    /// rest.
+    /// Whether all threads have ended in the component `part`, so that only time or periodic timers
+    /// keep the machine from rest.
     fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
         offered.keys().any(|mv| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 
-    /// Judges a component. All components that it leads to are judged already.
+    /// Judges whether the component `part` has a fair infinite run. All components that it leads to
+    /// have been judged before.
     fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
         if let [alone] = *part {
             let mut to = Vec::new();

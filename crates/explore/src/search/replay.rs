@@ -15,31 +15,34 @@ use crate::machine::placement::{Unsupported, WORD};
 use crate::machine::play::Halt;
 use crate::search::fault::{Fault, show};
 
-/// A step of a trace.
+/// A step of a replayed trace, as drawn in a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The move.
+    /// The move of the step.
     pub mv: Move,
-    /// The lanes of the sender and the receiver, or twice the lane of the event.
+    /// The indices of the lanes (columns of the chart) of sender and receiver. An event without a
+    /// message has its lane twice.
     pub lanes: (usize, usize),
-    /// The message or the event.
+    /// The description of the message or the event.
     pub text: String,
-    /// Whether memory's answer came with it.
+    /// Whether memory's reply came in the same step.
     pub merged: bool,
-    /// The owner of a crossing between a core and another controller.
+    /// The thread and operation that cross between a core and another controller, if the move is
+    /// such a crossing.
     pub crosses: Option<Crossing>,
-    /// The answers to threads, and the changed contents of caches.
+    /// Descriptions of the answers to threads, and of changed contents of caches.
     pub notes: Vec<String>,
 }
 
-/// A replayed trace.
+/// A trace that was replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// The threads and their places.
+    /// Descriptions of the threads and their places.
     pub threads: Vec<String>,
-    /// The lanes: threads' caches, banks, ..., and memory.
+    /// The names of the lanes (columns of the chart): the threads' caches, the banks, further
+    /// controllers, and memory.
     pub lanes: Vec<String>,
-    /// The steps.
+    /// The steps of the trace.
     pub steps: Vec<Step>,
     /// The state after the last step.
     pub end: End,
@@ -50,25 +53,26 @@ pub struct Replay {
 /// The state after the last move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// A move is left.
+    /// A move is still possible.
     #[default]
     Goes,
     /// The program is over, with one of these outcomes.
     Over(BTreeSet<Outcome>),
-    /// The program is over, and something is still under way.
+    /// The program is over, but something is still under way, as described.
     Unquiet(String),
-    /// No move is left, and the program is not over.
+    /// No move is possible, and the program is not over.
     Stuck,
-    /// The protocol declares the last move impossible.
+    /// The protocol declares the last move impossible, for this reason.
     Impossible(String),
-    /// A thread cannot continue with the values that it has read.
+    /// A thread cannot continue with the values that it has read, for this reason.
     Astray(String),
-    /// The state does not offer the last move.
+    /// The state does not offer the last move. The text names the moves that it offers.
     Closed(String),
 }
 
 impl End {
-    /// The kind of the fault. An outcome may also be allowed.
+    /// The kind of fault that the end is, if any. An outcome counts as a fault here, although it
+    /// may be allowed.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         match self {
@@ -81,7 +85,7 @@ impl End {
         }
     }
 
-    /// The end in words, as an exploration reports it.
+    /// The description of the end in the words of an exploration.
     #[must_use]
     pub fn why(&self, program: &Program) -> String {
         match self {
@@ -96,7 +100,8 @@ impl End {
         }
     }
 
-    /// The fault of the last move.
+    /// The reason why the last move was not possible, or why a thread cannot continue after it.
+    /// `None` for every other end.
     pub(crate) fn last_fault(&self) -> Option<&str> {
         match self {
             End::Impossible(why) | End::Astray(why) | End::Closed(why) => Some(why),
@@ -177,7 +182,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
     Ok(replay)
 }
 
-/// The offered moves in words.
+/// The names of the offered moves.
 fn named(open: &[Move]) -> String {
     let open: Vec<String> = open.iter().map(|mv| format!("`{mv}`")).collect();
     if open.is_empty() {
@@ -187,7 +192,7 @@ fn named(open: &[Move]) -> String {
     }
 }
 
-/// Ignores all successors.
+/// A receiver of successors that ignores all of them.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -220,7 +225,7 @@ fn threads(machine: &Machine, state: &[u32], lanes: &[String]) -> Vec<String> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The lanes of a move, and its description.
+/// The lanes (columns of the chart) of a move, and the move's description.
 fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), String) {
     let memory = machine.known.nodes;
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
@@ -318,13 +323,13 @@ fn group(machine: &Machine, thread: u8) -> String {
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
 }
 
-/// A line by the names of its words.
+/// The name of a line, made of the names of its words.
 fn line_name(machine: &Machine, line: LineAddr) -> String {
     let names: Vec<&str> = words(machine, line).map(|(loc, _)| name(machine, loc)).collect();
     format!("[{}]", names.join(" "))
 }
 
-/// The words of a line with their offsets.
+/// The words of a line, each with its offset.
 fn words(machine: &Machine, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
     let all = machine.code.words.iter().enumerate().map(|(at, word)| (LocId(at as u16), *word));
     all.filter(move |(loc, word)| word.line == line && machine.code.program.loc(*loc).physical == *loc)
@@ -335,7 +340,7 @@ fn name(machine: &Machine, loc: LocId) -> &str {
     &machine.code.program.loc(loc).name
 }
 
-/// A request in words.
+/// The description of a request.
 fn asks(machine: &Machine, request: &Request) -> String {
     let order = match request.order {
         proto::Order::Plain => String::new(),
@@ -364,7 +369,7 @@ fn answered(machine: &Machine, thread: u8, request: u32, value: Option<Value>) -
     }
 }
 
-/// The changes of the contents of caches and memory, in words.
+/// The descriptions of the changed contents of caches and memory.
 fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -> Vec<String> {
     let nodes = machine.known.nodes;
     let mut notes = Vec::new();
@@ -396,7 +401,8 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
     notes
 }
 
-/// A line in a cache: values, `*` for dirty words, `-` for invalid ones.
+/// The description of a line in a cache: its values, with `*` for dirty words and `-` for invalid
+/// ones.
 fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, offset)| {
         let mask = proto::ByteMask::range(offset, WORD);

@@ -6,15 +6,15 @@
 /// The number of shards.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
-/// The most states of a shard.
+/// The maximum number of states of a shard.
 const SHARD_STATES_MAX: usize = u32::MAX as usize >> SHARD_BITS;
 
-/// The number of a state: its place in its shard, and the shard.
+/// The number of a state: a combination of its shard and its place in that shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StateId(pub(crate) u32);
 
 impl StateId {
-    /// The parent of the first state.
+    /// The parent of the first state, which has no real parent.
     pub(crate) const NONE: StateId = StateId(u32::MAX);
 
     pub(crate) const fn new(shard: usize, place: usize) -> StateId {
@@ -42,31 +42,31 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
     hash
 }
 
-/// The shard of a hash, from bits that the tables in the shards do not use.
+/// The shard that belongs to a hash. It depends on bits that the tables in the shards do not use.
 #[inline]
 pub(crate) const fn shard_of(hash: u64) -> usize {
     (hash >> 59) as usize % SHARDS
 }
 
-/// No state.
+/// The value of a free slot of the table.
 const EMPTY: u32 = u32::MAX;
-/// The fewest slots of a table.
+/// The minimum number of slots of a table.
 const SLOTS_MIN: usize = 64;
 
 /// A shard: its states, and a hash table of them.
 ///
-/// A slot of the table holds the place of a state in its low bits, as many as places need, and
-/// bits of its hash in the others. Most other states are therefore rejected without a look at
-/// their words.
+/// A slot of the table holds the place of a state in its low bits, with the width that places need,
+/// and bits of the state's hash in the other bits. A lookup therefore rejects most other states
+/// without a look at their words.
 #[derive(Debug, Default)]
 pub(crate) struct Shard {
-    /// The words of each state, and its parent.
+    /// The words of all states, each state followed by its parent.
     words: Vec<u32>,
     slots: Vec<u32>,
     len: usize,
 }
 
-/// The bits of a hash in a slot, if places need this many bits.
+/// The bits of a hash that a slot holds, if places need `place_bits` bits.
 #[inline]
 const fn tag(hash: u64, place_bits: u32) -> u32 {
     ((hash >> 27) as u32) << place_bits
@@ -77,14 +77,14 @@ impl Shard {
         self.len
     }
 
-    /// Reads the first word that a lookup of this hash reads. Consecutive calls overlap their
-    /// cache misses.
+    /// Reads the word that a lookup of this hash reads first. Consecutive calls overlap their cache
+    /// misses.
     #[inline]
     pub(crate) fn touch_slot(&self, hash: u64) -> u32 {
         self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)
     }
 
-    /// Reads the next word that a lookup of this hash reads.
+    /// Reads the word that a lookup of this hash reads after its slot.
     #[inline]
     pub(crate) fn touch_state(&self, stride: usize, hash: u64) -> u32 {
         if self.slots.is_empty() {
@@ -106,7 +106,7 @@ impl Shard {
         }
     }
 
-    /// The place of a state, or the free slot for it.
+    /// The place of a known state, or as an error the free slot for a new one.
     #[inline]
     fn probe(&self, stride: usize, hash: u64, state: &[u32]) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -129,8 +129,8 @@ impl Shard {
         }
     }
 
-    /// Inserts a record: a state followed by its parent. Returns its place if it was known
-    /// already.
+    /// Inserts a record: a state followed by its parent. Returns the place of the state if it was
+    /// known already.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, record: &[u32]) -> Option<usize> {
         let stride = record.len();
@@ -183,7 +183,7 @@ impl Shard {
     }
 }
 
-/// All states.
+/// All states of a search, in shards.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) width: usize,
@@ -191,12 +191,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// An empty store for states of this many words.
+    /// An empty store for states with this number of words.
     pub(crate) fn new(width: usize) -> Store {
         Store { width, shards: (0..SHARDS).map(|_| Shard::default()).collect() }
     }
 
-    /// The words of a state and its parent.
+    /// The length of a record: the number of words of a state, plus one for its parent.
     pub(crate) const fn stride(&self) -> usize {
         self.width + 1
     }
@@ -205,7 +205,7 @@ impl Store {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Size in bytes.
+    /// The size of the store in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.shards.iter().map(Shard::bytes).sum()
     }
@@ -226,7 +226,7 @@ impl Store {
         self.shards[shard].find(self.stride(), hash, state).map(|place| StateId::new(shard, place))
     }
 
-    /// The states from the first one to this one.
+    /// The path of states from the first one to the state `id`.
     pub(crate) fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
         let mut at = id;
