@@ -1,15 +1,16 @@
-//! A protocol behind function pointers: verification is compiled once, not once for each protocol.
+//! The subject of a verification: a protocol behind function pointers. So the verification is
+//! compiled once, not once for each protocol.
 
 use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 
 use crate::machine::stations;
 use crate::stress::stations as stressed;
 
-/// Makes the stations of a machine with these homes of lines. The arrays are those of the
+/// Creates the stations of a machine with these homes of lines. The arrays are those of the
 /// program's kernels.
 type Make =
     fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
-/// Makes stations for a stress test.
+/// Creates the stations of a machine for a stress test.
 type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
 
 /// The parts of a protocol that verification needs.
@@ -17,15 +18,15 @@ type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn str
 pub struct Subject {
     /// The description of the protocol.
     pub info: Info,
-    /// Its tables.
+    /// The tables of the protocol.
     pub tables: fn() -> Vec<TableView>,
-    /// Its plans.
+    /// The plans of the protocol.
     pub plans: fn() -> Vec<PlansView>,
-    /// The kinds of controllers.
+    /// The kinds of controller of the protocol.
     pub(crate) kinds: &'static [Kind],
     /// Whether the protocol reads the clock.
     pub(crate) is_clocked: bool,
-    /// The largest gap between its logical times; see [`Protocol::REBASED`].
+    /// The largest gap between the protocol's logical times; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,
@@ -47,7 +48,7 @@ impl Subject {
         }
     }
 
-    /// The subject of a protocol by name, or `None` if no protocol has that name.
+    /// The subject of the protocol with this name, or `None` if no protocol has the name.
     #[must_use]
     pub fn named(name: &str) -> Option<Subject> {
         struct Of;

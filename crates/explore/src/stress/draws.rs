@@ -1,6 +1,6 @@
 //! Pseudorandom numbers from a seed.
 
-/// A sequence of numbers (SplitMix64).
+/// A sequence of pseudorandom numbers (SplitMix64).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws(u64);
 
@@ -18,13 +18,13 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    /// A number below `count`, which is not 0.
+    /// Draws a number below `count`, which must not be 0.
     #[inline]
     pub(super) fn below(&mut self, count: usize) -> usize {
         (((self.next() >> 32) * count as u64) >> 32) as usize
     }
 
-    /// True with probability `of_256` / 256.
+    /// Draws true with probability `of_256` / 256.
     #[inline]
     pub(super) fn chance(&mut self, of_256: u64) -> bool {
         self.next() >> 56 < of_256

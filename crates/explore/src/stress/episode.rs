@@ -1,41 +1,43 @@
-//! Episodes: race-free programs in which every load has one correct value.
+//! Episodes: random race-free programs in which every load has one correct value.
 //!
-//! An episode is a list of sections: a wavefront loads and stores some words. The order of the
-//! list is a legal sequentially consistent execution, which defines the value of every load.
-//! Conflicting sections are ordered by a release after the earlier and an acquire before the
-//! later one, at a randomly drawn scope that includes both. Any subset of an episode is an
-//! episode: failures are shrunk by removal.
+//! An episode is a list of sections; in a section, one wavefront loads and stores some words. The
+//! order of the list is a legal sequentially consistent execution, which defines the value of every
+//! load. Conflicting sections are ordered by a release after the earlier section and an acquire
+//! before the later one, at a randomly drawn scope that includes both. Any subset of an episode is
+//! an episode, so failures are shrunk by removal.
 
 use super::draws::Draws;
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
-/// Wavefronts of an episode; the last one is the host's thread.
+/// The number of wavefronts of an episode; the last one is the host's thread.
 pub(super) const WAVES: usize = 16;
 pub(super) const HOST: usize = WAVES - 1;
-/// Compute units of the machine, with one work-group each.
+/// The number of compute units of the machine, with one work-group each.
 pub(super) const CUS: usize = 8;
-/// Words for loads and stores.
+/// The number of words for loads and stores.
 pub(super) const DATA: usize = 24;
-/// The last words are atomics, accessed at varying scopes.
+/// The first word that is an atomic: the data words from this one on are accessed atomically, at
+/// varying scopes.
 const FIRST_ATOM: usize = 20;
-/// Flags of a wavefront: for its work-group, for the device, for the system, and for remote
-/// releases.
+/// The number of flags of each wavefront: for its work-group, for the device, for the system, and
+/// for remote releases.
 pub(super) const FLAGS: usize = 4;
 pub(super) const REMOTE_RELEASES: usize = 3;
 pub(super) const FLAG_WORDS: usize = WAVES * FLAGS;
-/// Counters: one for the device, and one for each work-group.
+/// The number of the first counter word. There is one counter for the device and one for each
+/// work-group.
 pub(super) const FIRST_COUNTER: usize = DATA + FLAG_WORDS;
 pub(super) const COUNTERS: usize = 1 + CUS;
-/// Bytes of a word.
+/// The size of a word in bytes.
 pub(super) const WORD: usize = 4;
-/// All words.
+/// The number of all words: data, flags and counters.
 pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
-/// The least number of checked values in an episode.
+/// The minimum number of checked values in an episode.
 const CHECKED_MIN: usize = 64;
-/// The least number of threads in an episode: eight wavefronts, and perhaps the host.
+/// The minimum number of threads in an episode: eight wavefronts and possibly the host.
 const THREADS_MIN: usize = 9;
-/// The most sections: each contains a load.
+/// The maximum number of sections of an episode. Each section contains a load.
 pub(super) const SECTIONS_MAX: usize = CHECKED_MIN;
 
 /// The compute unit of a wavefront, or `None` for the host.
@@ -48,9 +50,9 @@ pub(super) fn cu(wave: usize) -> Option<usize> {
 pub(super) enum AccessKind {
     Load,
     Store,
-    /// A store that returns the old value.
+    /// A store by an exchange, which returns the old value.
     Swap,
-    /// Adds one.
+    /// An addition of one to a counter.
     Count,
 }
 
@@ -58,7 +60,7 @@ pub(super) enum AccessKind {
 pub(super) struct Access {
     pub(super) kind: AccessKind,
     pub(super) word: u8,
-    /// Selects the scope and the order of an atomic access.
+    /// A random number that selects the scope and the order of an atomic access.
     pub(super) style: u8,
 }
 
@@ -68,13 +70,14 @@ impl Access {
         self.kind != AccessKind::Store
     }
 
-    /// Whether the word is an atomic. All accesses to it are then atomic, at random scopes.
+    /// Whether the accessed word is an atomic. All accesses to an atomic are atomic accesses, at
+    /// random scopes.
     pub(super) fn is_atomic(self) -> bool {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
-    /// The scope of an access to an atomic word. Conflicting accesses are ordered as data
-    /// accesses are, so any scope is correct.
+    /// The scope of an access to an atomic word. Conflicting accesses are ordered like data
+    /// accesses, so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
         use Level::{Device, System, WorkGroup};
         match self.style % 8 {
@@ -85,8 +88,8 @@ impl Access {
         }
     }
 
-    /// The order of an access to an atomic word. Most are relaxed: additional order could hide
-    /// missing order elsewhere.
+    /// The memory order of an access to an atomic word. Most are relaxed, because additional order
+    /// could hide missing order elsewhere.
     pub(super) fn order(self) -> Order {
         match (self.style / 8 % 8, self.kind) {
             (6, _) => Order::SeqCst,
@@ -98,19 +101,19 @@ impl Access {
     }
 }
 
-/// Accesses of one wavefront without a concurrent conflict.
+/// A list of accesses of one wavefront that conflict with no concurrent access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) wave: usize,
     pub(super) accesses: SmallVec<[Access; 12]>,
-    /// Selects the kind of synchronization.
+    /// A random number that selects the kind of synchronization.
     pub(super) style: u64,
 }
 
-/// The place of each word in memory.
+/// The place in memory of each word, by the number of the word.
 pub(super) type Places = [u8; WORDS];
 
-/// Words in numerical order.
+/// The places in which words follow one another in numerical order.
 pub(super) const IN_ORDER: Places = {
     let mut places = [0; WORDS];
     let mut word = 0;
@@ -121,7 +124,7 @@ pub(super) const IN_ORDER: Places = {
     places
 };
 
-/// A program.
+/// A random race-free program: a list of sections, and the place of each word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) sections: Vec<Section>,
@@ -139,31 +142,32 @@ pub(super) struct Step {
     pub(super) remote: bool,
 }
 
-/// The operation, and the constraint on its value.
+/// The kind of an operation, with the constraint on its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Loads exactly this value.
+    /// A load that must return exactly the value of its step.
     Load,
-    /// Stores.
+    /// A store of the value of its step.
     Store,
-    /// Exchanges the value for this old value.
+    /// An exchange that must return this old value.
     Exchange(u32),
-    /// Adds one. No other count returns the same value.
+    /// An addition of one to a counter. No other addition to it may return the same value.
     Count,
-    /// Sets a flag.
+    /// A store that sets a flag.
     Set,
-    /// Sets a flag by an exchange.
+    /// An exchange that sets a flag.
     Swap,
-    /// Loads a flag until it has this value or a greater one.
+    /// A load of a flag, repeated until the flag has the value of the step or a greater one.
     Await,
-    /// The same by an addition of zero.
+    /// An addition of zero to a flag, repeated until the flag has the value of the step or a
+    /// greater one.
     AwaitAdding,
     /// A fence.
     Fence,
 }
 
 impl Episode {
-    /// The episode of a seed.
+    /// Draws the episode of a seed.
     pub(super) fn new(seed: u64) -> Episode {
         let mut draws = Draws::new(seed);
         let mut places = IN_ORDER;
@@ -197,7 +201,7 @@ impl Episode {
     }
 }
 
-/// A section of several accesses; the last section has at most `left` checked ones.
+/// Draws a section of several accesses. The last section has at most `left` checked accesses.
 fn section(wave: usize, left: &mut usize, may_be_last: bool, draws: &mut Draws) -> Section {
     let mut accesses = SmallVec::new();
     let base = draws.below(DATA);
@@ -236,7 +240,7 @@ impl Step {
         self.order == Order::Plain
     }
 
-    /// The flag of the step, numbered among all flags.
+    /// The number of the flag that the step accesses, among all flags.
     pub(super) fn flag(&self) -> usize {
         usize::from(self.word) - DATA
     }

@@ -1,5 +1,5 @@
-//! A machine of eight compute units with tiny caches. A seed decides the order of all possible
-//! events.
+//! A machine of eight compute units with tiny caches. A seed decides the order in which possible
+//! events occur.
 
 use super::draws::Draws;
 use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORD, WORDS, cu};
@@ -15,14 +15,15 @@ use proto::{
     Rank, Request, SetIndex, Symbol as _, Topology, Way, WritePolicy,
 };
 
-/// A run with more events counts as endless.
+/// The maximum number of events of a run. A run with more events counts as endless.
 const EVENTS_MAX: u64 = 400_000;
-/// A tick passes with one event in 1, 2, 4, ...: the number of such rates.
+/// The number of different rates of clock ticks: a tick passes with one event in 1, 2, 4, ...
 const PACES: usize = 7;
-/// The rate of evictions without need, in 256 events.
+/// The rate of evictions without need: this number in 256 events.
 const RANDOM_EVICTIONS: u64 = 2;
 
-/// The machines: every pair of write policies, lines and caches of some sizes.
+/// The machines of a stress test: every pair of write policies, with several line sizes and cache
+/// sizes.
 pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
     let cache = |sets, ways, policy, room| CacheShape {
@@ -46,8 +47,8 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     machines
 }
 
-/// The homes of lines: each on a chiplet that the seed decides, as by a first touch of its
-/// page.
+/// The homes of lines. A seed decides the chiplet of each line, as the first touch of its page
+/// would.
 fn homes(topology: &Topology, seed: u64) -> Homes {
     let mut homes = Homes::new(topology, 1);
     if topology.chiplets > 1 {
@@ -60,7 +61,7 @@ fn homes(topology: &Topology, seed: u64) -> Homes {
     homes
 }
 
-/// The number of lines of all words.
+/// The number of lines that hold all words.
 fn lines(topology: &Topology) -> usize {
     (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
 }
@@ -76,27 +77,27 @@ pub(super) struct RunCounts {
 pub(super) struct Machine {
     subject: Subject,
     pub(super) stations: Box<dyn Stations>,
-    /// By node: the time of its last tick.
+    /// The time of the last tick of each node.
     clocks: Vec<u64>,
     under_way: UnderWay,
     /// On average, one in `pace` events also advances the clock by a tick.
     pace: usize,
-    /// The most sets of a cache.
+    /// The maximum number of sets of a cache.
     sets_max: u32,
     pub(super) memory: Vec<LineData>,
     pub(super) waves: Vec<Wave>,
-    /// By flag: the value that has certainly been set.
+    /// The value that each flag certainly has reached.
     pub(super) set: [u32; FLAG_WORDS],
-    /// By flag: the wavefronts that sleep until it is set, one bit for each.
+    /// The wavefronts that sleep until each flag is set, one bit for each wavefront.
     pub(super) sleeping: [u16; FLAG_WORDS],
-    /// By counter: the values returned.
+    /// The values that additions to each counter have returned.
     pub(super) counted: [Vec<u32>; COUNTERS],
-    /// The awaited ends of kernels, one bit for each.
+    /// The kernel ends that are requested and not yet answered, one bit for each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
-    /// Whether the last run has ended, so that only the states of stations are left of it.
+    /// Whether the last run has ended, so that only the states of stations remain from it.
     has_ended: bool,
 }
 
@@ -147,12 +148,12 @@ impl Machine {
         self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
     }
 
-    /// Marks a wavefront as ready.
+    /// Marks a wavefront as ready to issue.
     pub(super) fn make_ready(&mut self, wave: usize) {
         self.under_way.ready.push(Event::Wave(wave as u8));
     }
 
-    /// Restores the initial state.
+    /// Restores the initial state of the machine, with homes and rates drawn from a seed.
     fn reset(&mut self, seed: u64) {
         self.stations.reset_to();
         if !self.has_ended {
@@ -228,7 +229,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether no event is left except timers and deadlines that no wavefront waits for.
+    /// Whether the run has come to rest: no event is possible except for timers and deadlines that
+    /// no wavefront waits for.
     fn is_idle(&self, program: &Program) -> bool {
         let waits = || {
             let mut waves = self.waves.iter().zip(&program.threads);
@@ -289,7 +291,7 @@ impl Machine {
         }
     }
 
-    /// Gives an input to a node after the passed ticks, and processes the answers.
+    /// Gives an input to a node, after the ticks that have passed there, and processes the answers.
     #[inline]
     pub(super) fn tell(
         &mut self,
@@ -303,7 +305,7 @@ impl Machine {
         self.tell_now(at, told, program)
     }
 
-    /// Gives a node the ticks that have passed.
+    /// Gives a node the clock ticks that have passed since its last tick.
     fn catch_up(&mut self, at: At, program: &Program) -> Result<(), EpisodeFault> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
@@ -333,7 +335,7 @@ impl Machine {
         done
     }
 
-    /// Evicts a way of the set, if one can be evicted. False if none can.
+    /// Evicts a way of the set. Returns false if no way of the set can be evicted.
     fn evict(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, EpisodeFault> {
         if self.subject.is_clocked {
             // The ways that can be evicted depend on the time.
@@ -350,7 +352,7 @@ impl Machine {
     }
 }
 
-/// Elapsed ticks as messages count them.
+/// A number of elapsed ticks in the type that messages use.
 fn ticks(elapsed: u64) -> i32 {
     i32::try_from(elapsed).unwrap_or(i32::MAX)
 }

@@ -1,10 +1,10 @@
-//! Random episodes on a machine that is too large for exploration.
+//! Random programs (episodes) on a machine that is too large for exploration.
 //!
-//! An episode is a race-free program of fifteen wavefronts on eight compute units and a thread
-//! of the host. Its sections synchronize at various scopes and orders and by remote
-//! operations; words share lines, caches have a few lines, and ways are evicted at any time.
-//! The seed of an episode decides the order of its events. Every loaded value has one correct
-//! result, and is checked; the final contents of memory are checked as well.
+//! An episode is a race-free program of fifteen wavefronts on eight compute units and a thread of
+//! the host. Its sections synchronize at various scopes and orders and by remote operations; words
+//! share lines, caches have a few lines, and ways are evicted at any time. The seed of an episode
+//! decides the order of its events. Every loaded value has one correct result, and is checked; the
+//! final contents of memory are checked as well.
 //!
 //! A failure reports its seed, and is shrunk to a minimal program.
 
@@ -37,22 +37,23 @@ use rules::Rules;
 
 /// The options of a stress test.
 pub struct Options<'a> {
-    /// The seed of the first episode; each further one has the next.
+    /// The seed of the first episode. Each further episode has the next seed.
     pub seed: u64,
-    /// The number of episodes.
+    /// The number of episodes (random programs) to run.
     pub episodes: u64,
-    /// The memory model under which episodes are race-free; the protocol's claims if `None`.
+    /// The memory model under which episodes are race-free. `None` means the models that the
+    /// protocol claims.
     pub model: Option<&'a str>,
-    /// A seeded fault.
+    /// A seeded fault of the protocol. `None` tests the protocol as written.
     pub mutation: Option<Mutation>,
-    /// Chiplets that the eight compute units and the banks are divided among: 1, 2, 4 or 8.
-    /// With several, a seed decides the chiplet of each page of one line.
+    /// The number of chiplets that the eight compute units and the banks are divided among: 1, 2, 4
+    /// or 8. With several chiplets, a seed decides the chiplet of each page of one line.
     pub chiplets: u16,
     /// The number of episodes that run at once.
     pub jobs: usize,
-    /// Polled now and then; true ends the test.
+    /// A function that the test calls now and then; if it returns true, the test ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Called with the number of further episodes that have run.
+    /// A function that is called with the number of episodes that have run since the last call.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -68,30 +69,30 @@ impl fmt::Debug for Options<'_> {
 /// The result of a stress test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StressReport {
-    /// Episodes that ran.
+    /// The number of episodes that ran.
     pub episodes: u64,
-    /// Loaded values that were checked.
+    /// The number of loaded values that were checked.
     pub checked: u64,
-    /// Operations, including repeated loads.
+    /// The number of operations, including repeated loads.
     pub operations: u64,
-    /// Evicted ways.
+    /// The number of evicted ways.
     pub evictions: u64,
-    /// The failure of the lowest seed, if there is one.
+    /// The failure with the lowest seed, if any episode failed.
     pub failure: Option<Failure>,
 }
 
-/// A failing episode.
+/// An episode (random program) that failed, with its shrunk form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Its seed: a run of one episode from this seed fails again.
+    /// The seed of the episode. A run of one episode from this seed fails again.
     pub seed: u64,
-    /// The fault in the episode.
+    /// The description of the fault in the episode.
     pub what: String,
-    /// The fault in the small program.
+    /// The description of the fault in the small program, which is the shrunk episode.
     pub small_what: String,
-    /// The small program: each wavefront with its operations.
+    /// The small program: the name of each wavefront, with its operations.
     pub program: Vec<(String, Vec<String>)>,
-    /// The machine.
+    /// The description of the machine on which the episode failed.
     pub machine: String,
 }
 
@@ -118,7 +119,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The number of episodes in a batch.
+/// The number of episodes that a worker runs in one batch.
 const CHUNK: u64 = 64;
 
 /// Runs episodes on the protocol until one fails.
@@ -169,7 +170,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
     Ok(sum)
 }
 
-/// The machines for the episodes.
+/// A tester, which runs episodes of a protocol on the machines of the stress test.
 struct Tester<'a> {
     subject: &'a Subject,
     topologies: &'a [Topology],

@@ -23,15 +23,15 @@ impl Default for Program {
     }
 }
 
-/// The last section of each other wavefront that a wavefront is ordered after.
+/// For each other wavefront: the number of its last section that a wavefront is ordered after.
 type Known = [u16; WAVES];
 
-/// An order between two sections, by a flag of the earlier one.
+/// An order between two sections, made by a flag that the earlier section sets.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     from: usize,
     flag: usize,
-    /// The scope of the acquire, and whether it is remote.
+    /// The scope of the later section's acquire (`level`), and whether it is remote (`remote`).
     level: Level,
     remote: bool,
 }
@@ -40,11 +40,12 @@ struct Edge {
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
-    /// By section: the end of its edges.
+    /// For each section: the end of its range in `edges`.
     ends: Vec<usize>,
-    /// By section: the flags that it sets, one bit for each.
+    /// For each section: the flags that it sets, one bit for each.
     behind: Vec<u8>,
-    /// By section: the order that its wavefront knows at its end.
+    /// For each section: the sections of other wavefronts that its wavefront is ordered after at
+    /// its end.
     at_end: Vec<Known>,
     program: Program,
 }
@@ -83,7 +84,7 @@ impl Planner {
         self.behind.clear();
         self.behind.resize(sections.len(), 0);
         let mut known: [Known; WAVES] = [[0; WAVES]; WAVES];
-        // Sets of sections.
+        // The writer of each word, and the readers since then, as sets of sections.
         let (mut writer, mut readers) = ([0u64; DATA], [0u64; DATA]);
         for (index, section) in sections.iter().enumerate() {
             let mut earlier = 0;
@@ -119,8 +120,8 @@ impl Planner {
                 let word = usize::from(access.word);
                 match access.kind {
                     AccessKind::Load => readers[word] |= 1 << index,
-                    // An access that is ordered after this one is also ordered after those
-                    // before it.
+                    // An access that is ordered after this one is also ordered after the accesses
+                    // before this one.
                     AccessKind::Store | AccessKind::Swap if rules.transitive => {
                         (writer[word], readers[word]) = (1 << index, 0);
                     }
@@ -213,9 +214,9 @@ fn release(flag: usize, index: usize, section: &Section, rules: Rules, thread: &
 mod tests {
     use super::*;
 
-    /// The steps that happen before each step, by number: its predecessors in its thread, and
-    /// the release that it waits for. If order is not transitive, only steps of the releasing
-    /// thread and of its own count.
+    /// For each step, the steps that happen before it, by number: its predecessors in its thread,
+    /// the release that it waits for, and the steps before that release. If order is not
+    /// transitive, only those of the releasing thread count among the latter.
     fn before(steps: &[(usize, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let sets = |step: &Step| matches!(step.kind, Kind::Set | Kind::Swap);
         let mut before = vec![vec![false; steps.len()]; steps.len()];
@@ -286,7 +287,8 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The end of a section in its thread, after its accesses and releases.
+    /// The index of the first step behind a section in its thread, after the section's accesses and
+    /// releases.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| {

@@ -1,23 +1,23 @@
 //! Queues of messages between nodes and of operations at memory.
 
-/// No slot.
+/// The number that stands for no slot.
 const NONE: u32 = u32::MAX;
 
-/// Many queues, most of them empty. Their elements share one array of slots. The slot freed
-/// last is reused first, while it is in the host's cache.
+/// A fixed number of queues, most of them empty. Their elements share one array of slots. The slot
+/// that was freed last is reused first, while it is in the host's cache.
 #[derive(Debug)]
 pub(super) struct Queues<T> {
     rooms: Vec<Option<T>>,
-    /// By slot: the next one in its queue, or in the list of free slots.
+    /// For each slot: the next slot in its queue, or in the list of free slots.
     behind: Vec<u32>,
     /// The first free slot.
     free: u32,
-    /// By queue: its first and its last slot.
+    /// For each queue: its first and its last slot.
     ends: Vec<[u32; 2]>,
 }
 
 impl<T> Queues<T> {
-    /// So many empty queues.
+    /// This number of empty queues.
     pub(super) fn new(count: usize) -> Self {
         Queues { rooms: Vec::new(), behind: Vec::new(), free: NONE, ends: vec![[NONE; 2]; count] }
     }
@@ -43,7 +43,7 @@ impl<T> Queues<T> {
         *last = room;
     }
 
-    /// Removes the element at an index.
+    /// Removes the element at index `at` of a queue and returns it.
     #[inline]
     pub(super) fn take(&mut self, queue: usize, at: usize) -> Option<T> {
         let (mut before, mut room) = (NONE, self.ends[queue][0]);

@@ -1,6 +1,6 @@
 //! The memory models' conditions for race-free episodes.
 
-/// The ways to order sections.
+/// The ways in which the program may order sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// Whether a chain of synchronization over different scopes orders accesses.

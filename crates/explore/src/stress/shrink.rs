@@ -2,13 +2,13 @@
 
 use super::episode::{Access, AccessKind, Episode, IN_ORDER};
 
-/// The most runs for one failure.
+/// The maximum number of runs to shrink one failure.
 const RUNS_MAX: usize = 6_000;
-/// The number of orders to try for each smaller episode.
+/// The number of orders of events to try for each smaller episode.
 const ORDERS: u64 = 12;
 
-/// The smallest failing episode found, and the seed of an order in which it fails. `seed` is
-/// the order in which `episode` fails.
+/// The smallest failing episode that was found, and the seed of an order of events in which it
+/// fails. `seed` is the order in which `episode` fails.
 pub(super) fn shrink(
     episode: Episode,
     seed: u64,
@@ -33,8 +33,8 @@ pub(super) fn shrink(
     }
 }
 
-/// Smaller episodes: without many sections, without one section, without single accesses, with
-/// plain synchronization of a section, and with plain accesses to atomics.
+/// The smaller episodes to try: without many sections, without one section, without single
+/// accesses, with plain synchronization of a section, and with plain accesses to atomics.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
@@ -79,5 +79,5 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     all
 }
 
-/// Synchronization by loads and stores.
+/// The style of a section that synchronizes by loads and stores.
 const PLAIN: u64 = 0x3_0300;

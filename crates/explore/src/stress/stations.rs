@@ -1,5 +1,5 @@
-//! The stations of one protocol for stress tests, behind an interface that is independent of
-//! the protocol.
+//! The stations of one protocol (controllers with their parked inputs) for stress tests, behind an
+//! interface that is independent of the protocol.
 
 use super::under_way::UnderWay;
 use drive::{At, Driver, Messages, Nodes, StationInput};
@@ -11,33 +11,33 @@ use proto::{
 
 /// The stations of a machine. Messages between them are numbers.
 pub(crate) trait Stations {
-    /// The machine.
+    /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
     /// The number of stations.
     fn count(&self) -> At;
-    /// The name of a node: `L1[0]`.
+    /// The name of a node, for example `L1[0]`.
     fn node_name(&self, at: At) -> String;
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, and the nodes that they enter.
+    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
     fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Restores the initial state, without messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
-    /// Whether nothing is under way at a station.
+    /// Whether a station has no operation under way and no parked input.
     fn is_quiet(&self, at: At) -> bool;
-    /// Whether an input waits for a way of the set.
+    /// Whether an input is parked at a station until a way of the set is free.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
-    /// The ways of a set that can be evicted.
+    /// Appends the ways of a set that can be evicted, with their ranks, to `out`.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// The number of ticks to the next deadline of a station.
+    /// The number of ticks to the next deadline of a station, or `None` if it has no deadline.
     fn next_deadline(&self, at: At) -> Option<u32>;
-    /// Ages a message under way.
+    /// Ages a message under way by `elapsed` ticks.
     fn age(&mut self, msg: u32, elapsed: i32);
-    /// Ages the tag of a station's operation at memory.
+    /// Ages the tag of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
-    /// Gives an input to a station, and puts its effects under way.
+    /// Gives an input to a station, and adds the effects of the step to what is under way.
     fn tell(
         &mut self,
         at: At,
@@ -46,11 +46,11 @@ pub(crate) trait Stations {
     ) -> Result<(), String>;
 }
 
-/// [`Stations`] of one protocol.
+/// The implementation of [`Stations`] for one protocol.
 struct Typed<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// By node: the initial state.
+    /// The initial controller of each node.
     fresh: Vec<P::Node>,
     messages: Messages<P::Msg>,
     fx: Effects<P::Msg>,

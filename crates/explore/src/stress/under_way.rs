@@ -4,10 +4,10 @@ use super::queues::Queues;
 use drive::At;
 use proto::{LineData, MemoryOp, SetIndex, Slot, Symbol as _, TimerClass};
 
-/// A possible event. Nodes and wavefronts are numbers.
+/// An event that can occur next. Nodes and wavefronts are given by number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A message is delivered: the oldest one, in ordered channels.
+    /// A message is delivered. In ordered channels, it is the oldest one of the channel.
     Deliver {
         from: u8,
         to: u8,
@@ -15,7 +15,7 @@ pub(crate) enum Event {
     /// Memory performs the oldest operation of a node.
     Memory(u8),
     Timer(u8, TimerClass),
-    /// A deadline of a node.
+    /// A deadline of a node passes.
     Deadline(u8),
     /// A node must evict a way of a set.
     Need(u8, SetIndex),
@@ -27,26 +27,26 @@ pub(crate) enum Event {
 pub(crate) struct UnderWay {
     /// The number of nodes.
     pub(super) count: usize,
-    /// By sender and receiver: the messages under way, with the times of sending.
+    /// The messages under way from each sender to each receiver, with the times of sending.
     pub(super) channels: Queues<(u32, u64)>,
-    /// By node: its operations at memory, with the times of sending.
+    /// The operations under way from each node to memory, with the times of sending.
     pub(super) asked: Queues<(MemoryOp, u64)>,
-    /// By node: the running timers, one bit for each class.
+    /// The running timers of each node, one bit for each class.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
-    /// The number of those events that are deadlines or periodic timers: a wavefront may not
-    /// wait for them.
+    /// The number of possible events that are deadlines or periodic timers. If no other event is
+    /// left, a wavefront may not wait for these.
     pub(super) periodic: usize,
     /// The current tick.
     pub(super) now: u64,
-    /// By node: its next deadline.
+    /// The time of the next deadline of each node, or `None`.
     pub(super) due: Vec<Option<u64>>,
-    /// The last answers, until they are processed.
+    /// The answers of the last step, until they are processed.
     pub(super) replies: Vec<(Slot, Option<LineData>)>,
 }
 
 impl UnderWay {
-    /// Nothing under way, among this many nodes.
+    /// The record for this number of nodes, with nothing under way.
     pub(super) fn new(count: usize) -> UnderWay {
         UnderWay {
             count,
@@ -61,7 +61,7 @@ impl UnderWay {
         }
     }
 
-    /// Removes all but times and answers.
+    /// Removes everything except for times and answers.
     pub(super) fn clear(&mut self) {
         self.channels.clear();
         self.asked.clear();
@@ -70,14 +70,14 @@ impl UnderWay {
         self.periodic = 0;
     }
 
-    /// A message is sent.
+    /// Records that a message is sent.
     #[inline]
     pub(super) fn sent(&mut self, from: At, to: At, msg: u32) {
         self.channels.push(from as usize * self.count + to as usize, (msg, self.now));
         self.ready.push(Event::Deliver { from: from as u8, to: to as u8 });
     }
 
-    /// Operations are sent to memory.
+    /// Records that operations are sent to memory.
     #[inline]
     pub(super) fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
         for op in ops.drain(..) {
@@ -86,7 +86,7 @@ impl UnderWay {
         }
     }
 
-    /// A timer is started.
+    /// Records that a timer of a node is started.
     #[inline]
     pub(super) fn armed(&mut self, at: At, class: TimerClass) {
         let (timers, bit) = (&mut self.timers[at as usize], 1 << class.index());
@@ -97,13 +97,13 @@ impl UnderWay {
         }
     }
 
-    /// An input waits for a way of a set.
+    /// Records that an input waits for a way of a set.
     #[inline]
     pub(super) fn needed(&mut self, at: At, set: SetIndex) {
         self.ready.push(Event::Need(at as u8, set));
     }
 
-    /// Sets a deadline of a node.
+    /// Sets the next deadline of a node.
     pub(super) fn wait_until(&mut self, at: At, time: u64) {
         let due = &mut self.due[at as usize];
         if due.is_none() {

@@ -1,17 +1,17 @@
-//! The progress of a wavefront in its program.
+//! The progress of a wavefront in its part of an episode (a random program).
 
 use super::episode::Step;
 
-/// The most data accesses of a wavefront under way.
+/// The maximum number of data accesses of a wavefront under way.
 pub(super) const UNDER_WAY_MAX: usize = 4;
 
-/// A wavefront.
+/// A wavefront, with its progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     pub(super) at: usize,
     /// The steps under way, by index.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
-    /// Whether the wavefront is in the list of events.
+    /// Whether the issue of the wavefront is in the list of possible events.
     pub(super) is_ready: bool,
 }
 

@@ -12,9 +12,9 @@ use proto::{
     RmwKind, Scope, Slot, Width,
 };
 
-/// The rate of polls of a flag that is not set, in 256.
+/// The rate at which a wavefront polls a flag that is not set, in 256.
 const POLL_RATE: u64 = 64;
-/// The first slot for the ends of kernels.
+/// The first slot for requests at the ends of kernels.
 const ENDS: usize = WAVES * UNDER_WAY_MAX;
 
 impl Machine {
@@ -25,13 +25,13 @@ impl Machine {
         }
     }
 
-    /// Issues the next step of a wavefront, if it can issue.
+    /// Issues the next step of a wavefront, if the wavefront can issue.
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
         let steps = &program.threads[wave];
         let Some(&step) = steps.get(state.at) else { return Ok(()) };
-        // Data accesses to different words overlap; all else is in order.
+        // Data accesses to different words overlap; all other steps are in order.
         let waits_for = |&other: &u16| {
             let other = &steps[usize::from(other)];
             !step.is_plain() || !other.is_plain() || step.word == other.word
@@ -85,14 +85,14 @@ impl Machine {
         }
     }
 
-    /// The line of a word, and the offset there.
+    /// The line of a word, and the word's offset in that line.
     fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
         let address = usize::from(program.places[word]) * WORD;
         let line_bytes = usize::from(self.topology().line_bytes);
         (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
     }
 
-    /// Completes a step, or repeats it.
+    /// Completes the step that an answer belongs to, or repeats the step.
     pub(super) fn answered(
         &mut self,
         slot: Slot,
@@ -156,8 +156,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the kernel on every compute unit, then on the machine, so that memory has all
-    /// stored values for the host.
+    /// Ends the kernel on every compute unit and then on the machine, so that memory has all stored
+    /// values for the host.
     pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         for step in Boundary::END {
             let requests = self.stations.boundary(step, KernelId(0)).map_err(fault)?;
@@ -174,7 +174,7 @@ impl Machine {
         }
     }
 
-    /// Checks that memory has the last stored values.
+    /// Checks that memory has the last stored value of each word.
     pub(super) fn check_memory(&self, program: &Program) -> Result<(), EpisodeFault> {
         for word in 0..WORDS {
             let (line, offset) = self.place(word, program);

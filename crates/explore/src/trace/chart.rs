@@ -1,20 +1,20 @@
-//! A trace as a message sequence chart, in text or as a drawing.
+//! A chart of a trace: a message sequence chart, in text or as a drawing.
 //!
-//! The text of a step has a column of its own, left of the lanes, so that no line crosses it.
-//! Lanes without a step are omitted.
+//! Each controller of the chart has a lane, a vertical column. The text of a step has a column of
+//! its own, left of the lanes, so that no line crosses it. Lanes without a step are omitted.
 
 use core::fmt::Write as _;
 
 use crate::search::replay::Replay;
 
-/// The width of a lane in characters.
+/// The width of a lane (a controller's column) in characters.
 const LANE: usize = 10;
-/// Longer text continues in the next row.
+/// The maximum width of text in characters. Longer text continues in the next row.
 const WORDS_MAX: usize = 64;
-/// The width of the step number, left of the text.
+/// The width in characters of the step number, left of the text.
 const NUMBER: usize = 5;
 
-/// The names of lanes with a step, and the column of each lane.
+/// The names of the lanes (controllers' columns) that have a step, and the column of each lane.
 struct Lanes<'a> {
     names: Vec<&'a str>,
     places: Vec<Option<usize>>,
@@ -33,14 +33,14 @@ impl Lanes<'_> {
         lanes
     }
 
-    /// The columns of a step's ends.
+    /// The columns of the two ends of a step's arrow.
     fn ends(&self, (from, to): (usize, usize)) -> (usize, usize) {
         let place = |lane: usize| self.places.get(lane).copied().flatten().unwrap_or(0);
         (place(from), place(to))
     }
 }
 
-/// Text in lines of at most this many characters, broken at blanks where possible.
+/// Splits text into lines of at most `most` characters, broken at blanks where possible.
 fn lines(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -63,12 +63,12 @@ fn lines(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The width of the longest line of all texts.
+/// The width in characters of the longest line of all texts.
 fn widest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> usize {
     texts.flat_map(|text| lines(text, most)).map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// The chart as text.
+/// The chart of a replayed trace as text.
 #[must_use]
 pub fn text(replay: &Replay, title: &str) -> String {
     let mut out = format!("{title}\n{}\n\n", replay.threads.join(", "));
@@ -97,7 +97,7 @@ pub fn text(replay: &Replay, title: &str) -> String {
     out
 }
 
-/// One row of the lanes, with an arrow or a mark if it is the first of a step.
+/// One row of the lanes. The first row of a step has an arrow or a mark between `ends`.
 fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     let mut row = vec![' '; lanes * LANE];
     let middle = |lane: usize| lane * LANE + LANE / 2 - 1;
@@ -117,19 +117,20 @@ fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     row.into_iter().collect()
 }
 
-/// Pixels between rows, and margins.
+/// The height of a row (`ROW_PX`) and the width of the margins (`MARGIN_PX`), in pixels.
 const ROW_PX: usize = 18;
 const MARGIN_PX: usize = 12;
-/// The offset of the text from the left edge, and of notes from the text.
+/// The offset in pixels of the text from the left edge (`WORDS_PX`), and of notes from the text
+/// (`NOTE_PX`).
 const WORDS_PX: usize = 44;
 const NOTE_PX: usize = 16;
-/// The least width of a lane.
+/// The minimum width of a lane in pixels.
 const LANE_PX: usize = 90;
-/// The baseline of letters below the middle of their row.
+/// The distance in pixels of the baseline of letters below the middle of their row.
 const BASE_PX: usize = 4;
 
-/// The width of this many letters, rounded up: letters are 12 pixels high and 7.2 wide in the
-/// usual monospaced fonts.
+/// The width in pixels of this number of letters, rounded up. Letters are 12 pixels high and 7.2
+/// pixels wide in the usual monospaced fonts.
 fn letters_px(letters: usize) -> usize {
     (letters * 15).div_ceil(2)
 }
@@ -139,7 +140,7 @@ svg{max-width:100%;height:auto}text{fill:#1b1b1b}.faint{fill:#666}.wrong{fill:#b
 @media(prefers-color-scheme:dark){text{fill:#e6e6e6}.faint{fill:#a0a0a0}.wrong{fill:#f2938c}.lane{stroke:#555}.arrow{stroke:#6fb7f2}.mark{fill:#6fb7f2}.paper{fill:#15171a}}\
 </style>\n";
 
-/// The chart as an SVG drawing.
+/// The chart of a replayed trace as an SVG drawing.
 #[must_use]
 pub fn svg(replay: &Replay, title: &str) -> String {
     let lanes = Lanes::of(replay);
@@ -192,11 +193,11 @@ pub fn svg(replay: &Replay, title: &str) -> String {
     out + &drawing.body + "</svg>\n"
 }
 
-/// A drawing that grows downwards.
+/// An SVG drawing that grows downwards.
 #[derive(Debug)]
 struct Drawing {
     body: String,
-    /// The middle of the next row.
+    /// The vertical position of the middle of the next row, in pixels.
     y: usize,
 }
 
@@ -269,13 +270,13 @@ mod tests {
         }
     }
 
-    /// The value of an attribute in a line of the drawing.
+    /// The value of an attribute in a line of the drawing's text.
     fn number(line: &str, name: &str) -> Option<f64> {
         let from = line.find(&format!(" {name}=\""))? + name.len() + 3;
         line[from..].split('"').next()?.parse().ok()
     }
 
-    /// The bounding box of each text, with a margin: left, top, right, bottom.
+    /// The bounding box of each text, with a margin, as left, top, right and bottom.
     fn boxes(svg: &str) -> Vec<([f64; 4], String)> {
         let texts = svg.lines().filter(|line| line.starts_with("<text"));
         let of = |line: &str| {

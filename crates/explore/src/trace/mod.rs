@@ -1,9 +1,9 @@
 //! The file format of a counterexample.
 //!
-//! The file has one field a line in the order below, then the program's text, then the moves.
-//! An optional line `seeded NAME` after the protocol names a seeded fault. After
-//! `merge-memory`, an optional line `skew N` gives the most ticks between the clocks of nodes,
-//! and an optional line `preemptions N` the most preemptions of a run.
+//! The file has one field on each line, in the order below, then the program's text, then the
+//! moves. An optional line `seeded NAME` after the protocol names a seeded fault. After
+//! `merge-memory`, an optional line `skew N` gives the maximum number of ticks between the clocks
+//! of nodes, and an optional line `preemptions N` the maximum number of preemptions of a run.
 //!
 //! ```text
 //! fencepost trace 1
@@ -58,22 +58,22 @@ use crate::verify::Finding;
 use crate::verify::reason;
 use crate::verify::run;
 
-/// A counterexample, with all that its replay needs.
+/// A counterexample, with everything that its replay needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The name of the test.
     pub test: String,
     /// The name of the protocol.
     pub protocol: String,
-    /// The seeded fault, if the trace is of a mutant.
+    /// The seeded fault, if the trace belongs to a mutant.
     pub mutant: Option<Mutant>,
-    /// The claims that it violates.
+    /// The models of the claims that the counterexample violates.
     pub models: Vec<String>,
-    /// The machine.
+    /// The bounds of the machine.
     pub bounds: Bounds,
     /// The placement of the program.
     pub placement: Placement,
-    /// The fault, and the moves.
+    /// The fault, and the moves that lead to it.
     pub violation: Violation,
     text: String,
     program: Program,
@@ -83,9 +83,9 @@ pub struct Trace {
 /// The error of a text that is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line, from one.
+    /// The number of the line, counted from one.
     pub line: usize,
-    /// The text found, and the text expected.
+    /// The description of the error: the text found and the text expected.
     pub what: String,
 }
 
@@ -100,33 +100,33 @@ impl core::error::Error for TraceError {}
 /// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// The replayed steps.
+    /// The steps of the replayed trace.
     pub replay: Replay,
-    /// Whether the fault reproduces.
+    /// Whether the fault of the trace reproduces.
     pub verdict: Verdict,
-    /// The end of the replay, in words.
+    /// The description of the end of the replay.
     pub end: String,
 }
 
 /// Whether the fault of a trace reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same fault occurs.
+    /// The same fault occurs in the replay.
     Same,
-    /// Another fault occurs.
+    /// Another fault occurs in the replay.
     Another,
-    /// The program ends as allowed.
+    /// The program ends as allowed, so the fault no longer reproduces.
     Gone,
-    /// The machine does not offer the moves, or they end before the program.
+    /// The machine does not offer the moves, or the moves end before the program does.
     Misfit,
 }
 
 /// The reason why a trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The machine, the program or a model does not exist.
+    /// The machine, the program or a model of the trace does not exist, as described.
     Unfit(String),
-    /// The exploration is incomplete.
+    /// The exploration that the replay needs is incomplete, for this reason.
     Incomplete(String),
 }
 
@@ -146,15 +146,15 @@ impl From<String> for Obstacle {
     }
 }
 
-/// The first line.
+/// The first line of the file of a trace.
 const HEAD: &str = "fencepost trace 1";
 /// The largest size of any resource of a machine.
 const SIZE_MAX: u32 = 64;
-/// The most moves of a trace.
+/// The maximum number of moves of a trace.
 const MOVES_MAX: usize = 1 << 20;
 
 impl Trace {
-    /// The counterexample of a finding in a protocol's test.
+    /// The counterexample of a finding, which `protocol` has in `test`, as a trace.
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, transform) = test.text();
@@ -168,7 +168,7 @@ impl Trace {
             },
         );
         Trace {
-            // A single line, whatever the name of the file.
+            // The name must be a single line, whatever the name of the file.
             test: test.name.split_whitespace().collect::<Vec<_>>().join(" "),
             protocol: protocol.to_owned(),
             mutant: None,
@@ -182,25 +182,26 @@ impl Trace {
         }
     }
 
-    /// The same for the protocol with a seeded fault.
+    /// The same trace, but for the protocol with a seeded fault.
     #[must_use]
     pub fn seeded(self, mutant: Mutant) -> Trace {
         Trace { mutant: Some(mutant), ..self }
     }
 
-    /// The seeded fault.
+    /// The seeded fault of the trace, if it belongs to a mutant.
     #[must_use]
     pub fn mutation(&self) -> Option<Mutation> {
         self.mutant.as_ref().map(|mutant| mutant.mutation)
     }
 
-    /// The program.
+    /// The program of the counterexample.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The kernels of the program, if it has stages.
+    /// The kernels of the program, if its threads are divided into stages (kernels and steps of the
+    /// host).
     ///
     /// # Errors
     /// If the machine lacks a feature that the program needs.
@@ -210,14 +211,14 @@ impl Trace {
         Ok(Steps::of(&self.program, &self.placement, &words, cus)?.staged())
     }
 
-    /// The test, the fault and the machine, in three lines.
+    /// The name of the test, the fault and the machine, in three lines.
     #[must_use]
     pub fn title(&self) -> String {
         let Trace { test, bounds, placement, violation, .. } = self;
         format!("{test}: {}\n{bounds}\n{placement}", violation.why)
     }
 
-    /// Replays the moves.
+    /// Replays the moves of the trace, for a chart.
     ///
     /// # Errors
     /// If the machine lacks a feature that the program needs.
@@ -242,8 +243,8 @@ impl Trace {
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
-    /// The promises of the models for the program. A fault other than an outcome violates all
-    /// claims; those that do not hold for this core or placement are skipped.
+    /// The promises of the violated models for the program. A fault other than an outcome violates
+    /// all claims. Claims that do not hold for this core or placement are skipped.
     fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
         let mut promises = Vec::new();
         for model in &self.models {
@@ -264,11 +265,12 @@ impl Trace {
         Ok(promises)
     }
 
-    /// Replays the moves, and compares the fault. Some faults are not visible in one run: for
-    /// these the program is explored again, within this many bytes.
+    /// Replays the moves, and compares the fault with the one of the trace. Some faults are not
+    /// visible in one run: for these the program is explored again, within `memory_bytes` bytes.
     ///
     /// # Errors
-    /// As [`Trace::reasons`], and if the exploration is incomplete.
+    /// If the trace does not fit its machine, a model does not exist, the evaluation was stopped,
+    /// or the exploration is incomplete.
     pub fn replay(
         &self,
         subject: &Subject,
@@ -287,15 +289,15 @@ impl Trace {
         Ok(Replayed { replay, verdict, end })
     }
 
-    /// Whether the fault concerns all runs rather than one.
+    /// Whether the fault concerns all runs of the program rather than one run.
     #[must_use]
     pub fn concerns_all_runs(&self) -> bool {
         matches!(self.violation.fault, Fault::Livelock | Fault::ThinAir)
     }
 
-    /// The verdict for a run that ends with a fault of this kind, or with none. `is_forbidden`
-    /// says whether its outcome is forbidden, `is_same` whether its description is that of the
-    /// trace.
+    /// The verdict for a run that ends with a fault of this kind, or without a fault for `None`.
+    /// `is_forbidden` says whether the run's outcome is forbidden, and `is_same` whether the fault
+    /// has the same description as in the trace.
     #[must_use]
     pub fn verdict(&self, fault: Option<Fault>, is_forbidden: bool, is_same: bool) -> Verdict {
         match fault {
@@ -306,7 +308,7 @@ impl Trace {
         }
     }
 
-    /// Searches all runs for the fault.
+    /// Searches all runs of the program for the fault.
     fn explore(
         &self,
         mut replay: Replay,

@@ -1,4 +1,4 @@
-//! Reads the file of a trace.
+//! The reader of the file of a trace.
 
 use core::str::FromStr;
 
@@ -14,7 +14,7 @@ use crate::programs::transform::Transform;
 use crate::search::{Fault, Violation};
 use crate::subject::Subject;
 
-/// The lines of a text, with the current position.
+/// The lines of a file, with the current position.
 struct Lines<'a> {
     lines: core::iter::Peekable<core::iter::Enumerate<core::str::Lines<'a>>>,
     /// The number of the last line read.
@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The seeded fault, if a line names one.
+    /// The seeded fault, if the next line names one.
     fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
         if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
             return Ok(None);
@@ -117,7 +117,7 @@ impl<'a> Lines<'a> {
             skew_ticks: self.count("skew")?,
             preemptions: self.count("preemptions")?,
         };
-        // A line about chiplets is needed only if there are several.
+        // The file has a line about chiplets only if the machine has several.
         if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
             bounds.chiplets = self.one("chiplets")? as u16;
             if !bounds.banks.is_multiple_of(bounds.chiplets) {
@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// A number that is zero if its line is missing.
+    /// The number in the line of this field, or zero if the line is missing.
     fn count(&mut self, name: &str) -> Result<u8, TraceError> {
         match self.lines.peek() {
             Some((_, line)) if line.split(' ').next() == Some(name) => {
@@ -148,7 +148,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The stages of the threads, if the program has several.
+    /// The stage of each thread, if the program has several stages (kernels and steps of the host
+    /// between them).
     fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
         if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
             return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Verifies a protocol: every test, on every machine and in every placement, against every
-//! claim.
+//! The verification of a protocol: every test, on every machine and in every placement, against
+//! every claim.
 
 mod options;
 pub(crate) mod reason;
@@ -28,20 +28,20 @@ pub use run::Finding;
 
 use run::{Explorers, Run};
 
-/// The status of a claim.
+/// The status of a claim after a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// The claim holds in all tests, within the bounds, and promises something for at least
-    /// one.
+    /// The claim holds in all tests, within the bounds, and promises something for at least one
+    /// test.
     Verified,
-    /// The exploration is incomplete, without a counterexample.
+    /// The exploration is incomplete, and no counterexample was found.
     Incomplete,
-    /// The claim does not hold.
+    /// The claim does not hold: a counterexample was found.
     Refuted,
 }
 
 impl Status {
-    /// Its name in reports.
+    /// The name of the status in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,59 +55,59 @@ impl Status {
 /// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verification {
-    /// Its name.
+    /// The name of the protocol.
     pub protocol: &'static str,
-    /// Its claims.
+    /// The claimed models, each with its status.
     pub claims: Vec<(String, Status)>,
     /// The number of explored tests.
     pub tests: usize,
     /// The reasons why no machine can run a test, each with the number of tests.
     pub unsupported: BTreeMap<String, usize>,
-    /// The number of tests explored without preemptions on machines that have them, because
-    /// their work-groups share a barrier.
+    /// The number of tests that were explored without preemptions on machines with preemptions,
+    /// because their work-groups share a barrier.
     pub unpreempted: usize,
-    /// The number of race-free tests.
+    /// The number of tests whose program is race-free.
     pub race_free: usize,
     /// The number of race-free tests in which synchronization orders a data conflict between
-    /// caches.
+    /// different caches.
     pub synchronized: usize,
-    /// The number of runs: one test in one placement on one machine each.
+    /// The number of runs. A run is one test in one placement on one machine.
     pub runs: usize,
-    /// The number of states of all runs.
+    /// The total number of states of all runs.
     pub states: u64,
-    /// The bytes of all states.
+    /// The total size in bytes of the states of all runs.
     pub state_bytes: u64,
-    /// The number of moves between states.
+    /// The number of moves between states, in all runs.
     pub transitions: u64,
     /// Whether the exploration is complete.
     pub complete: bool,
     /// The reasons why the exploration is not complete, each with the number of occurrences.
     pub gaps: BTreeMap<String, usize>,
-    /// For each claim without proof by a test: the reason.
+    /// For each claim that no test proves, the reason.
     pub unproved: Vec<String>,
     /// The counterexamples, shortest first.
     pub findings: Vec<Finding>,
-    /// The number of rows that can fire, and the names of those that did not fire.
+    /// The number of rows that can fire, and the names of those rows that did not fire.
     pub rows: (usize, Vec<RowName>),
-    /// The results of seeded faults.
+    /// The results of the trials of seeded faults, if any were made.
     pub mutants: Option<Mutants>,
-    /// The differences between machines and programs that are explored, and those that are not.
+    /// The dimensions of machines and programs that are explored, and those that are not.
     pub dimensions: Dimensions,
 }
 
-/// The ways in which machines and programs may differ, for a reader of the report: those that
-/// the verification explores, and the others.
+/// The dimensions in which machines and programs may differ, for a reader of the report: those that
+/// the verification explores, and those that it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    /// What the verification explores, such as `2 banks`.
+    /// The explored dimensions, such as `2 banks`.
     pub covered: Vec<String>,
-    /// The dimensions that it does not explore, such as `several hosts`.
+    /// The dimensions that the verification does not explore, such as `several hosts`.
     pub not_covered: Vec<String>,
 }
 
 impl Dimensions {
-    /// What is explored by machines within these bounds, and by programs with up to these
-    /// numbers of kernels, hosts and preemptions.
+    /// The dimensions that are explored by machines with these bounds, and by programs with up to
+    /// these numbers of kernels, hosts and preemptions.
     #[must_use]
     pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
         let names = |of: &dyn Fn(&Bounds) -> String| {
@@ -148,8 +148,8 @@ impl Dimensions {
     }
 }
 
-/// The machines for every test: each write policy, ample and minimal resources, cores with and
-/// without overlap, and evictions at any time.
+/// The machines for every test: each write policy, with ample and with minimal resources, with and
+/// without overlapping operations in cores, and with evictions at any time.
 #[must_use]
 pub fn machines() -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
@@ -162,8 +162,8 @@ pub fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The machines for the tests of a protocol: those of all protocols, and two more for each
-/// other core that a claim names.
+/// The machines for the tests of a protocol: those for all protocols, and two more for each other
+/// core that a claim of the protocol names.
 #[must_use]
 pub fn machines_of(info: &Info) -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through};
@@ -177,8 +177,8 @@ pub fn machines_of(info: &Info) -> Vec<Bounds> {
     all
 }
 
-/// These machines with this many chiplets. With several, each has the first two pages placed in
-/// every way.
+/// These machines on `chiplets` chiplets. If there are several chiplets, each machine occurs with
+/// every placement of the first two pages.
 #[must_use]
 pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
     if chiplets == 1 {
@@ -187,7 +187,7 @@ pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
     machines.into_iter().flat_map(|machine| machine.on_chiplets(chiplets)).collect()
 }
 
-/// The most counterexamples in a report.
+/// The maximum number of counterexamples in a report.
 const REPORTED_MAX: usize = 20;
 
 /// Verifies the protocol with these tests.
@@ -258,7 +258,7 @@ pub fn verify_programs(
     };
     let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
-    // Not every program can be distributed or preempted: only the runs count.
+    // Some programs cannot be distributed or preempted, so only the runs count.
     let preemptions = runs.iter().map(|run| run.preemptions).max().unwrap_or(0);
     let spread = runs.iter().fold(Spread::default(), |spread, run| {
         let placement = &tests[run.test].placements[run.placement];

@@ -10,13 +10,14 @@ pub struct Options<'a> {
     pub bounds: Vec<Bounds>,
     /// The number of tests explored at once.
     pub jobs: usize,
-    /// The memory limit of all these explorations together, in bytes.
+    /// The memory limit of all explorations together, in bytes.
     pub memory_bytes: u64,
-    /// Whether the verification then seeds faults, to see if the tests find them.
+    /// Whether the verification also seeds faults at its end, to see if the tests detect them.
     pub mutants: bool,
-    /// Polled now and then by all jobs; true ends the verification.
+    /// A function that all jobs call now and then; if it returns true, the verification ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Called now and then with the number of finished tests, then of finished mutants.
+    /// A function that is called now and then with the number of finished tests, and later of
+    /// finished mutants.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -41,8 +42,8 @@ impl fmt::Debug for Options<'_> {
 /// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
-    /// The finished tests, and the tests generated so far.
+    /// The number of finished tests, and the number of tests generated so far.
     Tests(usize, usize),
-    /// The finished mutants, and all mutants.
+    /// The number of finished mutants, and the number of all mutants.
     Mutants(usize, usize),
 }

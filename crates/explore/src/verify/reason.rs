@@ -1,5 +1,5 @@
-//! Explanation of a forbidden outcome: the outcomes that the model allows, and the execution
-//! with the outcome and its forbidden cycle.
+//! The explanation of a forbidden outcome: the outcomes that the model allows, and the execution
+//! with the forbidden outcome and its forbidden cycle.
 
 use litmus::check::{self, Options};
 use litmus::program::{Condition, Program, Prop, Quantifier};
@@ -8,10 +8,10 @@ use crate::machine::outcome::Outcome;
 use crate::programs::claim::{Claim, Promise};
 use crate::search::show;
 
-/// The most allowed outcomes in an explanation.
+/// The maximum number of allowed outcomes that an explanation names.
 const NAMED_MAX: usize = 6;
 
-/// The explanations by all models that forbid the outcome, one line each.
+/// The explanations by all models that forbid the outcome. Each explanation is one line.
 pub(crate) fn of(
     program: &Program,
     outcome: &Outcome,

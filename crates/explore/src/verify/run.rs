@@ -1,4 +1,4 @@
-//! Explores one test: on every machine, in every placement, against every claim.
+//! The exploration of one test: on every machine, in every placement, against every claim.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::search::{Exploration, Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
 use crate::verify::options::Options;
 
-/// The run of a test on a machine in a placement.
+/// A run: a test on a machine in a placement.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) test: usize,
@@ -30,13 +30,13 @@ pub(crate) struct Run {
     pub(crate) transitions: u64,
     pub(crate) rows: RowSet,
     pub(crate) keys: Box<[PlanKey]>,
-    /// The most preemptions of work-groups.
+    /// The maximum number of preemptions of work-groups in the run.
     pub(crate) preemptions: u8,
-    /// Whether the program may block.
+    /// Whether the program may block, that is, wait for ever.
     pub(crate) may_block: bool,
     /// Whether the exploration is complete, without a fault.
     pub(crate) is_sound: bool,
-    /// The allowed outcomes.
+    /// The outcomes that the claims allow. `None` if no claim promises anything.
     pub(crate) allowed: Option<Arc<BTreeSet<Outcome>>>,
 }
 
@@ -47,49 +47,50 @@ pub(crate) struct Tested {
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    /// The claims with a promise for a run, one bit for each, in their order.
+    /// The claims that promise something for a run, as a mask with one bit for each claim in order.
     pub(crate) spoken: u32,
-    /// The claims under which the program races, one bit for each.
+    /// The claims under which the program races, as a mask with one bit for each claim.
     pub(crate) racing: u32,
-    /// The violated models.
+    /// The names of the violated models.
     pub(crate) refuted: BTreeSet<String>,
     pub(crate) gaps: Vec<String>,
-    /// The feature that the program needs and no machine has.
+    /// The feature that the program needs and no machine has, if any.
     pub(crate) unsupported: Option<String>,
-    /// True if a run had no preemptions on a machine that has them.
+    /// Whether a run was made without preemptions on a machine that has them.
     pub(crate) unpreempted: bool,
 }
 
-/// A counterexample, with all that its replay needs.
+/// A counterexample, with everything that its replay needs.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The index of the test.
     pub test: usize,
-    /// The index of its placement.
+    /// The index of the placement in the test.
     pub placement: usize,
-    /// The machine.
+    /// The bounds of the machine.
     pub bounds: Bounds,
-    /// The violated claims.
+    /// The names of the violated models.
     pub models: Vec<String>,
-    /// The fault.
+    /// The fault, with the moves that lead to it.
     pub violation: Violation,
 }
 
-/// The gap of a verification that the caller stopped.
+/// The reason that an incomplete verification gives if the caller stopped it.
 const STOPPED: &str = "stopped before the end";
 
-/// The gap of a run in which a core waited for room in a channel.
+/// The reason that an incomplete verification gives if a core waited for room in a channel.
 pub(crate) const THROTTLED: &str = "a core had to wait because a channel was full";
 
-/// The most counterexamples of a test.
+/// The maximum number of counterexamples of a test.
 const FINDINGS_MAX: usize = 3;
 
-/// Programs with more threads or instructions lose a line only when its way is needed. For
-/// that, some machines have one way in each cache.
+/// The maximum numbers of threads and of instructions of a program whose lines are evicted at any
+/// time. Larger programs lose a line only when its way is needed; for that, some machines have one
+/// way in each cache.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 
-/// The explorers of the machines in use.
+/// The explorers of the machines in use, one for each set of bounds.
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
     mutation: Option<Mutation>,
@@ -97,12 +98,12 @@ pub(crate) struct Explorers<'a> {
 }
 
 impl<'a> Explorers<'a> {
-    /// Explorers with a seeded fault, if one is given.
+    /// No explorers yet; each new explorer gets the seeded fault, if one is given.
     pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
         Explorers { subject, mutation, all: Vec::new() }
     }
 
-    /// The explorer of the machine within these bounds.
+    /// The explorer of the machine with these bounds.
     pub(crate) fn within(&mut self, bounds: Bounds) -> &mut Explorer {
         let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
             self.all.push(Explorer::new(self.subject, bounds, self.mutation));
@@ -114,9 +115,9 @@ impl<'a> Explorers<'a> {
 
 /// The bounds for a program on a machine.
 ///
-/// If no claim with a promise for the program holds for the machine's cores, but one holds for
-/// in-order cores, the machine has in-order cores. Work-groups that share a barrier are not
-/// preempted.
+/// If no claim that promises something for the program holds for the machine's cores, but such a
+/// claim holds for in-order cores, the result has in-order cores. Work-groups that share a barrier
+/// are not preempted.
 fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
@@ -137,7 +138,7 @@ fn bounds_for(
     }
 }
 
-/// Explores a test on its machines and in its placements.
+/// Explores a test on all its machines and in all its placements.
 pub(crate) fn test(
     explorers: &mut Explorers<'_>,
     claims: &[Claim],
@@ -146,7 +147,7 @@ pub(crate) fn test(
     options: &Options<'_>,
 ) -> Tested {
     let mut tested = Tested::default();
-    // There may be very many tests left after a stop.
+    // Very many tests may be left after a stop.
     if (options.stop)() {
         tested.gaps.push(String::from(STOPPED));
         return tested;
@@ -172,7 +173,7 @@ pub(crate) fn test(
                 tested.gaps.push(String::from(STOPPED));
                 return tested;
             }
-            // The claims that hold for this core, without those that have failed.
+            // The claims that hold for this core, without those that have already failed.
             let mut open: Vec<&(&Claim, Promise)> =
                 promises.iter().filter(|(claim, _)| claim.covers_core(program, bounds.core)).collect();
             let mut is_first = true;
@@ -238,7 +239,7 @@ pub(crate) fn test(
     tested
 }
 
-/// The promises of claims for a program whose threads run in these stages.
+/// The promises of claims for a program whose threads run in these stages (positions of kernels).
 struct Promised<'a> {
     stages: &'a [u8],
     promises: Vec<(&'a Claim, Promise)>,
@@ -246,7 +247,8 @@ struct Promised<'a> {
 }
 
 impl Tested {
-    /// Evaluates all claims on the program in these stages.
+    /// Evaluates all claims on the program, with its threads in these stages (positions of
+    /// kernels).
     fn ask<'a>(
         &mut self,
         claims: &'a [Claim],
@@ -272,7 +274,7 @@ impl Tested {
         let mut placements = test.placements.iter().filter(|placement| placement.stages == stages);
         self.synchronized |=
             placements.any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
-        // One model without endless waits is enough.
+        // One model that forbids endless waits is enough.
         let may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
         Promised { stages, promises, may_block }
     }
@@ -308,7 +310,7 @@ impl Tested {
     }
 }
 
-/// The outcomes that all claims allow.
+/// The outcomes that all these claims allow, or `None` if none of them restricts the outcomes.
 fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
     let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
     of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {

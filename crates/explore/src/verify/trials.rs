@@ -1,4 +1,4 @@
-//! Trials of seeded faults: the runs of each mutant, and its result.
+//! Trials of mutants (protocols with one seeded fault): the runs of each mutant, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,15 +17,15 @@ use crate::subject::Subject;
 use crate::verify::options::{Options, Progress};
 use crate::verify::run::{Explorers, Run};
 
-/// A run without a fault, for trials of mutants.
+/// A run in which the unchanged protocol has no fault. Mutants are tried on such runs.
 pub(crate) struct Witness<'a> {
     pub(crate) run: &'a Run,
     pub(crate) synchronized: bool,
 }
 
 impl Witness<'_> {
-    /// 0 for runs with synchronization that orders data, 1 for others with a promise, 2 for
-    /// the rest.
+    /// The kind of the run: 0 if synchronization orders data, 1 for other runs with a promise of a
+    /// claim, 2 for the rest.
     fn kind(&self) -> usize {
         match (self.synchronized, &self.run.allowed) {
             (true, _) => 0,
@@ -37,30 +37,32 @@ impl Witness<'_> {
 
 /// The result of the trials of a mutant.
 enum Fate {
-    /// The witness that killed it, and how.
+    /// A run killed the mutant: the index of the run's witness, and the description of the fault.
     Killed(usize, String),
     Survives,
     Unreached,
     Undecided,
 }
 
-/// The most growth of a mutant's states over the protocol's. A larger run is abandoned and
-/// shows nothing.
+/// The maximum growth of the number of states of a mutant's run, as a multiple of the protocol's
+/// states. A larger run is abandoned and shows nothing.
 const GROWTH_MAX: u64 = 4;
-/// The runs of the first pass: those that have killed other mutants, and more of each kind.
+/// The maximum number of runs in the first pass: runs that have killed other mutants
+/// (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
-/// The number of mutants between two rankings of the runs.
+/// The number of mutants after which the runs are ranked again.
 const ROUND: usize = 48;
-/// The runs of the second pass, and the sum of their states.
+/// The maximum number of runs in the second pass (`TRIALS_MAX`), and the maximum sum of their
+/// states (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// The same sum for a mutant that is argued to be equivalent.
+/// The maximum sum of states in the second pass for a mutant that is argued to be equivalent.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
-/// The states of the second pass's runs that have killed a mutant.
+/// The maximum sum of states of those runs of the second pass that have killed other mutants.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
-/// A mutant that changes no step in this many runs, beside those that have killed others, counts
-/// as unreached.
+/// The number of runs after which a mutant that has changed no step counts as unreached. Runs that
+/// have killed other mutants do not count.
 const UNALTERED_MAX: usize = 200;
 
 /// The runs and the options of all trials.
@@ -73,9 +75,8 @@ struct Trials<'a> {
 
 /// Tries to kill every mutant with the runs.
 ///
-/// A first pass tries each mutant on a few runs: those with most kills so far, and the
-/// smallest. A second pass tries the survivors on all runs that have killed a mutant, and on
-/// many more.
+/// A first pass tries each mutant on a few runs: those with the most kills so far, and the smallest
+/// ones. A second pass tries the survivors on all runs that have killed a mutant, and on many more.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -135,7 +136,7 @@ pub(crate) fn kill(
     });
     for (&at, fate) in left.iter().zip(again) {
         fates[at] = match (&fates[at], fate) {
-            // The first pass may have reached what the second does not.
+            // The first pass may have reached a change that the second pass does not reach.
             (Fate::Survives, Fate::Unreached) => Fate::Survives,
             (_, fate) => fate,
         };
@@ -144,8 +145,9 @@ pub(crate) fn kill(
 }
 
 impl Trials<'_> {
-    /// The reason why a fault is not seeded, if no run takes the changed plan. Only the check
-    /// of the next kernel after a program takes it, in one order of its requests.
+    /// The reason why a fault is not seeded, or `None` if it is. A fault is not seeded if no run
+    /// executes the changed plan, and only the check of the next kernel after a program does, in
+    /// one order of its requests.
     fn why_unseeded(&self, mutant: &Mutant) -> Option<&'static str> {
         let key = mutant.plan.filter(|key| key.op == OpClass::KernelBegin)?;
         let runs = || self.witnesses.iter().map(|witness| witness.run);
@@ -180,14 +182,14 @@ impl Trials<'_> {
         result
     }
 
-    /// True if a claim promises something for a run that reaches the change.
+    /// Whether a claim promises something for any run that reaches the mutant's change.
     fn is_asked(&self, mutant: &Mutant) -> bool {
         self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }
 
-    /// The runs that reach the change, ranked: first the smallest of each shipped test and of
-    /// each group of generated tests, of each kind and on each machine, then the next of each,
-    /// ...
+    /// The runs that reach the mutant's change, ranked. Runs are grouped by shipped test or group
+    /// of generated tests, by kind and by machine. First come the smallest runs of all groups, then
+    /// the second smallest, and so on.
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
         let reaches = |w: &Witness<'_>| {
@@ -203,7 +205,7 @@ impl Trials<'_> {
         for at in reaching {
             let witness = &self.witnesses[at];
             let group = self.tests[witness.run.test].group;
-            // Each shipped test was written on purpose.
+            // Each shipped test forms a group of its own, because it was written for a purpose.
             let shipped = (group == 0).then_some(witness.run.test);
             let rank = ranks.entry((group, shipped, witness.kind(), witness.run.bounds)).or_default();
             ranked.push((*rank, at));
@@ -230,7 +232,7 @@ impl Trials<'_> {
         (killers, others)
     }
 
-    /// Keeps runs in order while the sum of their states fits the limit.
+    /// Keeps runs in order for which the sum of their states stays within the limit.
     fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
         let mut left = states_max;
         some.retain(|&at| {
@@ -240,14 +242,15 @@ impl Trials<'_> {
         });
     }
 
-    /// The killers that reach the change, and all runs that reach it.
+    /// The killers (runs that have killed mutants) that reach the mutant's change, and all runs
+    /// that reach it.
     fn candidates(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let reaching = self.reaching(mutant);
         let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
         (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
     }
 
-    /// Tries the mutant on the killers, and then on the other runs.
+    /// Tries the mutant on the killers (runs that have killed mutants), and then on the other runs.
     fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
         let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
         let mut altered = false;
@@ -281,20 +284,20 @@ impl Trials<'_> {
     }
 }
 
-/// Both lists in order, without duplicates.
+/// The elements of both lists in order, without duplicates.
 fn once(first: Vec<usize>, then: Vec<usize>) -> Vec<usize> {
     let mut seen = FxHashSet::default();
     first.into_iter().chain(then).filter(|w| seen.insert(*w)).collect()
 }
 
-/// The runs with kills, most kills first.
+/// The runs that have killed mutants, those with the most kills first.
 fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
     let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
     killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
     killers.into_iter().map(|(_, w)| w).collect()
 }
 
-/// The keys with the same plan as this one.
+/// The keys of the same operation whose plan equals the plan of `key`.
 fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
     let views = (subject.plans)();
     let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };

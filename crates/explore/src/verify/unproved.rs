@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::programs::claim::{Claim, NoPromise};
 use crate::programs::test::Test;
 
-/// The reason. `racing` says which of the tests race under the model. If the exploration is
-/// incomplete, the rest is unknown.
+/// The reason why no test proves the claim. `racing` says for each test whether it races under the
+/// model. If `is_covered` is false, the exploration is incomplete, and the status of the remaining
+/// tests is unknown.
 pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covered: bool) -> String {
     let model = &claim.model;
     match tests {
