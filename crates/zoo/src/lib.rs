@@ -1,17 +1,17 @@
-//! The protocols, one directory each.
+//! The protocols, one directory for each.
 //!
-//! All code here is pure: no time, no I/O, no randomness. A protocol has messages, one
-//! file a controller, and tables as data. To add a protocol, write its directory and name
-//! it in `protocols!` below.
+//! All code here is pure: no time, no I/O, no randomness. A protocol has messages, one file for
+//! each controller, and tables as data. To add a protocol, write its directory and name it in
+//! `protocols!` below.
 
 use proto::{Info, Protocol};
 
 pub mod parts;
 pub mod registration;
 
-/// A generic function of a protocol, for [`with`].
+/// A generic function of a protocol, which [`with`] calls for a protocol given by name.
 pub trait Visit {
-    /// The result.
+    /// The result of the function.
     type Output;
     /// Calls the function for the protocol `P`.
     fn visit<P: Protocol>(self) -> Self::Output;
@@ -25,7 +25,8 @@ macro_rules! protocols {
         /// The descriptions of all protocols.
         pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
-        /// Calls a visitor for the protocol called `name`. Returns `None` if there is none.
+        /// Calls a visitor for the protocol called `name`. Returns `None` if no protocol has this
+        /// name.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
             $($(
                 if name == <$module::$protocol as Protocol>::INFO.name {

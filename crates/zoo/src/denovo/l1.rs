@@ -1,4 +1,4 @@
-//! The L1 cache of a compute unit.
+//! The L1 cache of a compute unit in DeNovo.
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
@@ -15,10 +15,10 @@ use proto::{
 };
 use std::collections::BTreeMap;
 
-/// An L1 cache.
+/// The L1 cache of a compute unit in DeNovo.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
-    /// The lines. Fills and registrations for atomics take miss registers.
+    /// The lines of the cache. Fills, and registrations for atomics, take miss registers.
     cache: FirstLevel<LineState>,
     /// The outstanding registrations that releases wait for, with their parity.
     stored: BTreeMap<LineAddr, bool>,
@@ -28,7 +28,7 @@ pub struct L1 {
 proto::clone_in_place! { [] L1 { cache, stored, retains } }
 
 impl L1 {
-    /// An empty cache.
+    /// An empty cache without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         let cache = FirstLevel::new(level, LineState::I);
@@ -110,13 +110,13 @@ impl L1 {
         self.event(line, event, Operand::Message(msg), cx)
     }
 
-    /// The number of used entries of the store buffer. A line has one until it is
+    /// The number of used entries of the store buffer. A line occupies one entry until it is
     /// registered.
     fn entries(&self) -> u32 {
         self.cache.lower.buffer.lines() + self.stored.len() as u32
     }
 
-    /// Whether a line may leave the store buffer. A line under fill may not.
+    /// Whether a line may leave the store buffer. A line whose fill is under way may not.
     fn is_ready(array: &CacheArray<LineState>, line: LineAddr, homes: &Homes) -> bool {
         array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
@@ -129,7 +129,8 @@ impl L1 {
         }
     }
 
-    /// Arms the drain timer while the policy, a full buffer or a flush requires it.
+    /// Arms the drain timer if the policy, a full buffer or a flush requires lines to leave the
+    /// buffer.
     fn drain_if_due<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;

@@ -61,7 +61,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The same event at a dirty line.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
+    /// as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -171,7 +172,7 @@ impl Table for L1Table {
             (IE, Grant) => go(I, &[SendReturn, EndRegister, Wake]),
             (I | P | V | IV | IX | IP | R, Grant) => impossible(UNREQUESTED),
             (R, Recall) => go(I, &[SendReturn]),
-            // It has been returned, and may be requested again.
+            // The registration has been returned already, and may be requested again.
             (I | V | IV | IX | IR | IE, Recall) => stay(&[]),
             (R, Serve) => stay(&[SendLine]),
             (I | V | IV | IX | IR | IE, Serve) => stay(&[Bounce]),

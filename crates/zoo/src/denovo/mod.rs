@@ -1,12 +1,12 @@
 //! `denovo-b`: DeNovo, with registration of whole lines.
 //!
-//! A line that a store or an atomic accesses is registered. At any time at most one L1
-//! owns it, with up-to-date bytes, and the L2 records the owner. Stores collect in the L1,
-//! and the next release registers them. Nothing is written through. An acquire
-//! invalidates unregistered lines. Scopes below the system are ignored.
+//! A line that a store or an atomic accesses is registered. At any time at most one L1 owns the
+//! line, with up-to-date bytes, and the L2 records the owner. Stores collect in the L1, and the
+//! next release registers the stored lines. Nothing is written through. An acquire invalidates
+//! unregistered lines. Scopes below the system are ignored.
 //!
-//! Source: hLRC paper (MICRO 2016), sections II.E and IV, Table 3 (rows b0 to
-//! b26). The protocol's page states how it completes the paper.
+//! Source: hLRC paper (MICRO 2016), sections II.E and IV, Table 3 (rows b0 to b26). The protocol's
+//! page states how it completes the paper.
 
 mod bank_table;
 mod l1;
@@ -22,11 +22,11 @@ use crate::parts::{DRF, OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
-/// The claims of both protocols. Programs need no scopes, and any scope below the system
-/// is correct.
+/// The claims of both DeNovo protocols. Programs need no scopes, and any scope below the system is
+/// correct.
 pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
-/// Generates one of the two protocols. They differ in the ranks of victims.
+/// Generates one of the two DeNovo protocols. They differ in the ranks of victims.
 macro_rules! denovo {
     (
         $(#[doc = $doc:literal])+
@@ -47,7 +47,7 @@ macro_rules! denovo {
 }
 
 denovo! {
-    /// DeNovo-B, with plain LRU replacement.
+    /// DeNovo-B with plain LRU replacement.
     plain::DenovoB, retains: false,
     "denovo-b",
     "DeNovo: written lines are registered, and stay in the cache that wrote them",

@@ -31,7 +31,7 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on.
+    /// Attributes the time of a request from this step on, for statistics.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;

@@ -1,4 +1,4 @@
-//! The L1 cache of a compute unit.
+//! The L1 cache of a compute unit in hLRC.
 
 use super::l1_table::{LineAction, LineEvent, LineState};
 use super::plans::{L1Plans, Step};
@@ -18,7 +18,7 @@ use proto::{
     Order, Protocol, Rank, RequestInput, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
-/// The table of the lines.
+/// The table of the L1's lines. The variants of hLRC have different tables.
 pub trait Rows:
     Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone + Eq + Hash + Debug
 {
@@ -28,12 +28,12 @@ impl<T: Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone
 {
 }
 
-/// A waiter for a flush.
+/// A waiter for a flush of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
-    /// A request of this compute unit.
+    /// A request of this compute unit waits.
     Request(Slot),
-    /// The registration of a line, which is returned after the flush.
+    /// The return of a line's registration waits for the flush.
     Return(LineAddr),
 }
 
@@ -66,7 +66,7 @@ pub struct L1<T> {
 proto::clone_in_place! { [T] L1<T> { cache, retains, rows } }
 
 impl<T: Rows> L1<T> {
-    /// An empty cache.
+    /// An empty cache without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         L1 { cache: FirstLevel::new(level, LineState::I), retains: params.retains, rows: PhantomData }
@@ -119,7 +119,7 @@ impl<T: Rows> L1<T> {
         }
         let disposition = self.transition(place, state, event, operand, cx);
         match event {
-            // The request goes on when the line is registered.
+            // The request continues when the line is registered.
             LineEvent::Sync if cx.stage != stage => Disposition::Stall(Key::Slot(ask.slot)),
             _ => disposition,
         }
@@ -162,8 +162,8 @@ impl<T: Rows> L1<T> {
         disposition
     }
 
-    /// Performs an atomic on the bytes of a line, and answers it. Returns whether it made
-    /// a clean line dirty.
+    /// Performs an atomic on the bytes of a line, and answers the atomic. Returns whether the
+    /// atomic made a clean line dirty.
     fn atomic<P: RegistrationProtocol>(
         &mut self,
         way: Way,
@@ -190,7 +190,7 @@ impl<T: Rows> L1<T> {
     }
 }
 
-/// The event of a request for the line in this cache.
+/// The event of the table for a request to a line in this cache.
 fn event_of(ask: RequestInput<'_>) -> LineEvent {
     let req = ask.req;
     match req.op {

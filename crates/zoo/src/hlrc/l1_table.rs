@@ -71,7 +71,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The same event at a dirty line.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
+    /// as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -193,7 +194,7 @@ impl Table for L1Table {
             (I | P | V | IV | IX | R | RP | RF, Grant) => impossible(UNREQUESTED),
             // Table 3, c4, c12, c20.
             (R, Recall) => go(RF, &[BeginFlush]),
-            // It has been returned, and may be requested again.
+            // The registration has been returned already, and may be requested again.
             (I | V | IV | IX | IR | RF, Recall) => stay(&[]),
             (RF, Flushed) => go(I, &[SendReturn, Wake]),
             (I | P | V | IV | IX | IR | R | RP, Flushed) => impossible("no flush for the line is under way"),

@@ -1,12 +1,12 @@
 //! `hlrc`: lazy release consistency for GPUs.
 //!
-//! Only lines of atomics are registered. At any time at most one L1 is registered for a
-//! line and performs its atomics, and the L2 records which. Acquires and releases cost
-//! nothing while the registration stays. When it moves, the L1 that loses it flushes, and
-//! the L1 that gains it invalidates. Data is cached as in [`crate::vi`].
+//! Only lines of atomics are registered. At any time at most one L1 is registered for a line and
+//! performs its atomics, and the L2 records which L1. Acquires and releases cost nothing while the
+//! registration stays. When the registration moves, the L1 that loses it flushes, and the L1 that
+//! gains it invalidates. Data is cached as in [`crate::vi`].
 //!
-//! Source: hLRC paper (MICRO 2016), sections II.E, III and V.B to V.C, Table 3
-//! (rows c0 to c23). The protocol's page states how it completes the paper.
+//! Source: hLRC paper (MICRO 2016), sections II.E, III and V.B to V.C, Table 3 (rows c0 to c23).
+//! The protocol's page states how it completes the paper.
 
 mod bank_table;
 mod l1;
@@ -39,7 +39,7 @@ pub const CLAIMS: &[Claim] = &[
     OPENCL,
 ];
 
-/// Generates one of the three protocols. They differ in their tables and in the ranks of
+/// Generates one of the three hLRC protocols. They differ in their tables and in the ranks of
 /// victims.
 macro_rules! hlrc {
     (
@@ -71,7 +71,7 @@ hlrc! {
     &[]
 }
 hlrc! {
-    /// hLRC with plain LRU replacement.
+    /// hLRC as published, but with plain LRU replacement.
     noprio::HlrcNoprio, L1Table, BankTable, retains: false,
     "hlrc-noprio",
     "hlrc with plain LRU replacement: registered lines are evicted like others",
@@ -80,7 +80,7 @@ hlrc! {
     &[]
 }
 hlrc! {
-    /// hLRC with registration as a permission only.
+    /// hLRC repaired: registration is only a permission to perform atomics.
     repaired::HlrcRepaired, RepairedTable, RepairedBankTable, retains: true,
     "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",

@@ -37,7 +37,7 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on. The consequences of a
+    /// Attributes the time of a request from this step on, for statistics. The consequences of a
     /// registration belong to the access.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
@@ -86,7 +86,7 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release, access(key), acquire, &[AnswerIt]])
 }
 
-/// The steps of the access, if its word is not known to be registered.
+/// The steps of the access if it is not known whether the line is registered here.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Anywhere, Below, BelowSystem, Here, Pass, Post, Unregistered};
     match (key.op, key.reach()) {

@@ -1,14 +1,14 @@
 //! The table of a line in a bank, for [`super::RepairedTable`].
 //!
-//! As published, a relaxed atomic is performed in the cache that is registered. A data
-//! load or a release of another thread does not see its result there. Here the bank
+//! As published, a relaxed atomic is performed in the cache that is registered. A data load or a
+//! release of another thread does not see the atomic's result there. In this table, the bank
 //! recalls the line first, as for any atomic that the L2 performs.
 
 use super::BankTable;
 use crate::registration::{BankAction, BankEvent, BankState};
 use proto::{Row, Table, TableId, go};
 
-/// The table of a line in a bank, repaired: the row that differs.
+/// The table of a line in a bank of repaired hLRC: one row differs from the published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepairedBankTable;
 

@@ -1,14 +1,14 @@
 //! The table of a line in the L1, with registration as a permission only.
 //!
-//! As published, the bytes of a registered line are neither flushed nor invalidated, and
-//! the data of the line is at the L2. A word that is used as data and as an atomic then
-//! exists in two places. Here a registered line is flushed and invalidated like any
-//! other. Registration is only the permission to perform atomics on it.
+//! As published, the bytes of a registered line are neither flushed nor invalidated, and the data
+//! of the line is at the L2. A word that is used as data and as an atomic then exists in two
+//! places. In this table, a registered line is flushed and invalidated like any other line.
+//! Registration is only the permission to perform atomics on the line.
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
 
-/// The table of a line in the L1, repaired: the rows that differ.
+/// The table of a line in the L1 of repaired hLRC: some rows differ from the published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepairedTable;
 

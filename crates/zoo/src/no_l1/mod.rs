@@ -1,12 +1,13 @@
 //! `no-l1`: every access is performed at the L2 or below.
 //!
-//! First-level caches that are not used are coherent. The port of a compute unit holds
-//! only outstanding operations. Plain stores and updates without a result are posted, and
-//! a release waits for them. Work-group scope needs no wait, because messages from one
-//! port to one bank stay in order and all work-items of a group use the same port.
+//! If the first-level caches are not used, they cannot be incoherent. The port of a compute unit,
+//! its entry to the network, holds only outstanding operations. Plain stores and updates without a
+//! result are posted, and a release waits for their acks. Work-group scope needs no wait, because
+//! messages from one port to one bank stay in order and all work-items of a group use the same
+//! port.
 //!
-//! Source: HRF paper (ASPLOS 2014), section 2.3 (potentially shared data made
-//! uncachable). The banks are those of [`crate::vi`].
+//! Source: HRF paper (ASPLOS 2014), section 2.3 (potentially shared data made uncachable). The
+//! banks are those of [`crate::vi`].
 
 mod port;
 

@@ -1,4 +1,4 @@
-//! The port of a compute unit that has no L1.
+//! The port of a compute unit that has no L1: the unit's entry to the network.
 
 use crate::parts::{HasBankMessages, LowerLevel, ToL1};
 use crate::vi::{self, Step};
@@ -19,8 +19,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[vi::release(key), access(key), acquire, &[Step::AnswerIt]])
 }
 
-/// The steps of the access. The port's channels keep the operations of one work-group in
-/// order.
+/// The steps of the access of an operation. The port's channels keep the operations of one
+/// work-group in order.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Post};
     match (key.op, key.reach()) {
@@ -34,7 +34,7 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The port: its outstanding operations.
+/// The port of a compute unit, with its outstanding operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
     lower: LowerLevel,

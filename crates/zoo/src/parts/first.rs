@@ -9,15 +9,15 @@ use proto::{
     Protocol, RequestInput, Slot, Table, TimerClass, Way,
 };
 
-/// A first-level cache: its lines, and its outstanding operations below. `W` identifies
-/// waiters for a flush.
+/// A first-level cache: its lines, and its outstanding operations at the level below. `W`
+/// identifies waiters for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct FirstLevel<S, W = Slot> {
-    /// The lines.
+    /// The lines of the cache.
     pub array: CacheArray<S>,
-    /// The outstanding operations below.
+    /// The outstanding operations at the level below.
     pub lower: LowerLevel<W>,
-    /// Miss registers in use.
+    /// The number of miss registers in use.
     pub fills: u32,
 }
 
@@ -26,22 +26,22 @@ proto::clone_in_place! { [S: Clone, W: Clone] FirstLevel<S, W> { array, lower, f
 /// The resources that an access needs before its row is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceNeeds {
-    /// An entry of the store buffer.
+    /// Whether the access needs an entry of the store buffer.
     pub entry: bool,
-    /// A miss register.
+    /// Whether the access needs a miss register.
     pub register: bool,
-    /// A way, if the line has none.
+    /// Whether the access needs a way, because the line has none.
     pub way: bool,
 }
 
-/// The operand of an event of a line.
+/// The operand of an event of a line: what its actions work with.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// A request.
+    /// The request that causes the event.
     Request(RequestInput<'a>),
-    /// The bytes of a fill.
+    /// The bytes of the fill that causes the event.
     Fill(&'a LineData),
-    /// Nothing.
+    /// The event has no operand.
     Nothing,
 }
 
@@ -59,22 +59,22 @@ pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: B
 }
 
 impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
-    /// An empty cache.
+    /// An empty cache without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, absent: S) -> Self {
         let array = CacheArray::new(level, absent);
         FirstLevel { array, lower: LowerLevel::default(), fills: 0 }
     }
 
-    /// Whether the way holds dirty bytes. False for an absent line.
+    /// Whether the line in a way has dirty bytes. False for an absent line (`None`).
     #[inline]
     #[must_use]
     pub fn is_dirty(&self, way: Option<Way>) -> bool {
         way.is_some_and(|way| !self.array.dirty(way).is_empty())
     }
 
-    /// The wait of an access that lacks a resource. An access also waits if it would take
-    /// or pin a way of a set with earlier waiters.
+    /// The wait of an access that lacks a resource, or `None` if it lacks none. An access also
+    /// waits if it would take or pin a way of a set for which earlier inputs wait.
     #[inline]
     pub fn lacks<P: HasBankMessages>(
         &self,
@@ -100,33 +100,34 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
-    /// Takes a miss register for a request to the level below.
+    /// Takes a miss register for a request to the level below. [`FirstLevel::end_fill`] frees the
+    /// register.
     pub fn begin_fill<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         self.fills += 1;
         cx.fx.uses.fetches += 1;
     }
 
-    /// Frees the miss register, and wakes waiters for a register or a way.
+    /// Frees a miss register, and wakes the inputs that wait for a register or a way.
     pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fills, "a fill ends, but none was under way");
         cx.fx.wake(Key::Way(place.set));
         cx.fx.wake(Key::Miss);
     }
 
-    /// Requests the line from the bank.
+    /// Requests the line from its bank. Takes a miss register.
     pub fn get<P: HasBankMessages>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.begin_fill(cx);
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// Completes [`FirstLevel::get`]. Waiters for a way or a register have priority over
+    /// Completes [`FirstLevel::get`]. Inputs that wait for a way or a register have priority over
     /// accesses that must request this line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
         cx.fx.wake(Key::Line(place.line));
     }
 
-    /// Fills the bytes that are not valid.
+    /// Fills the bytes of a way that are not valid.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
@@ -155,7 +156,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.reply(ask.slot, self.array.read(way));
     }
 
-    /// Writes bytes of a present line. Returns whether the line was clean before.
+    /// Writes bytes of a present line, which become dirty. Returns whether the line was clean
+    /// before.
     pub fn write<P: Protocol>(
         &mut self,
         way: Way,
@@ -167,7 +169,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         self.array.write(way, data, mask)
     }
 
-    /// Puts a line into the store buffer if it was clean before a write.
+    /// Puts a line into the store buffer if `was_clean`: the line was clean before a write.
     pub fn queue_if(&mut self, was_clean: bool, line: LineAddr) {
         if was_clean {
             self.lower.buffer.push(line);
@@ -195,13 +197,13 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         (old, was_clean)
     }
 
-    /// Removes a line from the store buffer, and wakes waiters for an entry.
+    /// Removes a line from the store buffer, and wakes the inputs that wait for an entry.
     pub fn unqueue<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.lower.buffer.remove(line);
         cx.fx.wake(Key::StoreBuffer);
     }
 
-    /// The dirty bytes of a line.
+    /// The mask of the dirty bytes of a line, and the bytes.
     #[must_use]
     pub fn dirty_bytes(&self, way: Way) -> (ByteMask, LineData) {
         let mask = self.array.dirty(way);
@@ -222,20 +224,20 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data, parity });
     }
 
-    /// Whether nothing is under way.
+    /// Whether no operation is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.fills == 0 && self.lower.is_quiet()
     }
 
-    /// Brings equivalent caches into one form.
+    /// Brings the cache into one canonical form, so that equivalent caches become equal.
     pub fn canonicalize(&mut self) {
         self.array.canonicalize();
         self.lower.canonicalize();
     }
 }
 
-/// Answers an atomic access that was performed here.
+/// Answers an atomic access that was performed in this cache. `old` holds the old bytes.
 pub fn performed<P: Protocol>(ask: RequestInput<'_>, old: LineData, cx: &mut Cx<'_, P>) {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, old),
@@ -243,7 +245,7 @@ pub fn performed<P: Protocol>(ask: RequestInput<'_>, old: LineData, cx: &mut Cx<
     }
 }
 
-/// Generates items of [`proto::parts::Lines`] for a controller with a [`FirstLevel`]. The
+/// Generates the items of [`proto::parts::Lines`] for a controller with a [`FirstLevel`]. The
 /// arguments are the field, the table, and the state of an absent line.
 macro_rules! first_lines {
     ($cache:ident: $table:ty, absent: $absent:expr) => {
@@ -256,8 +258,8 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates methods of a [`proto::Controller`] with a [`FirstLevel`]. The arguments are the
-/// field, the table, and the state of lines that may be evicted. Without that state the
+/// Generates methods of a [`proto::Controller`] with a [`FirstLevel`]. The arguments are the field,
+/// the table, and the state of lines that may be evicted. If that state is not given, the
 /// controller implements `victims` itself.
 macro_rules! first_views {
     ($cache:ident: $table:ty, settled: $settled:expr) => {

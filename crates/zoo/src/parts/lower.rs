@@ -1,7 +1,7 @@
 //! The outstanding operations of a compute unit at the banks.
 //!
-//! The methods for steps of a plan return `None` to go on with the next step, and a
-//! disposition to park the request.
+//! The methods for steps of a plan return `None` if the request goes on with the next step, and a
+//! disposition if it is parked.
 
 use super::{AccessSite, Answer, HasBankMessages, ToBank, ToL1};
 use proto::parts::{AckCounts, FlushWaiter, Popped, StoreBuffer};
@@ -11,10 +11,10 @@ use proto::{Cause, Cx, Disposition, Key, LineAddr, Protocol, RequestInput, Slot,
 /// a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LowerLevel<W = Slot> {
-    /// Dirty lines, flushes, and outstanding writes.
+    /// The dirty lines, the flushes under way, and the outstanding writes.
     pub buffer: StoreBuffer<W>,
     banks_due: AckCounts,
-    /// Waiters of completed flushes for whom the controller must act.
+    /// The waiters of completed flushes for which the controller itself must act.
     flushed: Vec<W>,
 }
 
@@ -35,7 +35,8 @@ pub fn answer<P: Protocol>(ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<
     None
 }
 
-/// Parks a request until an answer. Then it goes on with the next step of its plan.
+/// Parks a request until an answer arrives. The request then goes on with the next step of its
+/// plan.
 fn park<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     cx.stage += 1;
     Some(Disposition::Stall(Key::Slot(slot)))
@@ -62,7 +63,7 @@ impl<W: Copy + Eq> LowerLevel<W> {
         park(ask.slot, cx)
     }
 
-    /// Sends the access to the L2. Only a later flush waits for its ack.
+    /// Posts the access to the L2: the request does not wait for the ack. Only a later flush does.
     pub fn post<P: HasBankMessages>(
         &mut self,
         ask: RequestInput<'_>,
@@ -73,7 +74,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         None
     }
 
-    /// Flushes for a request.
+    /// Begins a flush of this compute unit's dirty lines on behalf of a request, which waits for
+    /// the end of the flush.
     pub fn flush<P: Protocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
         W: From<Slot>,
@@ -82,7 +84,7 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if self.buffer.flush(ask.slot.into()) { None } else { park(ask.slot, cx) }
     }
 
-    /// Flushes only the lines that `is_own` selects, for a request.
+    /// Begins a flush of only the lines that `is_own` selects, on behalf of a request.
     pub fn flush_of<P: Protocol>(
         &mut self,
         ask: RequestInput<'_>,
@@ -96,7 +98,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if self.buffer.flush_of(ask.slot.into(), is_own) { None } else { park(ask.slot, cx) }
     }
 
-    /// Flushes for another waiter, which is answered when the flush completes.
+    /// Begins a flush for a waiter other than a request. The waiter is answered when the flush
+    /// completes.
     pub fn flush_for<P: Protocol>(&mut self, waiter: W, cause: Cause, cx: &mut Cx<'_, P>)
     where
         W: FlushWaiter<P>,
@@ -107,12 +110,12 @@ impl<W: Copy + Eq> LowerLevel<W> {
         }
     }
 
-    /// Flushes the banks and waits until their dirty bytes have reached memory.
+    /// Asks the banks to flush, and waits until their dirty bytes have reached memory.
     pub fn flush_banks<P: HasBankMessages>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         self.send_to_banks(slot, |slot| ToBank::Flush { slot }, cx)
     }
 
-    /// Invalidates the clean bytes of the banks and waits for the acks.
+    /// Asks the banks to invalidate their clean bytes, and waits for the acks.
     pub fn invalidate_banks<P: HasBankMessages>(
         &mut self,
         slot: Slot,
@@ -148,7 +151,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if due { Disposition::Done } else { Disposition::Impossible("no ack or answer was expected") }
     }
 
-    /// Counts an ack for which a flush may wait. Returns false if none was expected.
+    /// Counts an ack of a write, for which a flush may wait. Returns false if no write of this
+    /// parity was outstanding.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
         W: FlushWaiter<P>,
@@ -159,8 +163,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         due
     }
 
-    /// Removes the oldest line of the buffer, if it is ready. Completes flushes at the
-    /// head first.
+    /// Removes the oldest line of the store buffer, if it is ready. Before that, completes the
+    /// flushes at the head.
     pub fn pop<P: Protocol>(
         &mut self,
         ready: impl Fn(LineAddr) -> bool,
@@ -185,12 +189,13 @@ impl<W: Copy + Eq> LowerLevel<W> {
         self.flushed.extend(finished.into_iter().filter_map(|waiter| waiter.flushed(cx)));
     }
 
-    /// The next waiter of a completed flush for whom the controller must act.
+    /// Removes and returns the next waiter of a completed flush for which the controller itself
+    /// must act.
     pub fn flushed(&mut self) -> Option<W> {
         self.flushed.pop()
     }
 
-    /// Arms the drain timer while the policy or a flush requires entries to leave.
+    /// Arms the drain timer if the policy or a flush requires entries to leave the store buffer.
     pub fn drain_if_due<P: Protocol>(&self, policy: WritePolicy, cx: &mut Cx<'_, P>) {
         let is_eager = policy != WritePolicy::Combining && self.buffer.lines() > 0;
         if (is_eager || self.buffer.has_flush()) && !self.buffer.is_blocked() {
@@ -198,13 +203,13 @@ impl<W: Copy + Eq> LowerLevel<W> {
         }
     }
 
-    /// Whether nothing is under way.
+    /// Whether no operation and no flush is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.buffer.is_quiet() && self.banks_due.is_idle()
     }
 
-    /// Brings equivalent values into one form.
+    /// Brings the value into one canonical form, so that equivalent values become equal.
     pub fn canonicalize(&mut self) {
         self.buffer.canonicalize();
     }

@@ -30,9 +30,9 @@ use proto::{Claim, Protocol, Wrap};
 
 /// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
-/// The index of the banks in them.
+/// The index of the banks in the [`Protocol::KINDS`] of `protocol!`.
 pub const BANK: u8 = 1;
-/// The index of the host's port in them.
+/// The index of the host's port in the [`Protocol::KINDS`] of `protocol!`.
 pub const HOST: u8 = 2;
 
 /// The claim of sequential consistency for programs without data races, at any scope
@@ -44,7 +44,7 @@ pub const DRF: Claim = Claim {
               scopes are ignored; sequential consistency for programs without data races",
 };
 
-/// The claim of OpenCL.
+/// The claim of the memory model of OpenCL.
 pub const OPENCL: Claim = Claim {
     model: "opencl",
     cores: IssueRule::GPUS,
@@ -53,7 +53,7 @@ pub const OPENCL: Claim = Claim {
               a seq_cst access is issued when all before it are complete",
 };
 
-/// The claim of the PTX model.
+/// The claim of the memory model of PTX.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     cores: IssueRule::GPUS,
@@ -61,7 +61,7 @@ pub const PTX: Claim = Claim {
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };
 
-/// A protocol with messages to banks.
+/// A protocol with messages from its controllers to banks.
 pub trait HasBankMessages: Protocol<Msg: Wrap<ToBank>> {}
 impl<P: Protocol<Msg: Wrap<ToBank>>> HasBankMessages for P {}
 

@@ -7,107 +7,107 @@ use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 pub enum AccessSite {
     /// At the L2, even if a cache is registered for the line.
     Here,
-    /// At the cache that is registered for the line, or else at the L2.
+    /// At the first-level cache that is registered for the line, or at the L2 if none is.
     Anywhere,
-    /// At the L2, after the recall of a registration.
+    /// At the L2, after the line's registration has been recalled.
     Unregistered,
-    /// In memory, after the recall of a registration.
+    /// In memory, after the line's registration has been recalled.
     System,
 }
 
-/// The answer of a bank to an access.
+/// The form in which a bank answers an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// [`ToL1::Done`] for the waiting request.
+    /// The answer is [`ToL1::Done`] for the request that waits in this slot.
     Request(Slot),
-    /// [`ToL1::Data`], with the line for an L1.
+    /// The answer is [`ToL1::Data`], with the line for an L1.
     Line,
-    /// [`ToL1::WriteAck`]. Only a later flush waits for it.
+    /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for it.
     Posted {
-        /// The ack echoes it.
+        /// The parity of the write, which the ack echoes.
         parity: bool,
     },
 }
 
 messages! {
-    /// To an L2 bank.
+    /// A message to an L2 bank.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank {
         /// A request for the whole line.
         Get {
-            /// The line.
+            /// The requested line.
             line: LineAddr,
         } [line(line), access],
         /// Dirty bytes that a first-level cache writes out.
         Write {
-            /// The line.
+            /// The line of the dirty bytes.
             line: LineAddr,
-            /// The mask of the bytes.
+            /// The mask of the dirty bytes.
             mask: ByteMask,
-            /// The bytes.
+            /// The values of the dirty bytes, at their offsets in the line.
             data: LineData,
-            /// The ack echoes it.
+            /// The parity of the write, which the ack echoes.
             parity: bool,
         } [line(line), bytes(|_| mask.count()), access, writes(mask)],
-        /// A load, store or read-modify-write to be performed below.
+        /// A load, store or read-modify-write that is performed at the L2 or below.
         Access {
-            /// The line.
+            /// The accessed line.
             line: LineAddr,
-            /// The accessed bytes.
+            /// The mask of the accessed bytes.
             mask: ByteMask,
-            /// The bytes to store, or the operands.
+            /// The bytes to store, or the operands of a read-modify-write.
             data: LineData,
-            /// Load, store or read-modify-write.
+            /// The operation: load, store or read-modify-write.
             op: Op,
-            /// The place where it is performed.
+            /// The place where the access is performed.
             site: AccessSite,
             /// The form of the answer.
             answer: Answer,
-            /// The receiver of the answer. It differs from the sender if the sender
-            /// passes the access on.
+            /// The receiver of the answer. It is not the sender if the sender only passes the
+            /// access on.
             requester: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask)), access],
-        /// A request to write all dirty bytes to memory and answer then.
+        /// A request to write all dirty bytes of the bank to memory, and then answer.
         Flush {
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
         },
-        /// A request to invalidate all clean bytes and answer then.
+        /// A request to invalidate all clean bytes of the bank, and then answer.
         Invalidate {
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
         },
     }
 }
 
 messages! {
-    /// To a first-level cache or port.
+    /// A message to a first-level cache or port.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// The requested line.
+        /// The line that the receiver requested.
         Data {
-            /// The line.
+            /// The address of the line.
             line: LineAddr,
-            /// Its bytes.
+            /// The bytes of the line.
             data: LineData,
         } [line(line), bytes(|line_bytes| line_bytes)],
-        /// A write has been performed.
+        /// The ack of a write that has been performed.
         WriteAck {
-            /// The parity of the write.
+            /// The parity that the write carried.
             parity: bool,
         },
-        /// An access has been performed.
+        /// The answer to an access that has been performed.
         Done {
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
-            /// The number of bytes that it reads.
+            /// The number of bytes that the access reads.
             bytes: u8,
-            /// The bytes that it reads.
+            /// The bytes that the access reads, at their offsets in the line.
             data: LineData,
         } [bytes(|_| u32::from(*bytes))],
-        /// A bank has flushed or invalidated.
+        /// The answer of a bank that has flushed or invalidated.
         BankDone {
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
         },
     }

@@ -1,4 +1,4 @@
-//! The lines of a bank over memory or another level, and the actions of its table.
+//! The lines of a bank above memory or above another level, and the actions of its table.
 
 use super::first::perform;
 use super::{AccessSite, Answer, HasBankMessages, HasL1Messages, ToBank, ToL1};
@@ -11,13 +11,14 @@ use proto::{
     Protocol, Slot, Way,
 };
 
-/// The store below a bank, from which it fetches lines and to which it writes them.
+/// The store below a bank, memory or another level: the bank fetches lines from it and writes lines
+/// to it.
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// Requests a line.
+    /// Requests a line from the store.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
-    /// Writes bytes. The ack echoes the parity.
+    /// Writes bytes to the store. The ack echoes the parity.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
-    /// Passes an access on. The answer goes to the requester.
+    /// Passes an access of another controller on to the store. The answer goes to the requester.
     fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
 }
 
@@ -53,7 +54,7 @@ impl<P: Protocol> BackingStore<P> for Memory {
     }
 }
 
-/// Another level below a bank.
+/// Another level of caches below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NextLevel;
 
@@ -74,14 +75,14 @@ impl<P: HasBankMessages> BackingStore<P> for NextLevel {
     }
 }
 
-/// A bank: its lines, and its outstanding operations below.
+/// The lines of a bank, and its outstanding operations at the level below.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct BankLines<S, B = Memory> {
-    /// The lines.
+    /// The lines of the bank.
     pub array: CacheArray<S>,
-    /// The outstanding writes below.
+    /// The writes to the level below that are not yet acknowledged.
     pub writes: AckParity,
-    /// The number of outstanding reads from below.
+    /// The number of outstanding reads from the level below.
     pub fetches: u32,
     base: PhantomData<B>,
 }
@@ -91,27 +92,27 @@ proto::clone_in_place! { [S: Clone, B] BankLines<S, B> { array, writes, fetches,
 /// An access that a bank receives.
 #[derive(Clone, Copy, Debug)]
 pub struct BankAccess<'a> {
-    /// The receiver of the answer.
+    /// The node that receives the answer.
     pub from: NodeId,
-    /// Load, store or read-modify-write.
+    /// The operation: load, store or read-modify-write.
     pub op: Op,
-    /// The accessed bytes.
+    /// The mask of the accessed bytes.
     pub mask: ByteMask,
-    /// The bytes to store, or the operands.
+    /// The bytes to store, or the operands of a read-modify-write.
     pub data: &'a LineData,
-    /// The form of the answer.
+    /// The form of the answer to the access.
     pub answer: Answer,
 }
 
 impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
-    /// An empty bank.
+    /// An empty bank without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, absent: S) -> Self {
         let array = CacheArray::new(level, absent);
         BankLines { array, writes: AckParity::default(), fetches: 0, base: PhantomData }
     }
 
-    /// Reads the line from below.
+    /// Reads the line from the level below.
     pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,
@@ -120,24 +121,24 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         B::fetch(line, cx);
     }
 
-    /// Ends a read from below.
+    /// Counts the end of a read from the level below.
     pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fetches, "a fetch ends, but none was under way");
     }
 
-    /// Fills the bytes that are not valid.
+    /// Fills the bytes of a way that are not valid.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
     }
 
-    /// Merges the written bytes.
+    /// Merges the written bytes into a way, where they become dirty.
     pub fn merge<P: Protocol>(&mut self, way: Way, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.write(way, asked.data, asked.mask);
     }
 
-    /// Writes bytes below.
+    /// Writes bytes to the level below.
     pub fn write_below<P: Protocol>(
         &mut self,
         line: LineAddr,
@@ -150,13 +151,15 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         B::write(line, mask, data, self.writes.sent(), cx);
     }
 
-    /// Counts the ack of memory for a write. Returns false if none was outstanding.
+    /// Counts the ack of memory for a write. Returns false if no write of that parity was
+    /// outstanding.
     #[must_use]
     pub fn written(&mut self, reply: &MemoryReply) -> bool {
         self.writes.acked(reply.op.tag.slot.0 == 1)
     }
 
-    /// Writes the dirty bytes out, if there are any. The line becomes clean.
+    /// Writes the dirty bytes of a line to the level below, if there are any. The line becomes
+    /// clean.
     pub fn write_out<P: Protocol>(&mut self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,
@@ -206,7 +209,7 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
     }
 }
 
-/// The number of bytes that the answer to an access carries.
+/// The number of bytes that the answer to an access of these masked bytes carries.
 #[must_use]
 pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     match op {
@@ -216,7 +219,7 @@ pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     }
 }
 
-/// Answers an access.
+/// Answers an access in the form that it asks for. `data` holds the read or old bytes.
 pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
     let msg = match asked.answer {
         Answer::Line => ToL1::Data { line, data: *data },
@@ -226,13 +229,14 @@ pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &Lin
     cx.fx.send(asked.from, msg);
 }
 
-/// Notes in the tag of an access that memory performs for an L1. They select the form of
-/// the answer. A smaller note is the number of bytes of the answer to a request.
+/// The note in the tag of an access that memory performs for an L1 selects the form of the answer:
+/// an ack of a posted write (`NOTE_POSTED`), or the line. A smaller note is the number of bytes of
+/// the answer to a request.
 const NOTE_POSTED: u8 = u8::MAX - 1;
 const NOTE_LINE: u8 = u8::MAX;
 
-/// Forwards memory's reply to an access that was passed on. Returns false if the
-/// operation was the bank's own.
+/// Forwards memory's reply to an access that was passed on. Returns false if the operation was the
+/// bank's own and no access of another controller.
 pub fn forward<P: HasL1Messages>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
     let tag = reply.op.tag;
     if tag.node == cx.me {

@@ -1,7 +1,7 @@
 //! A bank of the L2 that records which first-level cache is registered for a line.
 //!
-//! The owner is not stored in the line's bytes, so data of the line can be read and
-//! written here while its atomics are performed elsewhere.
+//! The owner is recorded separately from the line's bytes, so data of the line can be read and
+//! written here while the line's atomics are performed elsewhere.
 
 use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
@@ -18,7 +18,7 @@ use proto::{
 };
 use std::collections::BTreeMap;
 
-/// The table of a bank.
+/// The table of a bank. The protocols have different tables.
 pub trait Rows:
     Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone + Eq + Hash + Debug
 {
@@ -28,22 +28,22 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 {
 }
 
-/// A bank of the L2 with the rows of a protocol.
+/// A bank of the L2 whose lines follow the table of a protocol.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: BankLines<BankState>,
-    /// The owners of the lines in R, RC and RE.
+    /// The owner of each line in the states R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
     round: Round,
-    /// Whether registered lines are evicted last.
+    /// Whether registered lines are evicted last (after all other lines).
     retains: bool,
     rows: PhantomData<T>,
 }
 
 proto::clone_in_place! { [T] Bank<T> { store, owners, recalls, round, retains, rows } }
 
-/// A request for registration.
+/// A request of a first-level cache for registration.
 #[derive(Clone, Copy, Debug)]
 pub struct Registrant {
     from: NodeId,
@@ -51,22 +51,23 @@ pub struct Registrant {
     slot: Option<Slot>,
 }
 
-/// The operand of an event.
+/// The operand of an event: what its actions work with.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// An access. The flag is true for an atomic that was not passed on before.
+    /// An access. The flag is true for an atomic that no cache has passed on before.
     Access(BankAccess<'a>, bool),
-    /// A request for registration.
+    /// A first-level cache's request for registration.
     Register(Registrant),
-    /// The bytes of memory's reply, or of a returned registration.
+    /// Bytes with their mask: those of memory's reply, or of a returned registration.
     Bytes(ByteMask, &'a LineData),
-    /// Nothing.
+    /// The event has no operand.
     Nothing,
 }
 
 const UNOWNED: &str = "no first-level cache is registered for the line";
 
-/// The key of inputs that wait for the end of a round's recalls.
+/// The key under which inputs wait for the end of the recalls of a round (a joint execution of
+/// acquires and releases at system scope).
 const ROUND: Key = Key::Other(0);
 
 fn full<P: RegistrationProtocol>(cx: &Cx<'_, P>) -> ByteMask {
@@ -74,7 +75,7 @@ fn full<P: RegistrationProtocol>(cx: &Cx<'_, P>) -> ByteMask {
 }
 
 impl<T: Rows> Bank<T> {
-    /// An empty bank.
+    /// An empty bank without registrations and outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         Bank {
@@ -132,7 +133,7 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    /// Checks the guards of an access, and carries its event out.
+    /// Checks whether an access must wait, and otherwise carries its event out.
     fn access<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -177,7 +178,7 @@ impl<T: Rows> Bank<T> {
         self.transition(place, state, event, operand, cx)
     }
 
-    /// Carries out an event of a line that is no access.
+    /// Carries out an event of a line that is not an access.
     fn line_event<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -204,7 +205,8 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// The rounds of a bank, in which it recalls registered lines.
+/// The rounds of a bank. In a round the bank executes acquires and releases at system scope, for
+/// which it recalls all registered lines.
 impl<T: Rows> Bank<T> {
     fn join_round<P: RegistrationProtocol>(
         &mut self,
@@ -218,8 +220,8 @@ impl<T: Rows> Bank<T> {
         Disposition::Done
     }
 
-    /// Arms the timer of the round's next step, if it is due. Inputs that this step wakes
-    /// come before it.
+    /// Arms the timer of the round's next step, if the step is due. Inputs that the current step
+    /// wakes come before the next one.
     fn arm_round<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         let due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
@@ -233,7 +235,7 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    /// Takes the next step of a round, if it is due.
+    /// Takes the next step of a round, if the step is due.
     fn advance_round<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let mut disposition = Disposition::Done;
         match self.round.phase {
@@ -259,8 +261,7 @@ impl<T: Rows> Bank<T> {
         disposition
     }
 
-    /// Continues a round after its recalls: nothing is registered, and no fetch is
-    /// outstanding.
+    /// Continues a round after its recalls, when no line is registered and no fetch is outstanding.
     fn recalled<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let acquired = self.round.take(false);
         let mut disposition = Disposition::Done;
@@ -277,7 +278,8 @@ impl<T: Rows> Bank<T> {
         disposition
     }
 
-    /// Writes one dirty line out for each timer. Other accesses proceed in between.
+    /// Writes one dirty line out on each expiry of the timer, from the way `from` on. Other
+    /// accesses proceed in between.
     fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;
@@ -289,7 +291,7 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// Answers requests of a round.
+/// Answers the given requests of a round.
 fn answer<P: RegistrationProtocol>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
     for &RoundRequest { node, slot, .. } in requests {
         cx.fx.send(node, parts::ToL1::BankDone { slot });
@@ -380,7 +382,7 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
-                // Waiters for the line, which caused the recall, have priority.
+                // The inputs that wait for the line, which caused the recall, have priority.
                 cx.fx.wake(Key::Line(line));
                 cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);

@@ -105,7 +105,7 @@ symbols! {
 }
 
 impl BankEvent {
-    /// Whether it needs all its requested bytes.
+    /// Whether the event needs all its requested bytes to be valid in the bank.
     #[must_use]
     pub fn needs_bytes(self) -> bool {
         matches!(

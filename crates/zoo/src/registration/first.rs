@@ -7,14 +7,14 @@ use core::hash::Hash;
 use proto::parts::CacheArray;
 use proto::{ByteMask, Cx, LineAddr, Rank, RequestInput, SetIndex, Slot, Way};
 
-/// The operand of an event.
+/// The operand of an event: what its actions work with.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// A request.
+    /// The request that causes the event.
     Request(RequestInput<'a>),
-    /// A message.
+    /// The message that causes the event.
     Message(&'a ToL1),
-    /// Nothing.
+    /// The event has no operand.
     Nothing,
 }
 
@@ -28,7 +28,8 @@ pub fn register<P: RegistrationProtocol>(
     cx.fx.send(cx.below(line), ToBank::Register { line, mask, slot });
 }
 
-/// Returns the registration to the bank, with the dirty bytes or the `whole` line.
+/// Returns the registration of a line to the bank, with the dirty bytes, or with the whole line if
+/// `whole`.
 pub fn give_back<P: RegistrationProtocol, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
     cache: &FirstLevel<S, W>,
     line: LineAddr,
@@ -41,19 +42,20 @@ pub fn give_back<P: RegistrationProtocol, S: Copy + Eq + Hash + Debug, W: Copy +
     cx.fx.send(cx.below(line), ToBank::Return { line, mask, data, whole });
 }
 
-/// The states that decide which lines may be evicted.
+/// The states of lines that decide which lines may be evicted.
 #[derive(Clone, Copy, Debug)]
 pub struct EvictableStates<S> {
     /// The state of an unregistered line.
     pub plain: S,
     /// The state of a registered line.
     pub registered: S,
-    /// The state of a line whose eviction is under way. Its set offers no other victim.
+    /// The state of a line whose eviction is under way. The set of such a line offers no other
+    /// victim.
     pub leaving: S,
 }
 
-/// The ways of a set that may be evicted. A cache that `retains` evicts registered lines
-/// last.
+/// Appends the ways of a set that may be evicted, with their ranks, to `out`. If `retains`,
+/// registered lines are evicted last.
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,
     set: SetIndex,

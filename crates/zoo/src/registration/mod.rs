@@ -1,9 +1,9 @@
-//! Shared parts of protocols that register lines. At any time at most one first-level
-//! cache is registered for a line, and the L2 records which.
+//! Shared parts of protocols that register lines. At any time at most one first-level cache is
+//! registered for a line, and the L2 records which cache.
 //!
-//! * [`Bank`] records the owner of a line and keeps the line while it is registered. It
-//!   grants, recalls and forwards. The table of the protocol decides its reaction to each
-//!   access.
+//! * [`Bank`] records the owner of a line and keeps the line while it is registered. It grants and
+//!   recalls registrations, and forwards accesses to the owner. The table of the protocol decides
+//!   the bank's reaction to each access.
 //! * A first-level cache uses [`register`], [`give_back`] and [`victims`].
 //!
 //! Sources: hLRC paper (MICRO 2016), sections II.E and III.A.
@@ -25,7 +25,7 @@ use proto::{Protocol, Wrap};
 /// The parameters of a protocol that registers lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
-    /// Whether registered lines are evicted last.
+    /// Whether registered lines are evicted last (after all other lines).
     pub retains: bool,
 }
 

@@ -4,71 +4,73 @@ use crate::parts::{self, AccessSite, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 
 messages! {
-    /// To an L2 bank. A flush or an invalidation recalls all registered lines.
+    /// A message to an L2 bank. A flush or an invalidation recalls all registered lines.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank = Shared(parts::ToBank) [order(keeps_order)] {
-        /// A request for registration. From the owner, a request for the bytes.
+        /// A request of a first-level cache for registration. From the owner of the line, it is a
+        /// request for the bytes.
         Register {
-            /// The line.
+            /// The line to register.
             line: LineAddr,
-            /// The bytes that the atomic needs; none for a line with stored data.
+            /// The bytes that the atomic needs; empty for a line with stored data.
             mask: ByteMask,
-            /// The request that waits for the grant alone, if any.
+            /// The slot of the request that waits only for the grant, if any.
             slot: Option<Slot>,
         } [line(line), access, order(false)],
-        /// The return of a registration, after an eviction or a recall.
+        /// The return of a line's registration to the bank, after an eviction or a recall.
         Return {
-            /// The line.
+            /// The line whose registration is returned.
             line: LineAddr,
-            /// The dirty bytes.
+            /// The mask of the dirty bytes.
             mask: ByteMask,
-            /// The bytes.
+            /// The bytes of the line.
             data: LineData,
-            /// Whether the message carries the rest of the line too.
+            /// Whether the message also carries the bytes of the line that are not dirty.
             whole: bool,
         } [line(line), bytes(|line_bytes| if *whole { line_bytes } else { mask.count() }), writes(mask)],
     }
 }
 
 messages! {
-    /// To a first-level cache.
+    /// A message to a first-level cache.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 = Shared(parts::ToL1) {
-        /// The line is registered to this cache.
+        /// The grant: the line is now registered to the receiving cache.
         Grant {
-            /// The line.
+            /// The registered line.
             line: LineAddr,
             /// The requested bytes.
             mask: ByteMask,
-            /// The waiting request.
+            /// The slot of the waiting request, if any.
             slot: Option<Slot>,
             /// The bytes of the whole line.
             data: LineData,
         } [line(line), bytes(|line_bytes| line_bytes)],
         /// A request to return the registration of the line.
         Recall {
-            /// The line.
+            /// The line to return.
             line: LineAddr,
         } [line(line)],
-        /// An access of another cache to a line that is registered here.
+        /// An access of another cache to a line that is registered at the receiver, which performs
+        /// the access.
         Forward {
-            /// The line.
+            /// The accessed line.
             line: LineAddr,
-            /// The accessed bytes.
+            /// The mask of the accessed bytes.
             mask: ByteMask,
-            /// The bytes to store, or the operands.
+            /// The bytes to store, or the operands of a read-modify-write.
             data: LineData,
-            /// Load, store or read-modify-write.
+            /// The operation: load, store or read-modify-write.
             op: Op,
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
-            /// The node of the waiting request.
+            /// The node at which the request waits, and which receives the answer.
             requester: NodeId,
         } [line(line), bytes(|_| operand_bytes(*op, *mask))],
-        /// A request to send the line to another cache that loads data. The line stays
-        /// registered here.
+        /// A request to send the line to another cache that loads data. The line stays registered
+        /// at the receiver of this message.
         Serve {
-            /// The line.
+            /// The line to send.
             line: LineAddr,
             /// The cache that loads data.
             requester: NodeId,
@@ -76,9 +78,9 @@ messages! {
     }
 }
 
-/// Whether a message keeps its order behind parked accesses. A recall waits for a flush,
-/// and a flush for writes. So a write or a flush must not wait behind an access that waits
-/// for a recall. A request of the owner for the bytes must not either.
+/// Whether a message keeps its order behind parked accesses. A recall waits for a flush, and a
+/// flush waits for writes. So a write or a flush must not wait behind an access that waits for a
+/// recall. For the same reason, the owner's request for the bytes must not wait there.
 fn keeps_order(msg: &parts::ToBank) -> bool {
     use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
     match msg {

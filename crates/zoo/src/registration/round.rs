@@ -1,13 +1,13 @@
-//! Rounds of acquires and releases at system scope. Requests that arrive during a round
-//! join the next one.
+//! Rounds of a bank: joint executions of acquires and releases at system scope. Requests that
+//! arrive during a round join the next round.
 //!
-//! A round waits for the outstanding fetches and recalls every registration. Meanwhile no
-//! fetch begins and no registration is granted. Then acquires invalidate clean bytes, and
-//! releases write dirty lines out, line by line.
+//! A round waits for the outstanding fetches and recalls every registration. Meanwhile no fetch
+//! begins and no registration is granted. Then acquires invalidate clean bytes, and releases write
+//! dirty lines out, line by line.
 
 use proto::{NodeId, Slot, Way};
 
-/// A request for a round.
+/// A request (an acquire or a release at system scope) that takes part in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoundRequest {
     pub(super) node: NodeId,
@@ -21,11 +21,11 @@ pub(super) enum Phase {
     /// No round is under way.
     #[default]
     Idle,
-    /// The round waits for fetches. No fetch begins.
+    /// The round waits for outstanding fetches. No new fetch begins.
     Fetches,
-    /// The round waits for recalls. No registration is granted.
+    /// The round waits for recalls of registrations. No registration is granted.
     Recalls,
-    /// The round writes dirty lines out, from this way on.
+    /// The round writes dirty lines out, and continues at this way.
     Walk(Way),
     /// The round waits for the acks of memory.
     Writes,
@@ -39,17 +39,18 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Whether fetches must wait.
+    /// Whether new fetches must wait for the round.
     pub(super) fn holds_fetches(&self) -> bool {
         matches!(self.phase, Phase::Fetches | Phase::Recalls)
     }
 
-    /// Whether grants of registration must wait.
+    /// Whether grants of registration must wait for the round.
     pub(super) fn holds_grants(&self) -> bool {
         self.phase == Phase::Recalls
     }
 
-    /// Removes the requests of this round that flush, or those that do not.
+    /// Removes and returns the requests of this round: those that flush if `flush`, otherwise those
+    /// that invalidate.
     pub(super) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
         let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
         self.now = rest;

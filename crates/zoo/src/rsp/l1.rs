@@ -1,8 +1,8 @@
-//! The L1 of a compute unit: the cache of `vi`, and remote operations.
+//! The L1 of a compute unit in `rsp`: the cache of `vi`, with remote operations.
 //!
-//! The requester's L1 conducts a remote operation: it sends messages to the other L1s and
-//! counts their answers. An L1 never waits for a remote operation of another one before
-//! it answers, so any number of remote operations cannot deadlock.
+//! The requester's L1 conducts a remote operation: it sends messages to the other L1s and counts
+//! their answers. An L1 answers such a message without waiting for a remote operation of another
+//! L1, so any number of remote operations cannot deadlock.
 
 use super::ToL1;
 use super::locks::Locks;
@@ -22,12 +22,12 @@ use proto::{
 pub trait PromotionProtocol: HasBankMessages + Protocol<Msg: Wrap<ToL1>> {}
 impl<P: HasBankMessages + Protocol<Msg: Wrap<ToL1>>> PromotionProtocol for P {}
 
-/// A waiter for a flush.
+/// A waiter for a flush of the L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
-    /// A request of this compute unit.
+    /// A request of this compute unit waits.
     Request(Slot),
-    /// A request of another L1.
+    /// A request of another L1 waits: the node and the slot of the request.
     Remote(NodeId, Slot),
 }
 
@@ -62,7 +62,7 @@ pub struct L1<T> {
 
 proto::clone_in_place! { [T] L1<T> { cache, answers, locks, plans } }
 
-/// The key of read-modify-writes that wait for locks.
+/// The key under which read-modify-writes wait for locks of remote operations.
 const LOCKED: Key = Key::Other(0);
 
 impl<T: RspPlansOf> L1<T> {
@@ -156,8 +156,8 @@ impl<T: RspPlansOf> L1<T> {
     }
 }
 
-/// The attribution of the time of messages to other L1s: to the release before the access,
-/// to the acquire after it. A store has no acquire, and a load no release.
+/// The attribution of the time of messages to other L1s: before the access it counts for the
+/// release, after the access for the acquire. A store has no acquire, and a load no release.
 fn spending<T: RspPlansOf>(ask: RequestInput<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));

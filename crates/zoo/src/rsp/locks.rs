@@ -1,4 +1,4 @@
-//! Locks of remote operations on the read-modify-writes of an L1.
+//! The locks that remote operations put on the read-modify-writes of an L1.
 
 use proto::parts::SmallMap;
 use proto::{NodeId, Slot};
@@ -16,7 +16,7 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// Whether a lock is held.
+    /// Whether any lock is held.
     #[inline]
     #[must_use]
     pub fn any(&self) -> bool {
@@ -28,8 +28,8 @@ impl Locks {
         self.others.insert((node, slot), ());
     }
 
-    /// Removes the lock of a remote operation. Returns true if it was the last awaited
-    /// lock.
+    /// Removes the lock of a remote operation. Returns true if it was the last lock for which a
+    /// read-modify-write waits.
     #[must_use]
     pub fn unlock(&mut self, node: NodeId, slot: Slot) -> bool {
         let ended = (node, slot);
@@ -37,7 +37,8 @@ impl Locks {
         self.awaited.remove(ended).is_some() && self.awaited.is_empty()
     }
 
-    /// Adds a read-modify-write that waits.
+    /// Notes that a read-modify-write waits for locks. If no other one waits, it waits for all locks
+    /// that are held now.
     pub fn wait(&mut self) {
         if self.awaited.is_empty() {
             std::mem::swap(&mut self.awaited, &mut self.others);

@@ -1,15 +1,14 @@
 //! `rsp`: scopes, and remote operations across them.
 //!
-//! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with
-//! accesses of work-group scope on other compute units. Their released writes are still
-//! in their L1, and their acquires read only their L1. The requester does not know that
-//! L1. So all L1s flush, invalidate, and hold back read-modify-writes of work-group scope
-//! while the word is updated below.
+//! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with accesses of
+//! work-group scope on other compute units. The released writes of such accesses are still in their
+//! own L1, and their acquires read only that L1. The requester does not know which L1 that is. So
+//! all L1s flush, invalidate, and hold back read-modify-writes of work-group scope while the word
+//! is updated below.
 //!
-//! Source: hLRC paper (MICRO 2016), section II.D, Tables 2 and 3 (rows a0 to
-//! a25), after Orr et al. (ASPLOS 2015) and Wickerson et al. (OOPSLA 2015).
-//! The order of the rows is as printed. The protocol's page states how it completes the
-//! rows, and the consequences of the order of a3 to a5.
+//! Source: hLRC paper (MICRO 2016), section II.D, Tables 2 and 3 (rows a0 to a25), after Orr et al.
+//! (ASPLOS 2015) and Wickerson et al. (OOPSLA 2015). The order of the rows is as printed. The
+//! protocol's page states how it completes the rows, and the consequences of the order of a3 to a5.
 
 mod l1;
 mod locks;
@@ -25,38 +24,39 @@ use proto::issue::IssueRule;
 use proto::{Claim, Slot, messages};
 
 messages! {
-    /// To an L1, from banks, or from other L1s for their remote operations.
+    /// A message to an L1: from a bank, or from another L1 for a remote operation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 = Bank(parts::ToL1) {
-        /// A request to flush and answer then.
+        /// A request of another L1 to flush this L1, and then answer.
         Flush {
-            /// The sender's request.
+            /// The slot of the sender's request.
             slot: Slot,
         } [name("FlushL1")],
-        /// A request to invalidate all clean bytes and answer then.
+        /// A request of another L1 to invalidate all clean bytes of this L1, and then answer.
         Invalidate {
-            /// The sender's request.
+            /// The slot of the sender's request.
             slot: Slot,
         } [name("InvalidateL1")],
-        /// A request to answer, and to perform no read-modify-writes until the unlock.
+        /// A request of another L1 to answer, and to perform no read-modify-writes until the
+        /// unlock.
         Lock {
-            /// The sender's request.
+            /// The slot of the sender's request.
             slot: Slot,
         } [name("LockL1")],
-        /// The end of the sender's operation.
+        /// The unlock: the sender's remote operation has ended.
         Unlock {
-            /// The sender's request.
+            /// The slot of the sender's request.
             slot: Slot,
         } [name("UnlockL1")],
-        /// The answer of another L1.
+        /// The answer of another L1 to a request of this L1.
         Done {
-            /// The waiting request.
+            /// The slot of the waiting request.
             slot: Slot,
         } [name("L1Done")],
     }
 }
 
-/// The claims of OpenCL with remote operations, and of PTX.
+/// The claims of both `rsp` protocols: OpenCL with remote operations, and PTX.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",
@@ -69,10 +69,10 @@ pub const CLAIMS: &[Claim] = &[
     PTX,
 ];
 
-/// The equivalent mutants of both protocols.
+/// The equivalent mutants (undetectable seeded faults) of both `rsp` protocols.
 const EQUIVALENT: &str = include_str!("equivalent.txt");
 
-/// Generates one of the two protocols. They differ in their plans.
+/// Generates one of the two `rsp` protocols. They differ in their plans.
 macro_rules! rsp {
     (
         $(#[doc = $doc:literal])+

@@ -1,4 +1,4 @@
-//! The plan of each operation at the L1: the rows of Table 3, as printed.
+//! The plan of each operation at the L1 of `rsp`: the rows of Table 3, as printed.
 
 use self::Step::{Remote as R, Shared as S};
 use crate::vi::{self, Step as Shared};
@@ -54,15 +54,16 @@ const fn repaired(key: PlanKey) -> Steps<Step> {
     Steps::of(&[first, printed(key).as_slice()])
 }
 
-/// Whether it synchronizes with narrower scopes on other compute units. A scope within
-/// one compute unit never does.
+/// Whether the operation synchronizes with narrower scopes on other compute units. An operation
+/// whose scope is within one compute unit never does.
 const fn is_remote(key: PlanKey) -> bool {
     let is_kernel = matches!(key.op, OpClass::KernelBegin | OpClass::KernelEnd);
     let is_plain = matches!(key.order, proto::Order::Plain);
     key.remote && !is_kernel && !is_plain && !matches!(key.reach(), Reach::Group)
 }
 
-/// As in `vi`: a0 to a2, a6 to a8, a16 to a18; and a15.
+/// The plan of an operation that is not remote, as in `vi`: rows a0 to a2, a6 to a8, a16 to a18;
+/// and a15.
 const fn local(key: PlanKey) -> Steps<Step> {
     let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
     let first: &[Step] = match key.op {
@@ -77,8 +78,8 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// Rows a9 to a12 of a store and a19 to a22 of a read-modify-write. The table has no
-/// fence. A fence does what these rows do around their access.
+/// The steps before the access of a remote operation: rows a9 to a12 of a store and a19 to a22 of a
+/// read-modify-write. The table has no fence. A fence does what these rows do around their access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {
@@ -97,7 +98,7 @@ const fn before(key: PlanKey) -> Steps<Step> {
     }
 }
 
-/// Rows a3, a13 and a23.
+/// The steps of the access of a remote operation: rows a3, a13 and a23.
 const fn access(key: PlanKey) -> &'static [Step] {
     match (key.is_access(), key.reach()) {
         (false, _) => &[],
@@ -106,8 +107,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// Rows a4 and a5 of a load, a13 and a14 of a store, a23 to a25 of a
-/// read-modify-write.
+/// The steps after the access of a remote operation: rows a4 and a5 of a load, a13 and a14 of a
+/// store, a23 to a25 of a read-modify-write.
 const fn after(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, UnlockAll};
     let invalidate: &[Step] = &[S(Shared::Invalidate)];

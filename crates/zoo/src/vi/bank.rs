@@ -11,7 +11,7 @@ use proto::{
     MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
-/// A bank of a shared cache, over memory or another level.
+/// A bank of a shared cache, above memory or above another level.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<B = Memory> {
     store: BankLines<BankState, B>,
@@ -20,28 +20,28 @@ pub struct Bank<B = Memory> {
 
 proto::clone_in_place! { [B] Bank<B> { store, flush } }
 
-/// Flushes of the bank, in rounds. Requests that arrive during a round join the next one.
+/// The flushes of the bank, in rounds. A request that arrives during a round joins the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Flush {
     now: Vec<(NodeId, Slot)>,
     next: Vec<(NodeId, Slot)>,
-    /// The way at which the search for dirty bytes continues.
+    /// The way at which the search for dirty bytes continues. `None` if no search is under way.
     cursor: Option<Way>,
 }
 
-/// The operand of an event.
+/// The operand of an event: what its actions work with.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// An access.
+    /// The access that causes the event.
     Access(BankAccess<'a>),
-    /// The fetched bytes.
+    /// The bytes that the bank has fetched.
     Fill(&'a LineData),
-    /// Nothing.
+    /// The event has no operand.
     Nothing,
 }
 
 impl<B> Bank<B> {
-    /// An empty bank.
+    /// An empty bank without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, (): &()) -> Self {
         Bank { store: BankLines::new(level, BankState::I), flush: Flush::default() }
@@ -122,7 +122,7 @@ impl<B> Bank<B> {
         self.transition(place, state, event, Operand::Access(asked), cx)
     }
 
-    /// Fills a line that arrives from below.
+    /// Fills a line with the bytes that arrive from the level below.
     pub fn filled<P: HasL1Messages>(
         &mut self,
         line: LineAddr,
@@ -135,7 +135,7 @@ impl<B> Bank<B> {
         self.event(line, BankEvent::Fill, Operand::Fill(data), cx)
     }
 
-    /// Counts the ack of a write of that parity.
+    /// Counts the ack of a write with this parity.
     pub fn written<P: HasL1Messages>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,
@@ -170,7 +170,7 @@ impl<B> Bank<B> {
         }
     }
 
-    /// Writes one dirty line out for each timer. Other accesses proceed in between.
+    /// Writes one dirty line out on each expiry of the timer. Other accesses proceed in between.
     fn walk<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,
@@ -186,7 +186,7 @@ impl<B> Bank<B> {
         self.event_in(way, BankEvent::Flush, Operand::Nothing, cx)
     }
 
-    /// Waits for the acks of memory, after all dirty lines have been written out.
+    /// Begins to wait for the acks of memory, after all dirty lines have been written out.
     fn close_flush<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,

@@ -59,14 +59,15 @@ symbols! {
 }
 
 impl BankEvent {
-    /// Whether it needs all its requested bytes.
+    /// Whether the event needs all its requested bytes to be valid in the bank.
     #[must_use]
     pub fn needs_bytes(self) -> bool {
         use BankEvent::*;
         matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
     }
 
-    /// The same event at a dirty line.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
+    /// as it is.
     #[must_use]
     pub fn of_dirty(self) -> BankEvent {
         match self {
@@ -155,7 +156,7 @@ impl Table for BankTable {
             (V, WriteDrop) => go(I, &[A::WriteMemory, A::Ack]),
             (V, UpdateThrough) => stay(&[A::Perform, A::WriteOut]),
             (V, UpdateDrop) => go(I, &[A::Perform, A::WriteOut]),
-            // Otherwise the copy here would be older than memory.
+            // If the copy stayed here, it would be older than memory.
             (V, Remote) => go(I, &[A::PassOn]),
             (V, RemoteDirty) => go(I, &[A::WriteOut, A::PassOn]),
             (V, Fill | FillDirty) => impossible(NO_FETCH),

@@ -1,7 +1,7 @@
-//! The L1 cache of a compute unit.
+//! The L1 cache of a compute unit in `vi`.
 //!
-//! A protocol with further steps in its plans wraps this cache in its own controller. It
-//! delegates the shared steps and all inputs except for requests.
+//! A protocol with further steps in its plans wraps this cache in its own controller. That
+//! controller delegates the shared steps, and all inputs except for requests, to this cache.
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;
@@ -25,12 +25,12 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
         let _ = (line, issuer);
     }
 
-    /// Removes a line that is clean again.
+    /// Removes a line, which has become clean, from the record.
     fn left(&mut self, line: LineAddr) {
         let _ = line;
     }
 
-    /// Begins the flush of a release.
+    /// Begins the flush of a release: of all lines, or of those that the record selects.
     fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
         &self,
         lower: &mut LowerLevel<W>,
@@ -43,8 +43,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
 
 impl Writers for () {}
 
-/// An L1 cache. `W` identifies waiters for a flush, `N` is the record of the writers of
-/// its lines.
+/// The L1 cache of a compute unit. `W` identifies waiters for a flush, `N` is the record of the
+/// writers of its lines.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<W = Slot, N = ()> {
     cache: FirstLevel<LineState, W>,
@@ -54,7 +54,7 @@ pub struct L1<W = Slot, N = ()> {
 proto::clone_in_place! { [W: Clone, N: Clone] L1<W, N> { cache, writers } }
 
 impl<W: Copy + Eq, N: Writers> L1<W, N> {
-    /// An empty cache.
+    /// An empty cache without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, (): &()) -> Self {
         L1 { cache: FirstLevel::new(level, LineState::I), writers: N::default() }
@@ -86,13 +86,14 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         }
     }
 
-    /// The line that answers a plain load with a plan of the step `here` alone.
+    /// The line that answers a plain load, if the load's plan begins with the step `here`.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))
     }
 
-    /// Flushes for another waiter, which is answered when the flush completes.
+    /// Begins a flush for a waiter other than a request. The waiter is answered when the flush
+    /// completes.
     pub fn flush_for<P: HasBankMessages>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
     where
         W: FlushWaiter<P>,
@@ -100,8 +101,8 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         self.cache.lower.flush_for(waiter, Cause::Remote, cx);
     }
 
-    /// Arms the drain timer while the policy or a flush requires it. Call it at the end
-    /// of every step.
+    /// Arms the drain timer if the policy or a flush requires entries to leave the store buffer.
+    /// Call it at the end of every step.
     pub fn drain_if_due<P: HasBankMessages>(&self, cx: &mut Cx<'_, P>) {
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
     }

@@ -52,7 +52,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The same event at a dirty line.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
+    /// as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -141,7 +142,7 @@ impl Table for L1Table {
             (V, Data | DataDirty) => impossible(NO_FILL),
             (V, Evict | Inv) => go(I, &[]),
             (V, EvictDirty) => go(I, &[Unqueue, WriteOut]),
-            // The dirty bytes are newer than the level below, and another work-item
+            // The dirty bytes are newer than those of the level below, and another work-item
             // may have written them. The rest of the line may be stale.
             (V, InvDirty) => stay(&[KeepDirty]),
 
@@ -195,7 +196,7 @@ pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The steps of the access, at the level of its scope.
+/// The steps of the access of an operation, at the level of its scope.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Here, Pass, Post};
     match (key.op, key.reach()) {
@@ -213,7 +214,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The step of the answer. A load or a store that is performed here is already answered.
+/// The step of the answer. Empty for a load or a store that is performed in the L1, because that
+/// step also answers it.
 const fn answer(key: PlanKey) -> &'static [Step] {
     match key.op {
         OpClass::Load | OpClass::Store if key.is_plain() || matches!(key.reach(), Reach::Group) => &[],

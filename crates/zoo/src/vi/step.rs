@@ -30,7 +30,7 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on.
+    /// Attributes the time of a request from this step on, for statistics.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -46,7 +46,8 @@ impl Step {
         }
     }
 
-    /// Performs a step at the banks, or the answer.
+    /// Performs a step at the banks, or the answer of a request. Returns the wait of the request,
+    /// or `None` to go on with the next step.
     #[inline]
     pub fn descend<P: HasBankMessages, W: Copy + Eq + From<Slot>>(
         self,

@@ -16,8 +16,8 @@ use proto::issue::IssueRule;
 use proto::{Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, RequestInput, Slot};
 use std::collections::BTreeMap;
 
-/// The wavefronts that have written each dirty line. Bit `i` stands for all wavefronts of
-/// the compute unit with a number equal to `i` modulo 64.
+/// A record of the wavefronts that have written each dirty line. Bit `i` stands for all wavefronts
+/// of the compute unit whose number is equal to `i` modulo 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ByWavefront {
     writers: BTreeMap<LineAddr, u64>,
@@ -51,7 +51,7 @@ impl Writers for ByWavefront {
     }
 }
 
-/// Sequential consistency for programs that order every two conflicting accesses within
+/// The claim: sequential consistency for programs that order every two conflicting accesses within
 /// one scope.
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
