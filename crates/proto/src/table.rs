@@ -4,8 +4,6 @@
 //! and performs the row's actions. A row is a value, so the same table is executed, printed,
 //! counted and mutated.
 
-use crate::contract::RowId;
-use crate::plan::{PlanKey, Plans};
 use crate::symbols::Symbol;
 
 /// The actions and the next state for one state and one event.
@@ -95,6 +93,15 @@ pub const fn impossible<S, A>(why: &'static str) -> Row<S, A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u8);
 
+/// The identity of a row, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId {
+    /// The table that contains the row.
+    pub table: TableId,
+    /// The index of the row in its table.
+    pub row: u16,
+}
+
 /// The table of one kind of controller, with a row for every pair of state and event.
 pub trait Table: 'static {
     /// The states of a line.
@@ -115,111 +122,6 @@ pub trait Table: 'static {
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row of a state and an event. The compiler proves that each pair has one.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
-}
-
-/// A seeded fault: one change of a table or of plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mutation {
-    /// The identity of the table or of the plans that change.
-    pub table: TableId,
-    /// The change that is made.
-    pub change: Change,
-}
-
-/// The change of a seeded fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
-    /// Leave out one action of a row.
-    DropAction {
-        /// The number of the row: state index times number of events plus event index.
-        row: u16,
-        /// The index of the action in the row.
-        action: u8,
-    },
-    /// Let a row go to a wrong state.
-    NextState {
-        /// The number of the row.
-        row: u16,
-        /// The index of the wrong state.
-        state: u8,
-    },
-    /// Replace a row that stalls by the row of the same event in another state, which does not
-    /// stall.
-    NoStall {
-        /// The number of the row that stalls.
-        row: u16,
-        /// The index of the state whose row replaces it.
-        state: u8,
-    },
-    /// Leave one step out of every plan.
-    DropStep {
-        /// The index of the step in its enumeration.
-        step: u8,
-    },
-    /// Leave one step out of all plans that equal the plan of this key, for the same kind of
-    /// operation.
-    DropStepOf {
-        /// The key of the plan.
-        plan: PlanKey,
-        /// The position of the step in the plan.
-        at: u8,
-    },
-    /// Exchange two neighbouring steps in all plans that equal the plan of this key, for the same
-    /// kind of operation.
-    StepEarly {
-        /// The key of the plan.
-        plan: PlanKey,
-        /// The position of the first of the two steps.
-        at: u8,
-    },
-    /// Replace all plans that equal the plan of one key, for the same kind of operation, by the
-    /// plan of another key with a narrower scope or a weaker order.
-    PlanAs {
-        /// The key of the replaced plan.
-        plan: PlanKey,
-        /// The key of the plan that replaces it.
-        other: PlanKey,
-    },
-    /// Drop the first byte of each message and write that a row sends.
-    ForgetByte {
-        /// The number of the row.
-        row: u16,
-    },
-}
-
-impl Change {
-    /// The step at index `stage` of the plan of `key`, after this change, if the change concerns
-    /// the plan. `None` behind the last step.
-    pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
-        let plan = T::plan(key);
-        let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
-        match self {
-            Change::DropStep { step } => {
-                plan.iter().filter(|s| s.index() != usize::from(step)).nth(stage).copied()
-            }
-            Change::DropStepOf { plan: other, at } if is_changed(other) => {
-                plan.get(stage + usize::from(stage >= usize::from(at))).copied()
-            }
-            Change::StepEarly { plan: other, at } if is_changed(other) => {
-                let at = usize::from(at);
-                let place = if stage == at || stage == at + 1 { 2 * at + 1 - stage } else { stage };
-                plan.get(place).copied()
-            }
-            Change::PlanAs { plan: from, other } if is_changed(from) => T::plan(other).get(stage).copied(),
-            _ => plan.get(stage).copied(),
-        }
-    }
-}
-
-/// The result of the lookup of a row, with the seeded fault of that row, if any.
-#[derive(Clone, Copy, Debug)]
-pub struct RowLookup<S: 'static, A: 'static> {
-    /// The row that was found.
-    pub row: Row<S, A>,
-    /// The index of the action that a seeded fault leaves out, if any.
-    pub skip: Option<u8>,
-    /// Whether a seeded fault drops a byte from the messages and writes of the row.
-    pub forgets: bool,
 }
 
 /// The number of uses of each row.

@@ -5,12 +5,13 @@ use crate::effects::Effects;
 use crate::homes::Homes;
 use crate::levels::{KindLevel, Levels};
 use crate::line::LineAddr;
+use crate::mutation::{Mutation, RowLookup};
 use crate::node::{Key, NodeId, SetIndex};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
 use crate::station::ParkedInputs;
 use crate::symbols::Symbol;
-use crate::table::{Change, Mutation, Row, RowLookup, Table};
+use crate::table::Table;
 
 /// The constants of a run, which all steps share.
 #[derive(Debug)]
@@ -111,7 +112,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
         self.fx.coverage.fire(T::ID, index);
         let looked = RowLookup { row: T::row(state, event), skip: None, forgets: false };
         match self.world.mutation {
-            Some(mutation) if mutation.table == T::ID => mutated::<T>(looked, index, mutation.change),
+            Some(mutation) if mutation.table == T::ID => mutation.change.row::<T>(looked, index),
             _ => looked,
         }
     }
@@ -156,27 +157,5 @@ impl<P: Protocol> Cx<'_, P> {
             }
         }
         Disposition::Done
-    }
-}
-
-fn mutated<T: Table>(
-    looked: RowLookup<T::State, T::Action>,
-    index: usize,
-    change: Change,
-) -> RowLookup<T::State, T::Action> {
-    match (change, looked.row) {
-        (Change::DropAction { row, action }, _) if usize::from(row) == index => {
-            RowLookup { skip: Some(action), ..looked }
-        }
-        (Change::NextState { row, state }, Row::Do { actions, after, .. }) if usize::from(row) == index => {
-            let next = T::State::ALL.get(usize::from(state)).copied();
-            RowLookup { row: Row::Do { actions, next, after }, ..looked }
-        }
-        (Change::NoStall { row, state }, Row::Stall) if usize::from(row) == index => {
-            let event = T::Event::ALL[index % T::Event::ALL.len()];
-            RowLookup { row: T::row(T::State::ALL[usize::from(state)], event), ..looked }
-        }
-        (Change::ForgetByte { row }, _) if usize::from(row) == index => RowLookup { forgets: true, ..looked },
-        _ => looked,
     }
 }

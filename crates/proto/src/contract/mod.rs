@@ -21,7 +21,7 @@ use crate::node::{Agent, Key, NodeId, Rank, SetIndex, Slot, TimerClass, Way};
 use crate::plan::{PlanKey, PlansView};
 use crate::request::Request;
 use crate::settings::{Setting, Settings};
-use crate::table::{TableId, TableView};
+use crate::table::{RowId, TableView};
 use crate::uses::Uses;
 use core::fmt::Debug;
 use core::hash::Hash;
@@ -244,13 +244,4 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn tables() -> Vec<TableView>;
     /// The plans of the protocol: the steps of each operation.
     fn plans() -> Vec<PlansView>;
-}
-
-/// The identity of a row, for reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RowId {
-    /// The table that contains the row.
-    pub table: TableId,
-    /// The index of the row in its table.
-    pub row: u16,
 }

@@ -1,6 +1,5 @@
 //! A set-associative array of lines with real bytes and byte masks.
 
-use super::lines::Place;
 use crate::contract::LineView;
 use crate::divisor::Divisor;
 use crate::homes::Homes;
@@ -51,6 +50,17 @@ pub(crate) enum Indexing {
     /// The number is the line's number on its chiplet divided by the number of banks: for a bank
     /// that serves only the lines of its chiplet.
     Home(Divisor),
+}
+
+/// The place of an event: a line, its set, and its way if the line is present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line of the event.
+    pub line: LineAddr,
+    /// The set of the line.
+    pub set: SetIndex,
+    /// The way of the line, or `None` if the line is absent.
+    pub way: Option<Way>,
 }
 
 /// A set-associative array of lines. A lookup reads one byte (the fingerprint) for each way of the

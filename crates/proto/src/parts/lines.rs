@@ -1,29 +1,18 @@
 //! Controllers whose lines follow a table.
 
-use super::array::CacheArray;
-use crate::contract::{Cx, Disposition, Hit, Load, Protocol, RowId};
+use super::array::{CacheArray, Place};
+use crate::contract::{Cx, Disposition, Hit, Load, Protocol};
 use crate::homes::Homes;
 use crate::line::LineAddr;
-use crate::node::{Key, SetIndex, Way};
+use crate::node::{Key, Way};
 use crate::symbols::Symbol as _;
-use crate::table::{After, Row, Table};
+use crate::table::{After, Row, RowId, Table};
 use crate::uses::Cause;
 
 /// The state type of a table.
 pub type StateOf<T> = <T as Table>::State;
 /// The event type of a table.
 pub type EventOf<T> = <T as Table>::Event;
-
-/// The place of an event: a line, its set, and its way if the line is present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The line of the event.
-    pub line: LineAddr,
-    /// The set of the line.
-    pub set: SetIndex,
-    /// The way of the line, or `None` if the line is absent.
-    pub way: Option<Way>,
-}
 
 /// The line that answers a load, if the only action of the load's row is `reply` ([`Hit`]). The
 /// function looks up the row of the stored state, so a table must have the same row for this event

@@ -1,0 +1,138 @@
+//! Seeded faults: changes of tables and of plans.
+
+use crate::plan::{PlanKey, Plans};
+use crate::symbols::Symbol;
+use crate::table::{Row, Table, TableId};
+
+/// A seeded fault: one change of a table or of plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mutation {
+    /// The identity of the table or of the plans that change.
+    pub table: TableId,
+    /// The change that is made.
+    pub change: Change,
+}
+
+/// The change of a seeded fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// Leave out one action of a row.
+    DropAction {
+        /// The number of the row: state index times number of events plus event index.
+        row: u16,
+        /// The index of the action in the row.
+        action: u8,
+    },
+    /// Let a row go to a wrong state.
+    NextState {
+        /// The number of the row.
+        row: u16,
+        /// The index of the wrong state.
+        state: u8,
+    },
+    /// Replace a row that stalls by the row of the same event in another state, which does not
+    /// stall.
+    NoStall {
+        /// The number of the row that stalls.
+        row: u16,
+        /// The index of the state whose row replaces it.
+        state: u8,
+    },
+    /// Leave one step out of every plan.
+    DropStep {
+        /// The index of the step in its enumeration.
+        step: u8,
+    },
+    /// Leave one step out of all plans that equal the plan of this key, for the same kind of
+    /// operation.
+    DropStepOf {
+        /// The key of the plan.
+        plan: PlanKey,
+        /// The position of the step in the plan.
+        at: u8,
+    },
+    /// Exchange two neighbouring steps in all plans that equal the plan of this key, for the same
+    /// kind of operation.
+    StepEarly {
+        /// The key of the plan.
+        plan: PlanKey,
+        /// The position of the first of the two steps.
+        at: u8,
+    },
+    /// Replace all plans that equal the plan of one key, for the same kind of operation, by the
+    /// plan of another key with a narrower scope or a weaker order.
+    PlanAs {
+        /// The key of the replaced plan.
+        plan: PlanKey,
+        /// The key of the plan that replaces it.
+        other: PlanKey,
+    },
+    /// Drop the first byte of each message and write that a row sends.
+    ForgetByte {
+        /// The number of the row.
+        row: u16,
+    },
+}
+
+impl Change {
+    /// The step at index `stage` of the plan of `key`, after this change, if the change concerns
+    /// the plan. `None` behind the last step.
+    pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
+        let plan = T::plan(key);
+        let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
+        match self {
+            Change::DropStep { step } => {
+                plan.iter().filter(|s| s.index() != usize::from(step)).nth(stage).copied()
+            }
+            Change::DropStepOf { plan: other, at } if is_changed(other) => {
+                plan.get(stage + usize::from(stage >= usize::from(at))).copied()
+            }
+            Change::StepEarly { plan: other, at } if is_changed(other) => {
+                let at = usize::from(at);
+                let place = if stage == at || stage == at + 1 { 2 * at + 1 - stage } else { stage };
+                plan.get(place).copied()
+            }
+            Change::PlanAs { plan: from, other } if is_changed(from) => T::plan(other).get(stage).copied(),
+            _ => plan.get(stage).copied(),
+        }
+    }
+
+    /// The result of the lookup of the row `index`, after this change, if the change concerns the
+    /// row.
+    pub(crate) fn row<T: Table>(
+        self,
+        looked: RowLookup<T::State, T::Action>,
+        index: usize,
+    ) -> RowLookup<T::State, T::Action> {
+        match (self, looked.row) {
+            (Change::DropAction { row, action }, _) if usize::from(row) == index => {
+                RowLookup { skip: Some(action), ..looked }
+            }
+            (Change::NextState { row, state }, Row::Do { actions, after, .. })
+                if usize::from(row) == index =>
+            {
+                let next = T::State::ALL.get(usize::from(state)).copied();
+                RowLookup { row: Row::Do { actions, next, after }, ..looked }
+            }
+            (Change::NoStall { row, state }, Row::Stall) if usize::from(row) == index => {
+                let event = T::Event::ALL[index % T::Event::ALL.len()];
+                RowLookup { row: T::row(T::State::ALL[usize::from(state)], event), ..looked }
+            }
+            (Change::ForgetByte { row }, _) if usize::from(row) == index => {
+                RowLookup { forgets: true, ..looked }
+            }
+            _ => looked,
+        }
+    }
+}
+
+/// The result of the lookup of a row, with the seeded fault of that row, if any.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLookup<S: 'static, A: 'static> {
+    /// The row that was found.
+    pub row: Row<S, A>,
+    /// The index of the action that a seeded fault leaves out, if any.
+    pub skip: Option<u8>,
+    /// Whether a seeded fault drops a byte from the messages and writes of the row.
+    pub forgets: bool,
+}
