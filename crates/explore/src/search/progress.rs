@@ -138,17 +138,26 @@ impl Graph<'_> {
                     }
                     continue;
                 }
+                let edges = &to[first..];
+                let only_leads_on = !edges.is_empty() && !edges.contains(&state);
                 to.truncate(first);
                 path.pop();
                 if let Some(&(parent, ..)) = path.last() {
                     low[parent as usize] = low[parent as usize].min(low[at]);
                 }
                 if low[at] == order[at] {
-                    let from = open.iter().rposition(|&s| s == state).unwrap_or(0);
-                    let part = open.split_off(from);
-                    part.iter().for_each(|&s| self.component[s as usize] = components);
-                    if let Some(endless) = self.judge(&part, components) {
-                        return Some(Some(endless));
+                    // No run stays in a single state that only leads to others. Most components
+                    // are of this kind.
+                    if only_leads_on && open.last() == Some(&state) {
+                        open.pop();
+                        self.component[at] = components;
+                    } else {
+                        let from = open.iter().rposition(|&s| s == state).unwrap_or(0);
+                        let part = open.split_off(from);
+                        part.iter().for_each(|&s| self.component[s as usize] = components);
+                        if let Some(endless) = self.judge(&part, components) {
+                            return Some(Some(endless));
+                        }
                     }
                     components += 1;
                 }
@@ -167,12 +176,10 @@ impl Graph<'_> {
     /// Judges whether the component `part` has a fair infinite run. All components that it leads to
     /// have been judged before.
     fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
-        if let [alone] = *part {
-            let mut to = Vec::new();
-            let is_end = self.edges(alone, &mut to) == Expansion::End;
-            if is_end || !to.is_empty() && to.iter().all(|&s| s != alone) {
-                return None;
-            }
+        if let [alone] = *part
+            && self.edges(alone, &mut Vec::new()) == Expansion::End
+        {
+            return None;
         }
         let mut offered: FxHashMap<Move, (usize, bool)> = FxHashMap::default();
         let mut leaves = false;
