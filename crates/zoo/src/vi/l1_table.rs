@@ -6,11 +6,11 @@ use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible,
 symbols! {
     /// The states of a line.
     pub enum LineState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes.
+        /// The line is present with the requested bytes.
         V,
         /// A fill is under way.
         IV,
