@@ -61,8 +61,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {

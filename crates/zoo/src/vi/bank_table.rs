@@ -66,8 +66,8 @@ impl BankEvent {
         matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
     }
 
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> BankEvent {
         match self {
