@@ -23,7 +23,7 @@ impl Locks {
         !self.others.is_empty() || !self.awaited.is_empty()
     }
 
-    /// Adds the lock of a remote operation.
+    /// Adds the lock of the remote operation that request `slot` of `node` makes.
     pub fn lock(&mut self, node: NodeId, slot: Slot) {
         self.others.insert((node, slot), ());
     }

@@ -187,7 +187,7 @@ pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release(key), access(key), acquire, answer(key)])
 }
 
-/// The steps of a release before its access.
+/// The steps of an operation's release, which come before its access.
 pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     match key.released() {
         None | Some(Reach::Group) => &[],

@@ -26,7 +26,7 @@ enum Bulk {
     Unlock,
 }
 
-/// A recorded act: a bulk act of one L1, or another act.
+/// A recorded act: a bulk act (on all lines or read-modify-writes) of one L1, or another act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     Bulk(Bulk, u16),
