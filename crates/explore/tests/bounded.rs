@@ -6,13 +6,13 @@ use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
-/// One in this many generated programs is explored.
+/// The fraction of generated programs that is explored: one in this number.
 const GENERATED_STEP: usize = 97;
 
-/// The number of larger programs drawn.
+/// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 20;
 
-/// At least this many programs have synchronization that orders data between caches.
+/// The minimum number of programs in which synchronization orders data between caches.
 const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {
@@ -44,7 +44,7 @@ fn holds(protocol: &str) {
 fn fails(protocol: &str) {
     let verification = verified(protocol);
     assert!(verification.claims.iter().any(|(_, status)| *status == Status::Refuted));
-    // The claim fails by outcomes only: without livelocks or impossible events.
+    // The claim fails only by outcomes: no livelock and no impossible event occurs.
     assert!(verification.complete, "{:?}", verification.gaps);
     let faults = verification.findings.iter().map(|finding| finding.violation.fault);
     assert!(faults.into_iter().all(|fault| fault == explore::Fault::Outcome));

@@ -32,7 +32,7 @@ impl Protocol for Loose {
     }
 }
 
-/// Two stores of one thread, each written through.
+/// A program in which one thread makes two stores, each of which is written through.
 const TWICE: &str = "OPENCL twice
 { }
 

@@ -6,7 +6,7 @@ use proto::{LineAddr, WritePolicy};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// The programs of the HRF paper, and the one that refutes `hlrc`.
+/// The tests: the programs of the HRF paper, and the program that refutes `hlrc`.
 fn tests() -> Vec<Test> {
     let shipped = corpus::shipped().expect("they are tests");
     let mut tests: Vec<_> = shipped.into_iter().filter(|test| test.name.starts_with("hrf/")).collect();

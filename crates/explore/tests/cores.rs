@@ -1,5 +1,5 @@
-//! Claims name their cores: the reordering of each core is found, and a claim is checked with
-//! its own cores only.
+//! Claims name their cores. The reordering of each core is found, and a claim is checked only with
+//! the cores that it names.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test, Verification};
@@ -9,7 +9,8 @@ use proto::issue::IssueRule;
 use std::collections::BTreeSet;
 use zoo::no_l1::NoL1;
 
-/// Every access is performed at memory, so only cores reorder.
+/// The order and scope of every access. With these, each access is performed at memory, so only
+/// cores reorder.
 const HOW: &str = "memory_order_relaxed, memory_scope_all_svm_devices";
 
 fn test(name: &str, threads: [&[&str]; 2]) -> Test {
@@ -49,7 +50,7 @@ fn load_buffering() -> Test {
     test("LB", [&["x", "y=1"], &["y", "x=1"]])
 }
 
-/// Each thread first reads its own store.
+/// A test in which each thread first reads its own store.
 fn own_store_first() -> Test {
     test("SB+own", [&["x=1", "x", "y"], &["y=1", "y", "x"]])
 }
@@ -65,7 +66,7 @@ fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
     found.outcomes
 }
 
-/// Whether an outcome is forbidden by the model.
+/// Whether some outcome of the test on this core is forbidden by the model.
 fn is_weaker(test: &Test, core: IssueRule, model: &str) -> bool {
     let promise = Claim::of(model).expect("a model").promise(&test.program(), &mut || false);
     let allowed = promise.expect("it is defined").allowed.expect("the model covers every program");

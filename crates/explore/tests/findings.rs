@@ -1,5 +1,5 @@
-//! Published designs that violate their claims: `docs/findings` has the shortest
-//! counterexample of each, and the repaired variant passes the same program. The trace file
+//! Published designs that violate their claims. `docs/findings` has the shortest counterexample of
+//! each design, and a test shows that the repaired variant passes the same program. The trace file
 //! replays the moves.
 //!
 //! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes the charts again.
@@ -24,7 +24,7 @@ fn test(name: &str) -> Test {
     Test::read(&name, &text).expect("it is a test")
 }
 
-/// Explores a program under a claim of the protocol.
+/// Explores a program under a claim of the protocol `P`.
 fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Exploration {
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
@@ -45,8 +45,8 @@ fn is_kept(name: &str, text: &str) {
     assert_eq!(kept, text, "{}", path.display());
 }
 
-/// The published design fails as recorded, and the repaired one passes, also with evictions at
-/// any time.
+/// Checks that the published design fails as recorded, and that the repaired one passes, also with
+/// evictions at any time.
 fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, forbidden: &[i64]) {
     let name = Published::INFO.name;
     let test = test(name);
@@ -85,7 +85,7 @@ fn hlrc_reads_an_old_value_of_a_word_that_is_atomic_and_data() {
     refuted_and_repaired::<zoo::hlrc::Hlrc, zoo::hlrc::HlrcRepaired>("drf", &[0]);
 }
 
-/// A release by an access, and an acquire by a fence.
+/// A program in which an access releases and a fence acquires.
 const MIXED: &str = "OPENCL MP+release-fence
 
 {
@@ -109,10 +109,10 @@ scopeTree (device (work_group P0 P1))
 forall (1:r0=1)
 ";
 
-/// Scopes are hints to `hlrc` only where accesses synchronize by themselves, or fences on both
-/// sides: a fence that pairs with a release access needs the scope that includes both. For
-/// DeNovo they are hints there too, and for repaired hLRC, where the relaxed load before the
-/// fence takes the registration back, and so has the word flushed.
+/// In `hlrc`, scopes are only hints if accesses synchronize by themselves, or if fences do so on
+/// both sides. A fence that pairs with a release access needs the scope that includes both threads.
+/// In DeNovo scopes are hints in this case too. So they are in repaired hLRC, because the relaxed
+/// load before the fence takes the registration back, and so has the word flushed.
 #[test]
 fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
     fn stale<P: Protocol>() -> bool {

@@ -1,5 +1,5 @@
-//! A protocol without flushes fails: each step that makes a release wait for earlier writes is
-//! removed from all plans, one at a time, and a thread then reads a stale value.
+//! A protocol without flushes fails. Each step that makes a release wait for earlier writes is
+//! removed from all plans, one step at a time, and a thread then reads a stale value.
 
 use explore::claim::Claim;
 use explore::verify::Test;
@@ -10,14 +10,14 @@ use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
 
-/// The steps in which a release waits, by their names in plans. `FlushBanks` writes the
-/// contents of the L2 to memory, for the host. In `no-l1` no L1 holds data, and `Flush` waits
-/// for posted stores. In DeNovo nothing is written out, and `RegisterStores` waits for the
-/// registration of stores. hLRC flushes at work-group scope when a registration moves, which
-/// is a row and not a step of a plan.
+/// The steps in which a release waits, by their names in plans. `FlushBanks` writes the contents of
+/// the L2 to memory, for the host. In `no-l1` no L1 holds data, and `Flush` waits for posted
+/// stores. In DeNovo nothing is written out, and `RegisterStores` waits for the registration of
+/// stores. hLRC flushes at work-group scope when a registration moves; this flush is a row and not
+/// a step of a plan.
 const WAITS: [&str; 4] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores"];
 
-/// A work-group passes a message to the host.
+/// A program in which a work-group passes a message to the host.
 const TO_THE_HOST: &str = "OPENCL MP+host
 { }
 
@@ -46,14 +46,14 @@ fn tests() -> Vec<Test> {
         .collect()
 }
 
-/// The values of registers: those read by threads.
+/// The values in an outcome of those registers that threads read into.
 fn read(program: &Program, outcome: &Outcome) -> Outcome {
     let terms = program.state_terms();
     let values = terms.iter().zip(outcome).filter(|(term, _)| matches!(term, Term::Reg(..)));
     values.map(|(_, &value)| value).collect()
 }
 
-/// Removes a step.
+/// A visitor that explores a protocol without one step of its plans.
 struct Without<'a> {
     step: &'a str,
     tests: &'a [Test],
@@ -62,7 +62,8 @@ struct Without<'a> {
 impl zoo::Visit for Without<'_> {
     type Output = Option<String>;
 
-    /// The name of the test in which a thread reads a stale value.
+    /// Returns the name of the first test in which a thread reads a stale value, or `None` if no
+    /// test shows one.
     fn visit<P: Protocol>(self) -> Option<String> {
         let views = P::plans();
         let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&self.step)));
@@ -107,7 +108,7 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     })
 }
 
-/// The steps above that are in the plans of a protocol.
+/// A visitor that returns which of the steps in `WAITS` are in the plans of a protocol.
 struct Waits;
 
 impl zoo::Visit for Waits {
@@ -119,7 +120,8 @@ impl zoo::Visit for Waits {
     }
 }
 
-/// A protocol in which all writes wait for memory has no such step.
+/// Checks that each protocol fails without any step in which a release waits. A protocol in which
+/// all writes wait for memory has no such step.
 #[test]
 fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();

@@ -17,13 +17,13 @@ use zoo::vi::{Bank, L1};
 /// The fault in the hits of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum HitFault {
-    /// A present line counts as complete for any load.
+    /// The fault: a present line counts as complete for any load.
     Bytes,
-    /// The row is the next one.
+    /// The fault: the hit names the row after the correct one.
     Row,
-    /// Half of the line counts as the whole line.
+    /// The fault: half of the line counts as the whole line.
     Length,
-    /// The step starts a timer, which a hit cannot.
+    /// The fault: the step starts a timer, which a hit cannot do.
     Timer,
 }
 
@@ -93,7 +93,7 @@ faulty_hits! {
     timer::OfTimer, Timer;
 }
 
-/// A store makes half of a line valid; the load reads the other half.
+/// A program in which a store makes half of a line valid and a load reads the other half.
 const HALVES: &str = "OPENCL HALVES
 { y = 1; }
 

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
-/// A program that is race-free only if scopes may include one another.
+/// A program that is race-free only if scopes may include one another, with its allowed outcomes.
 struct Asks {
     name: String,
     program: Program,
@@ -20,11 +20,11 @@ struct Asks {
     allowed: BTreeSet<Vec<Value>>,
     may_block: bool,
     orders_data: bool,
-    /// Whether a word is both atomic and data.
+    /// Whether a word of the program is both atomic and data.
     mixes: bool,
 }
 
-/// Whether a word is both atomic and data.
+/// Whether a word of the program is both atomic and data.
 fn mixes(program: &Program) -> bool {
     let accesses = program.threads.iter().flat_map(|thread| &thread.code).filter_map(Instr::access);
     let (atomic, data): (Vec<_>, Vec<_>) = accesses.partition(|access| access.order.is_atomic());
@@ -81,7 +81,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
     shipped.chain(made).collect()
 }
 
-/// Whether the protocol depends on scopes within a device.
+/// Whether the plans of the protocol depend on scopes within a device.
 fn looks_at_scopes<P: Protocol>() -> bool {
     P::plans().iter().any(|view| {
         let of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
@@ -99,7 +99,7 @@ fn asked_of(model: Model) -> &'static [Asks] {
     cell.get_or_init(|| corpus_of(model))
 }
 
-/// The programs with forbidden outcomes.
+/// The names of the programs that have forbidden outcomes on the protocol.
 fn wrong<'a, P: Protocol>(
     asked: impl IntoIterator<Item = &'a Asks>,
     mutation: Option<Mutation>,
@@ -189,8 +189,8 @@ P1@wg 0, dev 0 (global atomic_int* x) {
 exists (0:r0=0)
 ";
 
-/// The number of programs that fail: a thread stores or exchanges a word, which releases it,
-/// and then loads it as data, while another thread acquires it.
+/// The expected number of programs that fail. In each of them, a thread stores or exchanges a word,
+/// which releases it, and then loads it as data, while another thread acquires the word.
 const MIXED_WRONG: usize = 8;
 
 #[test]
@@ -218,8 +218,8 @@ fn the_corpus_is_not_empty() {
     }
 }
 
-/// The step by which scopes of one compute unit include one another in `vi`: an access of a
-/// wider scope first writes its line through from the L1.
+/// The step by which scopes of one compute unit include one another in `vi`: before an access of a
+/// wider scope, the L1 first writes the line through.
 #[test]
 fn vi_without_its_pass_does_not_support_inclusion() {
     let mutation =

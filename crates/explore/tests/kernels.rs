@@ -1,12 +1,12 @@
-//! After the end of every program the host writes and another kernel begins, which must read
+//! After the end of every program, the host writes and another kernel begins. That kernel must read
 //! the host's writes.
 
 use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
-/// Leaves copies of its line in all caches of the protocol. The command processor enters at
-/// the first compute unit, so two are needed.
+/// A program that leaves copies of its line in all caches of the protocol. The command processor
+/// enters at the first compute unit, so the program needs two.
 const READ: &str = "OPENCL read
 { }
 
@@ -31,7 +31,8 @@ fn explore<P: Protocol>(mutation: Option<Mutation>) -> Exploration {
     found.expect("the machine has all that the program needs")
 }
 
-/// The key of the requests at a boundary, and the names of their steps.
+/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
+/// plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");

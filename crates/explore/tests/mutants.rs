@@ -4,7 +4,7 @@ use explore::mutants::Mutants;
 use explore::verify::{self, Options, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
-/// A few tests that reach most of a small protocol.
+/// A few tests that together reach most of a small protocol.
 const TESTS: [&str; 5] = [
     "caches/dirty-line.litmus",
     "caches/dropped-fetch-flushed.litmus",
@@ -44,9 +44,9 @@ fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
     assert!(all == seeded && mutants.killed.len() > seeded / 4, "{all} of {seeded}: {mutants:?}");
 }
 
-/// A work-group's own word, a write of the host between two kernels, and a write between two
-/// reads on one compute unit: the first and the third work-group of four threads share a
-/// compute unit.
+/// Programs with a work-group's own word, with a write of the host between two kernels, and with a
+/// write between two reads on one compute unit. In the last one, the first and the third work-group
+/// of four share a compute unit.
 const BETWEEN: [&str; 3] = [
     "OPENCL between-kernels
 { }
@@ -103,7 +103,8 @@ exists (0:r0=0 /\\ 2:r0=1)
 ",
 ];
 
-/// The results of the faults of `vi` on these programs.
+/// The results of the mutants of `vi` on these programs, spread over `kernels` kernels and with up
+/// to `preemptions` preemptions.
 fn seeded(kernels: u8, preemptions: u8) -> Mutants {
     let subject = Subject::named("vi").expect("a protocol");
     let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));

@@ -1,5 +1,5 @@
-//! Compute units that share a controller: a work-group that is resumed on the other one stays
-//! in the same part.
+//! Compute units that share a controller. A work-group that is resumed on the other compute unit
+//! stays in the same part (the state of one node).
 
 mod toys;
 
@@ -10,7 +10,7 @@ use proto::{Agent, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protoc
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// `vi` with all compute units at the first cache.
+/// A variant of `vi` in which all compute units use the first cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OneDoor;
 

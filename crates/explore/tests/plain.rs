@@ -1,10 +1,10 @@
-//! An independent engine over the same controllers: the checker of `stateright`. Its model
-//! clones whole states, caches no step, and merges none; the checker visits the states and
-//! counts them. Both engines find as many states and the same ends.
+//! An independent engine over the same controllers: the checker of `stateright`. Its model clones
+//! whole states, caches no step, and merges no states; the checker visits the states and counts
+//! them. Both engines must find the same number of states and the same end states.
 //!
-//! The checker identifies a state by a fingerprint of 64 bits. Two states with one fingerprint
-//! would count once: that could hide a difference of one, and cannot make two different counts
-//! equal by itself.
+//! The checker identifies a state by a fingerprint of 64 bits. Two states with the same fingerprint
+//! would count once. This could hide a difference of one, but cannot by itself make two different
+//! counts equal.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::generate::{self, Bound, Kind};
@@ -29,11 +29,11 @@ struct State<P: Protocol> {
     asked: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
     answered: BTreeMap<(usize, u64), VecDeque<MemoryReply>>,
     memory: Vec<LineData>,
-    /// Position, whether it waits, and registers.
+    /// For each thread: its position, whether it waits, and its registers.
     threads: Vec<(usize, bool, Vec<i64>)>,
 }
 
-/// A possible move. Nodes and threads are numbers.
+/// A possible move. Nodes and threads are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Issue(usize),
@@ -50,7 +50,7 @@ struct Plain<P: Protocol> {
     setup: Setup<P>,
     nodes: Vec<proto::NodeId>,
     evictions: bool,
-    /// The registers in the visited end states.
+    /// The registers in the end states that were visited.
     ends: Mutex<BTreeSet<Vec<i64>>>,
 }
 
@@ -66,7 +66,7 @@ impl<P: Protocol> Plain<P> {
         self.node(P::entry(&self.setup.params, agent, key))
     }
 
-    /// Two words in each line.
+    /// The line of a location and its offset there: a line has two words.
     fn place(&self, loc: LocId) -> (u64, usize) {
         let line = self.placement.lines[usize::from(loc.0)];
         let before = self.placement.lines[..usize::from(loc.0)].iter().filter(|&&l| l == line).count();
@@ -160,7 +160,7 @@ impl<P: Protocol> Plain<P> {
         victims.into_iter().map(|(way, _)| way).collect()
     }
 
-    /// The moves that must happen eventually. An empty list means that the program is over.
+    /// The moves that must happen eventually. If the list is empty, the program is over.
     fn musts(&self, state: &State<P>) -> Vec<Step> {
         let mut steps = Vec::new();
         for (thread, (pc, waits, _)) in state.threads.iter().enumerate() {
@@ -200,7 +200,7 @@ impl<P: Protocol> Plain<P> {
     }
 }
 
-/// Takes the oldest element of a queue, and removes an empty queue.
+/// Removes and returns the oldest element of a queue, and removes the queue if it is then empty.
 fn pop<K: Ord, T>(queues: &mut BTreeMap<K, VecDeque<T>>, key: K) -> T {
     let queue = queues.get_mut(&key).expect("a queue");
     let thing = queue.pop_front().expect("it is not empty");
@@ -284,7 +284,8 @@ const OVER: &str = "where nothing moves, the program is over";
 trait Shared: Protocol<Node: Send + Sync, Msg: Send + Sync, Params: Send + Sync> + Send + Sync {}
 impl<P: Protocol<Node: Send + Sync, Msg: Send + Sync, Params: Send + Sync> + Send + Sync> Shared for P {}
 
-/// The number of states, and the registers at the ends.
+/// Searches with the independent engine. Returns the number of states, and the registers in the end
+/// states.
 fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) -> (u64, BTreeSet<Vec<i64>>) {
     let setup = Setup::new(&bounds.topology(placement.compute_units(), 8)).expect("a sound machine");
     let model = Plain::<P> {
@@ -301,7 +302,8 @@ fn plain<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) ->
     (checker.unique_state_count() as u64, ends)
 }
 
-/// A message from one work-group to another, which has a stale copy in its cache.
+/// A program that passes a message from one work-group to another, which has a stale copy in its
+/// cache.
 fn message_passing(order: bool) -> Program {
     let mut scopes = Scopes::flat(2);
     let device = scopes.add(Level::Device, "device", 0, ThreadSet::first(2));
@@ -332,12 +334,12 @@ fn message_passing(order: bool) -> Program {
     program
 }
 
-/// Compares the two engines. Returns the number of states.
+/// Compares the results of the two engines on a program. Returns the number of states.
 fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) -> u64 {
     // Queues are unlimited: the model has no wait for a shorter queue.
     let bounds = Bounds { queue_max: 64, ..bounds.in_full() };
     let (states, ends) = plain::<P>(program, placement, bounds);
-    // Threads that wait for one another wait for ever.
+    // Threads that wait for one another may wait for ever.
     let asked = Requirements { allowed: None, may_block: true };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let found =
@@ -350,11 +352,11 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     states
 }
 
-/// One in this many generated programs is compared.
+/// The fraction of generated programs that is compared: one in this number.
 const ONE_IN: usize = 61;
 
-/// Generated programs without features that the model lacks: branches, fences, barriers. In
-/// every second program the synchronization is remote.
+/// The generated programs without features that the model of the independent engine lacks:
+/// branches, fences and barriers. In every second program the synchronization is remote.
 fn generated() -> impl Iterator<Item = (Program, Placement)> {
     let kinds = [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Exchange];
     let bound =
@@ -387,7 +389,7 @@ fn same_counts<P: Shared>() {
             Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1], stages: Vec::new() };
         let program = message_passing(order);
         total += compare::<P>(&program, &placement, machines[0].evicting());
-        // A bank of several lines writes one to memory and fetches another.
+        // A bank with several lines writes one of them to memory and fetches another.
         total += compare::<P>(&program, &placement, Bounds { banks: 1, ..machines[0] }.tight());
         total +=
             machines.iter().map(|bounds| compare::<P>(&program, &placement, bounds.tight())).sum::<u64>();

@@ -1,6 +1,6 @@
-//! Preemption of work-groups: a work-group leaves its compute unit after a release, and
-//! continues on another one after an acquire. Claims hold for such programs, and a protocol
-//! without one of the two violates them.
+//! Preemption of work-groups: a work-group leaves its compute unit after a release, and continues
+//! on another one after an acquire. Claims hold for such programs, and a protocol without the
+//! release or without the acquire violates them.
 
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
@@ -20,7 +20,7 @@ fn shipped(path: &str) -> Test {
     Test::read(path, text).expect("a test")
 }
 
-/// Store buffering of work-groups, at device scope.
+/// The store-buffering program, with two work-groups at device scope.
 const SB: &str = "OPENCL SB+dev
 { }
 
@@ -37,8 +37,8 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
-/// A work-group reads its own write, and no other thread writes. Another work-group reads the
-/// word next to it.
+/// A program in which a work-group reads its own write, which no other thread overwrites. Another
+/// work-group reads the word next to it.
 const OWN: &str = "OPENCL own-word
 { }
 
@@ -79,7 +79,7 @@ fn message_passing_and_store_buffering_hold_with_a_preemption() {
     }
 }
 
-/// The result for a work-group's own word, with both words on one line.
+/// The result of exploring `OWN` with both words on one line.
 fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> Exploration {
     let test = test(OWN);
     let program = &*test.program();
@@ -92,14 +92,16 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
-/// The key of the requests at a boundary, and the names of their steps.
+/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
+/// plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), false));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
     (key, steps.clone())
 }
 
-/// The faults of a protocol's save and resume, each with its name.
+/// The seeded faults of the requests by which a protocol saves and resumes work-groups, each with
+/// its name.
 fn faults(subject: &Subject) -> Vec<(String, Mutation)> {
     let mut faults = Vec::new();
     for view in (subject.plans)() {
@@ -142,7 +144,7 @@ fn a_save_without_release_and_a_resume_without_acquire_are_detected() {
     assert_eq!(noticed, all.collect());
 }
 
-/// The counterexample of `vi` without the release at the ends of kernels.
+/// The counterexample of `vi` without the release at the end of kernels.
 fn without_release() -> Trace {
     let subject = Subject::named("vi").expect("a protocol");
     let is_it = |mutant: &Mutant| mutant.name.contains("KernelEnd") && mutant.name.ends_with("without Flush");
@@ -245,7 +247,7 @@ fn work_groups_with_a_common_barrier_are_not_preempted() {
     assert!(why.contains("P0 has a barrier with P1 of another work-group"), "{why}");
 }
 
-/// Two work-groups of a sub-group meet at a barrier.
+/// A program in which two work-groups of a sub-group meet at a barrier.
 const MEET: &str = "OPENCL meet
 { }
 
@@ -264,7 +266,7 @@ scopeTree (device (sub_group (work_group P0) (work_group P1)))
 forall (1:r0=1)
 ";
 
-/// No work-group has an operation.
+/// A program in which no work-group has an operation.
 const HOST: &str = "OPENCL host-alone
 { }
 

@@ -11,7 +11,7 @@ fn asked(program: &Program) -> Result<Promise, NoPromise> {
     Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
 }
 
-/// P0 stores data and sets a flag; P1 loads the data if it has seen the flag.
+/// A program in which P0 stores data and sets a flag; P1 loads the data if it has seen the flag.
 fn message(order: (&str, &str), scope: &str, suffix: &str) -> Program {
     let (release, acquire) = order;
     let text = format!(
@@ -39,8 +39,8 @@ exists (1:r0=1 /\\ 1:r1=0)
 const STALE: [i64; 2] = [1, 0];
 const DEVICE: &str = "memory_scope_device";
 
-/// The data races in both: P1 loads it whether it has seen the flag or not. OpenCL promises
-/// nothing for a race; PTX forbids the old value after the flag.
+/// The data race in both programs, because P1 loads the data whether or not it has seen the flag.
+/// OpenCL promises nothing for a race; PTX forbids the old value after the flag.
 #[test]
 fn opencl_programs_keep_their_meaning_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");
@@ -70,7 +70,7 @@ fn features_outside_ptx_have_no_promise() {
     assert!(matches!(asked(&unscoped), Err(NoPromise::Undefined(_))));
 }
 
-/// The fault on any of the machines, if there is one.
+/// The fault that the program shows on any of the machines, or `None`.
 fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
     let allowed = asked(program).expect("PTX covers it").allowed.expect("of all programs");
     let asked = Requirements { allowed: Some(&allowed), may_block: true };
@@ -95,8 +95,8 @@ fn vi_keeps_the_ptx_promise_for_a_race_and_fails_without_flushes() {
     }
 }
 
-/// Registration does not wait for stores of data that race with it. P0 then takes the
-/// registration from P1, and reads the value from before its own store.
+/// A program in which registration does not wait for stores of data that race with it. P0 takes the
+/// registration from P1, and then reads the value from before its own store.
 const RACED: &str = "OPENCL raced
 { }
 

@@ -1,6 +1,6 @@
-//! The work-stealing deque and the spin locks of the workloads, as litmus programs: no task is
-//! lost or taken twice, and critical sections exclude one another, on every protocol that the
-//! policy is for. Each of these conditions fails if the policy does not fit.
+//! The work-stealing deque and the spin locks of the workloads, as litmus programs. No task is lost
+//! or taken twice, and critical sections exclude one another, on every protocol for which the
+//! policy is meant. Each of these conditions fails if the policy does not fit the protocol.
 //!
 //! A test of `lab` checks that the programs match the kernels.
 
@@ -16,7 +16,7 @@ use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use zoo::vi::Vi;
 
-/// The shapes of the deque, each with each policy.
+/// The shapes of programs on the deque. Each shape exists with each policy.
 const DEQUE: [&str; 5] = ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "steal-steal"];
 const LOCKS: [&str; 3] = ["lock-counter+device", "lock-counter+work-group", "fg-share+device"];
 
@@ -36,7 +36,7 @@ fn is_right(program: &Program, outcome: &Outcome) -> bool {
     program.condition.prop.holds(&mut value)
 }
 
-/// The outcomes that violate the condition, in words.
+/// The outcomes that violate the condition of the program, in words.
 fn wrong(program: &Program, outcomes: &BTreeSet<Outcome>) -> Vec<String> {
     outcomes.iter().filter(|outcome| !is_right(program, outcome)).map(|o| show(program, o)).collect()
 }
@@ -58,14 +58,14 @@ fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds
     found.expect("the machine has all that it needs")
 }
 
-/// With evictions at any time the deque has too many states for a test: here lines are evicted
-/// when ways are needed. `fencepost verify` has both.
+/// The machines for a test. With evictions at any time the deque has too many states for a test;
+/// there, lines are evicted only when ways are needed. `fencepost verify` explores both.
 fn machines(evictions: bool) -> impl Iterator<Item = Bounds> {
     let all = verify::machines().into_iter();
     all.map(move |bounds| Bounds { evictions: bounds.evictions && evictions, ..bounds })
 }
 
-/// Explores a program on every machine and in every placement.
+/// Explores a program on every machine and in every placement, and checks that its condition holds.
 fn holds<P: Protocol>(test: &Test, evictions: bool) {
     let program = test.program();
     let promises = promises::<P>(&program);
@@ -73,7 +73,7 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
         for placement in &test.placements {
             let found = explore::<P>(&program, placement, bounds);
             let place = format!("{} of {} on {bounds}, {placement}", test.name, P::INFO.name);
-            // There is no livelock either.
+            // No livelock occurs either.
             assert_eq!((found.violation, found.incomplete), (None, None), "{place}");
             let wrong = wrong(&program, &found.outcomes);
             assert!(wrong.is_empty() && !found.outcomes.is_empty(), "{place}: {wrong:?}");
@@ -87,8 +87,9 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
     }
 }
 
-/// The deque under these policies, and the locks. A program that is race-free under the
-/// protocol's claim satisfies its condition by the model alone, except the named ones.
+/// Runs the deque under these policies, and the locks. A program that is race-free under the
+/// protocol's claim satisfies its condition by the model alone, except for the programs in
+/// `not_promised`.
 fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
     let names = policies.iter().flat_map(|policy| DEQUE.map(|shape| format!("{shape}+{policy}")));
     for name in names {
@@ -124,8 +125,9 @@ macro_rules! protocols {
     };
 }
 
-/// OpenCL with remote operations has no total order of sequentially consistent operations at
-/// different scopes, and the deque needs one.
+/// The programs whose condition the model does not promise. OpenCL with remote operations has no
+/// total order of sequentially consistent operations at different scopes, and the deque needs such
+/// an order.
 const NOT_PROMISED: [&str; 1] = ["pop-steal-twice+remote"];
 
 protocols! {
@@ -141,7 +143,7 @@ protocols! {
     denovo_rprio: zoo::denovo::DenovoRprio, ["unscoped"], but for [];
 }
 
-/// The violations on `vi` with work-groups on different compute units.
+/// The violations of a program on `vi` with work-groups on different compute units.
 fn fails(name: &str, bounds: Bounds) -> Vec<String> {
     let program = test(name).program().into_owned();
     let found = explore::<Vi>(&program, &Placement::spread(&program), bounds);

@@ -23,7 +23,7 @@ fn explore<P: Protocol>(bounds: Bounds, path: &str, limits: &mut Limits<'_>) -> 
     explorer.explore(&program, &placement, &Requirements::default(), limits).expect("a supported program")
 }
 
-/// Two work-groups pass two words to one another and back.
+/// A program in which two work-groups pass two words to one another and back.
 const PING_PONG: &str = "OPENCL ping-pong
 { }
 

@@ -26,14 +26,14 @@ fn without(step: Step) -> Mutation {
     Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
-/// The plans of a release, or of the end of a kernel, at device scope without their flush.
+/// The mutant without the flush in the plans of a release or of a kernel's end at device scope.
 fn without_flush_of(op: OpClass) -> Mutation {
     let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;
     Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
-/// The row of that name, without the action of that name.
+/// The mutant without one action of one row, all given by name.
 fn without_action(table: &str, event: &str, state: &str, action: &str) -> Mutation {
     let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
     let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it exists");
@@ -53,7 +53,7 @@ impl Visit for Unchanged {
     }
 }
 
-/// Whether a controller can evict a way.
+/// A visitor that returns whether a controller of the protocol can evict a way.
 struct Evicts;
 
 impl Visit for Evicts {
@@ -128,7 +128,7 @@ fn a_write_lost_at_the_end_of_a_kernel_is_shown_by_one_store() {
     assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }
 
-/// The number of operations of the small program that begin with a word.
+/// Counts operations of the small program by their first word.
 trait Count {
     fn count(&self, word: &str) -> usize;
 }
@@ -149,14 +149,14 @@ fn faults_of_every_kind_are_found() {
         without(Step::FlushBanks),
         without(Step::InvalidateBanks),
         without(Step::AnswerIt),
-        // Bytes are lost, in a cache or under way.
+        // Faults that lose bytes, in a cache or under way.
         without_action(l1, "EvictDirty", "V", "WriteOut"),
         without_action(l1, "PassDirty", "V", "WriteOut"),
         without_action(l2, "EvictDirty", "V", "WriteOut"),
         without_action(l2, "Write", "V", "Merge"),
-        // Stale bytes are kept.
+        // Faults that keep stale bytes.
         without_action(l1, "InvDirty", "V", "KeepDirty"),
-        // A request is never answered.
+        // A fault by which a request is never answered.
         without_action(l1, "Data", "IV", "Answer"),
         without_action(l1, "Data", "IV", "Wake"),
         without_action(l2, "Write", "V", "Ack"),

@@ -1,6 +1,6 @@
-//! One generated program stands for all that differ from it only in names. Under any names of
-//! threads, words, lines, compute units and work-groups, they have as many states, the same
-//! outcomes up to names, and the same verdict.
+//! One generated program stands for all programs that differ from it only in names. Under any names
+//! of threads, words, lines, compute units and work-groups, these programs have the same number of
+//! states, the same outcomes up to names, and the same verdict.
 
 use explore::claim::Claim;
 use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject};
@@ -10,7 +10,7 @@ use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
 use std::collections::{BTreeMap, BTreeSet};
 use zoo::vi::{L1Plans, Step, Vi};
 
-/// Memory, in place of a thread.
+/// The number that stands for memory in place of a thread.
 const MEMORY: usize = usize::MAX;
 
 /// A renaming of a skeleton.
@@ -22,7 +22,7 @@ struct Renaming {
     values: Vec<Vec<u8>>,
 }
 
-/// Blocks, numbered in the order of first use.
+/// The blocks with new numbers, in the order of first use.
 fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     let mut seen: Vec<u8> = Vec::new();
     let number = |block: &u8| {
@@ -35,15 +35,15 @@ fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     blocks.iter().map(number).collect()
 }
 
-/// The elements at their new places.
+/// The elements of a list at their new places.
 fn moved<T: Clone>(things: &[T], places: impl Fn(usize) -> usize) -> Vec<T> {
     let mut order: Vec<usize> = (0..things.len()).collect();
     order.sort_by_key(|&old| places(old));
     order.into_iter().map(|old| things[old].clone()).collect()
 }
 
-/// The writes of a location in the order that counts their values, each by its thread and its
-/// place there.
+/// The writes of a location in the order that counts their values. Each write is given by its
+/// thread and its place there.
 fn writes(threads: &[Vec<Op>], location: u8) -> Vec<(usize, usize)> {
     let ops = threads
         .iter()
@@ -107,8 +107,8 @@ impl Renaming {
     }
 }
 
-/// The first of all skeletons that differ from this one only in names, and the renamings that
-/// lead to it.
+/// The first skeleton in order among all that differ from this one only in names, and the renamings
+/// that lead to it.
 fn first(skeleton: &ProgramSkeleton) -> (ProgramSkeleton, Vec<Renaming>) {
     let locations: &[&[u8]] = if skeleton.locations() == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
     let mut all: Vec<(ProgramSkeleton, Renaming)> = Vec::new();
@@ -134,17 +134,17 @@ fn bound(symmetry: bool) -> Bound {
     }
 }
 
-/// The results that do not depend on names.
+/// The results of a search that do not depend on names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     states: u64,
     outcomes: BTreeSet<BTreeMap<(usize, u8), Value>>,
     race_free: bool,
-    /// The fault, and the number of moves to it.
+    /// The kind of the fault, if any, and the number of moves to it.
     verdict: Option<(Fault, usize)>,
 }
 
-/// One in this many programs is compared, under all of its names.
+/// The fraction of programs that is compared, under all of their names: one in this number.
 const ONE_IN: usize = 3;
 
 /// Explores some of the programs under all of their names. Returns the numbers of programs, of

@@ -15,7 +15,7 @@ fn figure_6() -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-/// The model's allowed outcomes of Figure 6; `None` if the model finds a race.
+/// The allowed outcomes of Figure 6 under the model; `None` if the model finds a race.
 fn allowed(model: &str) -> Option<std::collections::BTreeSet<explore::Outcome>> {
     let claim = Claim::of(model).expect("a known model");
     claim.promise(&figure_6(), &mut || false).expect("the model covers it").allowed
@@ -44,7 +44,8 @@ fn figure_6_races_under_hrf_direct() {
     assert_eq!(allowed("hrf-direct"), None);
 }
 
-/// The shipped tests, and some of the generated programs with up to three operations.
+/// The claim holds for the shipped tests, and for some of the generated programs with up to three
+/// operations.
 #[test]
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");

@@ -15,7 +15,7 @@ use zoo::vi_targeted::ViTargeted;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// The counterexamples of a protocol to the tests' claims.
+/// The counterexamples that a protocol has to its claims in these tests.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
     let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
@@ -29,8 +29,8 @@ fn is_same<P: Protocol>(trace: &Trace) -> bool {
     read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
 
-/// The counterexamples of hLRC as published, in generated programs; exchanges of every order
-/// are among them.
+/// The counterexamples of hLRC as published, in generated programs. They include exchanges of every
+/// order.
 fn of_hlrc() -> Vec<Trace> {
     let claims = [Claim::of("drf").expect("a known model")];
     let tests =
@@ -72,7 +72,8 @@ fn other_moves_have_another_end() {
     }
 }
 
-/// One thread waits for another, and reads its writes; no byte of any word is ever zero.
+/// A program in which one thread waits for another and reads its writes. No byte of any word is
+/// ever zero.
 const WAITS: &str = "OPENCL waits
 { x = 16843009; }
 
@@ -89,7 +90,8 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 forall (1:r0=33686018)
 ";
 
-/// The first counterexample of each kind of fault other than an outcome, and of seeded faults.
+/// The first counterexample of each kind of fault other than a forbidden outcome, and
+/// counterexamples of seeded faults.
 fn of_every_kind() -> BTreeMap<Fault, Trace> {
     let mut kinds = BTreeMap::new();
     let test = Test::read("waits", WAITS).expect("a test");
@@ -136,7 +138,7 @@ fn every_kind_of_fault_reproduces_and_is_told_apart() {
             _ => &[Verdict::Gone, Verdict::Misfit],
         };
         assert!(expected.contains(&verdict(&sound)), "{sound}");
-        // Without memory for the exploration there is no verdict about all runs.
+        // Without memory for the exploration, the replay gives no verdict about all runs.
         if trace.concerns_all_runs() {
             let full = trace.replay(&subject, 0, &|| false).map(|replayed| replayed.end);
             assert!(matches!(&full, Err(Obstacle::Incomplete(_))) || kind == Fault::ThinAir, "{full:?}");
@@ -198,7 +200,7 @@ fn every_generated_test_reads_back() {
     assert!(changed.contains("remote") && changed.contains("host-first single"), "{changed:?}");
 }
 
-/// Two stores of one word, from a core that lets them overlap.
+/// A trace with two stores of one word, from a core that lets them overlap.
 const TWO_STORES: &str = "fencepost trace 1
 test w.litmus
 protocol vi
@@ -286,7 +288,7 @@ fn the_chart_shows_reads_and_reasons() {
     }
 }
 
-/// A correct file.
+/// The text of a correct file of a trace.
 const GOOD: &str = include_str!("../../../docs/findings/hlrc.trace");
 
 #[test]

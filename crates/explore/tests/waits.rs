@@ -48,7 +48,7 @@ impl Protocol for Memory {
     }
 }
 
-/// Two threads of one compute unit miss, and there is one miss register.
+/// A program in which two threads of one compute unit miss, on a machine with one miss register.
 const BOTH: &str = "OPENCL both
 { }
 

@@ -1,11 +1,11 @@
-//! An input that waits for a way gets it, although waiting threads take or pin the only way
+//! An input that waits for a way gets the way, although other threads take or pin the only way
 //! again and again: in an L1 of one line, and in a bank of one line.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Protocol, WritePolicy};
 
-/// A store needs the way of the peer's flag. The peer dirties the flag at each poll, so that
-/// its eviction takes time.
+/// A program in which a store needs the way of the peer's flag. The peer makes the flag dirty at
+/// each poll, so that the flag's eviction takes time.
 const L1: &str = "OPENCL one-way-of-an-l1
 { }
 
@@ -22,7 +22,8 @@ P1@wg 0, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// A load needs the way of the bank, while two compute units take a flag from one another.
+/// A program in which a load needs the way of the bank, while two compute units take a flag from
+/// one another.
 const BANK: &str = "OPENCL one-way-of-a-bank
 { }
 
@@ -44,7 +45,7 @@ P2@wg 2, dev 0 (global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// The same, where one of them polls without a registration.
+/// The program `BANK`, but one of the two compute units polls without a registration.
 fn looked_at_from_afar() -> String {
     let (first, second) = BANK.split_once("P2@").expect("three threads");
     let afar = second.replace(
@@ -75,8 +76,8 @@ fn in_an_l1() {
     every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(L1);
 }
 
-/// For protocols with scopes as hints: with others a peer at another compute unit may wait for
-/// ever.
+/// The test for protocols with scopes as hints. In other protocols, a peer on another compute unit
+/// may wait for ever.
 #[test]
 fn in_a_bank() {
     every_thread_gets_its_way::<zoo::denovo::DenovoB>(BANK);

@@ -89,7 +89,7 @@ impl<M> Effects<M> {
             && self.inner.is_empty()
     }
 
-    /// Records a violation. The first one of an input is kept.
+    /// Records a violation of the current input. If an input has several, the first one is kept.
     pub(crate) fn violate<P: Protocol<Msg = M>>(&mut self, node: NodeId, why: &str) {
         let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
         self.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", node.index));
@@ -138,14 +138,14 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
-    /// Presents the request parked under its own slot again.
+    /// Presents the request that is parked under its own slot again.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
         self.inner.push(StationEffect::Resume(slot, None));
     }
 
-    /// Presents the request parked under its own slot again, with bytes. The
-    /// station keeps the bytes with the request.
+    /// Presents the request that is parked under its own slot again, with bytes. The station keeps
+    /// the bytes with the request.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
         self.inner.push(StationEffect::Resume(slot, Some(data)));

@@ -79,7 +79,7 @@ impl Homes {
         Homes { policy, ..self }
     }
 
-    /// Whether the first touch of a page decides its chiplet.
+    /// Whether the chiplet of a page is decided by the page's first touch.
     #[inline]
     #[must_use]
     pub fn uses_first_touch(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::request::Order;
 crate::symbols! {
     /// The issue rules of cores.
     pub enum IssueRule {
-        /// One operation at a time.
+        /// One operation at a time: an operation waits until the previous one is complete.
         InOrder,
         /// A GPU wavefront: independent accesses overlap. No later operation passes an acquire. A
         /// release waits for all earlier operations.

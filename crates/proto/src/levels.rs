@@ -91,7 +91,7 @@ pub struct KindLevel {
     /// The part of the machine (compute unit, chiplet, host or whole) that has its own controllers
     /// of this level.
     pub per: Per,
-    /// The number of controllers on the machine.
+    /// The number of controllers of the level on the whole machine.
     pub count: u16,
     /// The shape of each controller's array of lines, or [`CacheShape::NONE`].
     pub array: CacheShape,
@@ -159,7 +159,7 @@ impl Levels {
         Ok(Levels { cus, hosts, chiplets, line_bytes, kinds: fitted.collect::<Result<_, _>>()? })
     }
 
-    /// The level of a kind.
+    /// The level at which the controllers of a kind are.
     #[inline]
     #[must_use]
     pub fn of(&self, kind: u8) -> &KindLevel {
@@ -232,7 +232,8 @@ impl Topology {
     }
 }
 
-/// Finds the level of a kind.
+/// Finds the level of one kind. The error is a sentence that names the level, the protocol and the
+/// expectation.
 fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<KindLevel, String> {
     let Kind { level: name, per, .. } = *kind;
     let refuse = |found: &str| {

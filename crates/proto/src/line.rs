@@ -117,13 +117,13 @@ impl fmt::Debug for ByteMask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Width {
-    /// One byte.
+    /// A width of one byte.
     W1 = 1,
-    /// Two bytes.
+    /// A width of two bytes.
     W2 = 2,
-    /// Four bytes.
+    /// A width of four bytes.
     W4 = 4,
-    /// Eight bytes.
+    /// A width of eight bytes.
     W8 = 8,
 }
 

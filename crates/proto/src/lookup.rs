@@ -74,7 +74,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
-    /// The values, in an unspecified order.
+    /// The values for changes, in an unspecified order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut()
     }

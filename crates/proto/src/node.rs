@@ -39,7 +39,7 @@ pub enum Key {
     Miss,
     /// An entry of the store buffer becomes free.
     StoreBuffer,
-    /// An event that the protocol defines.
+    /// An event that the protocol defines, by a number of the protocol's choice.
     Other(u32),
 }
 
@@ -71,7 +71,7 @@ impl TimerClass {
     }
 }
 
-/// An issuer of requests.
+/// An issuer of requests: a compute unit, the command processor or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
     /// The compute unit with this number.

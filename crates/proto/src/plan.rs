@@ -35,14 +35,14 @@ pub enum Reach {
     Group,
     /// The whole GPU.
     Device,
-    /// The GPU and the host.
+    /// The whole GPU and the host.
     System,
 }
 
 /// The properties of a request that select its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanKey {
-    /// The kind of operation.
+    /// The kind of the operation.
     pub op: OpClass,
     /// The memory order of the operation.
     pub order: Order,
@@ -323,7 +323,7 @@ pub struct PlansView {
     pub name: &'static str,
     /// The name and the description of each step.
     pub steps: Vec<(&'static str, &'static str)>,
-    /// Every key with the names of its steps.
+    /// Every key, with the names of the steps of its plan.
     pub plans: Vec<(PlanKey, Vec<&'static str>)>,
 }
 

@@ -8,19 +8,19 @@ use crate::line::{ByteMask, LineAddr, LineData, Width};
 crate::symbols! {
     /// The levels of the execution hierarchy that a scope can name.
     pub enum Level {
-        /// One work-item.
+        /// The scope of one work-item.
         WorkItem,
-        /// The work-items of one wavefront.
+        /// The scope of the work-items of one wavefront.
         SubGroup,
-        /// One work-group.
+        /// The scope of the work-items of one work-group.
         WorkGroup,
-        /// The work-groups of one chiplet.
+        /// The scope of the work-groups of one chiplet.
         Chiplet,
-        /// The whole GPU.
+        /// The scope of the whole GPU.
         Device,
-        /// The GPU and the host.
+        /// The scope of the GPU and the host.
         System,
-        /// A named set of work-items outside the hierarchy.
+        /// The scope of a named set of work-items outside the hierarchy.
         Named,
     }
 }
@@ -50,7 +50,7 @@ impl Scope {
 crate::symbols! {
     /// The memory order of an access.
     pub enum Order {
-        /// An ordinary data access: not atomic, orders nothing.
+        /// An ordinary data access, which is not atomic and orders nothing.
         Plain,
         /// An atomic access that orders no other access.
         Relaxed,
@@ -92,23 +92,23 @@ impl Order {
 /// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwKind {
-    /// Wrapping sum.
+    /// The sum of old value and operand, wrapping on overflow.
     Add,
-    /// Wrapping difference.
+    /// The old value minus the operand, wrapping on overflow.
     Sub,
-    /// Bitwise and.
+    /// Bitwise and of old value and operand.
     And,
-    /// Bitwise or.
+    /// Bitwise or of old value and operand.
     Or,
-    /// Bitwise exclusive or.
+    /// Bitwise exclusive or of old value and operand.
     Xor,
-    /// Unsigned minimum.
+    /// The smaller of old value and operand as unsigned numbers.
     MinU,
-    /// Unsigned maximum.
+    /// The larger of old value and operand as unsigned numbers.
     MaxU,
-    /// Signed minimum.
+    /// The smaller of old value and operand as signed numbers.
     MinS,
-    /// Signed maximum.
+    /// The larger of old value and operand as signed numbers.
     MaxS,
     /// Sum as IEEE single precision (4 bytes) or double precision (8 bytes).
     AddF,
@@ -133,7 +133,7 @@ pub struct Rmw {
 }
 
 impl Rmw {
-    /// The new value of one word.
+    /// The new value of one word, from its old value and the operand.
     #[inline]
     #[must_use]
     pub fn apply(self, old: u64, operand: u64) -> u64 {
@@ -186,11 +186,11 @@ pub struct KernelId(pub u16);
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// Read the masked bytes.
+    /// Read the bytes that the request's mask selects.
     Load,
-    /// Write the masked bytes.
+    /// Write the bytes that the request's mask selects.
     Store,
-    /// Read-modify-write every masked word.
+    /// Read-modify-write every word that the request's mask selects.
     Rmw(Rmw),
     /// Order other accesses, without an access to a line.
     Fence,
@@ -244,7 +244,7 @@ pub enum AccessMode {
 /// The use of one array by one kernel of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayUse {
-    /// The array.
+    /// The array that the kernel uses.
     pub array: ArrayId,
     /// The first line of the array.
     pub first: LineAddr,
@@ -257,7 +257,7 @@ pub struct ArrayUse {
 /// A request of a core to the memory system, for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
-    /// The operation.
+    /// The operation that the request asks for.
     pub op: Op,
     /// The memory order of the operation.
     pub order: Order,

@@ -11,9 +11,9 @@ pub struct Setting {
     pub least: u64,
     /// The largest allowed value.
     pub most: u64,
-    /// The value if the machine file gives none.
+    /// The value of the setting if the machine file gives none.
     pub default: u64,
-    /// A description in one line.
+    /// A description of the setting in one line.
     pub about: &'static str,
 }
 

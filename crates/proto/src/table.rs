@@ -11,7 +11,7 @@ use crate::symbols::Symbol;
 pub enum Row<S: 'static, A: 'static> {
     /// Perform the actions in order, then go to the next state.
     Do {
-        /// The actions, in order.
+        /// The actions of the row, in order.
         actions: &'static [A],
         /// The next state of the line, or `None` to keep the state.
         next: Option<S>,
@@ -104,11 +104,11 @@ pub struct RowId {
 
 /// The table of one kind of controller, with a row for every pair of state and event.
 pub trait Table: 'static {
-    /// The states of a line.
+    /// The type of the states of a line.
     type State: Symbol;
-    /// The events of a line.
+    /// The type of the events of a line.
     type Event: Symbol;
-    /// The actions of rows.
+    /// The type of the actions of rows.
     type Action: Symbol;
     /// The identity of the table, unique in every protocol that uses the table.
     const ID: TableId;

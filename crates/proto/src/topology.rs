@@ -8,7 +8,7 @@ use crate::line::LINE_BYTES_MAX;
 crate::symbols! {
     /// The write policy of a cache: when it writes dirty bytes to the level below.
     pub enum WritePolicy {
-        /// Keep dirty bytes until a flush or an eviction.
+        /// Keep dirty bytes in the cache until a flush or an eviction.
         Combining,
         /// Write dirty bytes out as soon as possible, and keep a copy.
         Through,
@@ -36,11 +36,11 @@ const LINES_MAX: u64 = 1 << 26;
 /// The shape of one cache, or of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CacheShape {
-    /// The number of sets.
+    /// The number of sets of the cache.
     pub sets: u32,
-    /// The number of ways of a set.
+    /// The number of ways in each set.
     pub ways: u32,
-    /// The write policy.
+    /// The write policy of the cache.
     pub policy: WritePolicy,
     /// The number of lines that the store buffer can hold.
     pub store_buffer_entries: u32,

@@ -38,7 +38,7 @@ crate::symbols! {
         /// The access itself, including a registration of the line and the consequences of that
         /// registration.
         Access,
-        /// The invalidation of an acquire.
+        /// The invalidation that an acquire makes.
         Acquire,
         /// The flush of a release, or the registration of the stored lines.
         Release,
@@ -74,7 +74,7 @@ pub struct Uses {
     pub accesses: u32,
     /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
-    /// Accesses that had to wait.
+    /// Accesses that had to wait for an answer from below or a resource.
     pub misses: u32,
     /// Accesses that the controller passed on without looking for bytes.
     pub bypasses: u32,

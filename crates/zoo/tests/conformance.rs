@@ -1,4 +1,4 @@
-//! Requirements of every protocol.
+//! Requirements that every protocol of the zoo must meet.
 
 use drive::{At, Nodes};
 use proto::{
@@ -64,7 +64,8 @@ fn tables_and_plans_have_unique_identities_and_every_impossible_row_has_a_reason
     for_all(Tables);
 }
 
-/// Several protocols may share actions, and then any of them may use an action.
+/// Several protocols may share an enumeration of actions. Each action must occur in a row of at
+/// least one of them.
 #[test]
 fn every_action_occurs_in_a_row() {
     #[derive(Clone, Copy)]
@@ -141,8 +142,8 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     for_all(Bounded);
 }
 
-/// Two kernels run on the smallest machine. The second one reads a store of the first on
-/// another compute unit, and then the host reads it.
+/// Two kernels run on the smallest machine. The second kernel reads a store of the first one on
+/// another compute unit, and then the host reads that store.
 #[test]
 fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     #[derive(Clone, Copy)]
@@ -188,7 +189,7 @@ fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     for_all(Kernels);
 }
 
-/// Therefore a search skips the requests at the beginning of the first kernel.
+/// Because of this property, a search skips the requests at the beginning of the first kernel.
 #[test]
 fn the_beginning_of_a_kernel_on_an_empty_machine_changes_no_station() {
     #[derive(Clone, Copy)]
@@ -214,7 +215,7 @@ fn the_beginning_of_a_kernel_on_an_empty_machine_changes_no_station() {
     for_all(Begins);
 }
 
-/// `FENCEPOST_BLESS=1 cargo test -p zoo` regenerates the pages.
+/// To regenerate the pages, run `FENCEPOST_BLESS=1 cargo test -p zoo`.
 #[test]
 fn the_generated_part_of_every_page_is_up_to_date() {
     #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ const L1: NodeId = NodeId { kind: 0, index: 0 };
 const BANK: NodeId = NodeId { kind: 1, index: 0 };
 const LINE: LineAddr = LineAddr(0);
 
-/// One station of hLRC, driven by a test.
+/// One station (controller with its parked inputs) of hLRC, driven by a test.
 struct SingleStation {
     machine: Machine<Hlrc>,
     id: NodeId,
@@ -37,7 +37,7 @@ impl SingleStation {
         self.machine.record(at, &input)
     }
 
-    /// Delivers a message of another node.
+    /// Delivers a message that another node has sent.
     fn message(&mut self, from: NodeId, msg: &Msg) -> Result<Record<Hlrc>, String> {
         let from = self.machine.nodes().position(from).expect("a node of the machine");
         self.tell(StationInput::Message { from, msg })
@@ -52,7 +52,7 @@ impl SingleStation {
     }
 }
 
-/// The seeded fault that leaves an action out of a row.
+/// The seeded fault that leaves one action out of one row.
 fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<Mutation> {
     let row = state.index() * T::Event::ALL.len() + event.index();
     let proto::Row::Do { actions, .. } = T::row(state, event) else { panic!("the row does nothing") };

@@ -1,5 +1,5 @@
-//! No request starves, however often other agents acquire, access the line below or take
-//! ways meanwhile.
+//! No request starves, however often other agents acquire, access the line at a lower level, or
+//! take ways meanwhile.
 
 use drive::{At, Machine, Nodes, Record, StationInput};
 use proto::{
@@ -14,7 +14,7 @@ use zoo::vi::protocol::Msg;
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
 
-/// One station of a machine, driven by a test.
+/// One station (controller with its parked inputs) of a machine, driven by a test.
 struct SingleStation {
     machine: Machine<Vi>,
     at: At,
@@ -33,7 +33,7 @@ impl SingleStation {
     }
 }
 
-/// The entry of a compute unit, and the first bank.
+/// The node that a compute unit's requests enter, and the first bank.
 fn entry(nodes: &Nodes<Vi>, cu: u16) -> At {
     nodes.entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).expect("every agent has an entry")
 }
@@ -64,8 +64,8 @@ fn l1_of(cu: u16) -> NodeId {
     NodeId { kind: FIRST, index: cu }
 }
 
-/// Whether an L1 answers an access while a peer makes the request `disturb` before each
-/// answer of the bank.
+/// Whether an L1 answers an access if a peer makes the request `disturb` before each answer of the
+/// bank.
 fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
     let mut l1 = SingleStation::new(|nodes| entry(nodes, 0));
     let from = bank(l1.machine.nodes());
@@ -112,8 +112,8 @@ fn an_l1_answers_while_peers_acquire_or_access_the_line_below() {
     }
 }
 
-/// Whether a bank answers a message while another compute unit sends `disturb` before each
-/// reply of memory.
+/// Whether a bank answers a message if another compute unit sends `disturb` before each reply of
+/// memory.
 fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
     let mut station = SingleStation::new(bank);
     let (requester, other) = (entry(station.machine.nodes(), 0), entry(station.machine.nodes(), 1));

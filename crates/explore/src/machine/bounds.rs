@@ -107,7 +107,7 @@ impl Bounds {
         pages.map(move |pages| self.chiplets(chiplets, pages))
     }
 
-    /// The homes of the machine's lines.
+    /// The homes of the machine's lines: the chiplet and bank of each line.
     #[must_use]
     pub fn homes(&self, topology: &Topology) -> Homes {
         let mut homes = Homes::new(topology, 1).with_policy(PagePolicy::FirstTouch);

@@ -20,7 +20,7 @@ use crate::machine::kernels::array_of;
 /// The byte that the host writes to every byte of memory. No word of a program has this value.
 const HOST_BYTE: u8 = 0xb7;
 
-/// The plan keys of the ends of kernels.
+/// The plan keys of the requests at the end of kernels.
 pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
@@ -49,7 +49,7 @@ pub(crate) struct Remainder {
     pub(crate) lines: Vec<u32>,
 }
 
-/// A machine whose stations and lines are numbers.
+/// A machine of which the stations and the lines of memory are given by number.
 struct Numbers<'a> {
     controllers: &'a mut Controllers,
     stations: Vec<u32>,

@@ -189,7 +189,7 @@ pub(crate) fn array_of(line: LineAddr) -> ArrayId {
     ArrayId(line.0 as u16)
 }
 
-/// Whether the instruction reads, and whether it writes.
+/// Whether the instruction reads memory, and whether it writes memory.
 fn access(instr: &Instr) -> (bool, bool) {
     match instr {
         Instr::Load { .. } | Instr::Await { .. } => (true, false),

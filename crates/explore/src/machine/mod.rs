@@ -54,12 +54,12 @@ use thread::{Code, ThreadState};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
-    /// The running timers, one bit for each class.
+    /// The running timers of the node, one bit for each class.
     pub(crate) timers: u8,
     /// The ticks by which the node's clock is ahead of the slowest clock. The times of messages
     /// under way are relative to the slowest clock.
     pub(crate) ahead: u8,
-    /// The step of the program, the same on all nodes.
+    /// The current step of the program, which is the same on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
     /// The agents at this node that still have a request of a kernel's boundary to make (`todo`),
@@ -88,7 +88,7 @@ pub(crate) enum Written {
     Update(Rmw, u32),
 }
 
-/// A program on a machine.
+/// A program on the machine of some bounds, with the parts (node states) met so far.
 pub(crate) struct Machine {
     pub(crate) controllers: Controllers,
     pub(crate) code: Code,

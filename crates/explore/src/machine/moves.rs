@@ -51,7 +51,7 @@ pub enum Move {
     Timer {
         /// The node of the timer.
         node: u8,
-        /// The index of the timer's class.
+        /// The index of the timer's class (purpose of the timer).
         class: u8,
     },
     /// A node evicts a way.
@@ -68,7 +68,7 @@ pub enum Move {
         /// The node whose clock ticks.
         node: u8,
     },
-    /// An agent makes its request at the boundary of a kernel.
+    /// An agent makes its request at the beginning or end of a kernel.
     Boundary {
         /// The index of the agent: a compute unit, or 0 for the command processor.
         agent: u8,

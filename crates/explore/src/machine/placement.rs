@@ -186,7 +186,7 @@ fn in_words(placement: &Placement) -> String {
 /// The place of a word in memory: its line and its offset in that line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The line.
+    /// The line that contains the word.
     pub line: LineAddr,
     /// The offset of the word's first byte in the line.
     pub offset: usize,

@@ -18,7 +18,8 @@ pub(crate) enum Halt {
     Impossible(Arc<str>),
 }
 
-/// The effect of one move, and the moves that the state offers.
+/// A sink for the successors of a state: the effect of one move, and the list of the moves that the
+/// state offers.
 struct Offers {
     mv: Move,
     next: Option<Vec<u32>>,

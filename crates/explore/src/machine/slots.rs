@@ -39,12 +39,12 @@ impl Slots {
         self.first[thread]
     }
 
-    /// The node that a compute unit's ordinary loads enter.
+    /// The node that a compute unit's ordinary loads enter. `None` on machines without preemption.
     pub(crate) fn unit(&self, cu: u16) -> Option<u8> {
         self.units.get(usize::from(cu)).copied()
     }
 
-    /// The number of compute units that a work-group may move to.
+    /// The number of compute units that a work-group may move to; 0 without preemption.
     pub(crate) fn units(&self) -> u16 {
         self.units.len() as u16
     }
@@ -54,7 +54,7 @@ impl Slots {
         self.first.len() as u32 * PENDING_MAX
     }
 
-    /// The slot of a thread's request.
+    /// The slot of a thread's request, from the thread's place and the request's id.
     pub(crate) fn of(&self, thread: u8, seat: &Seat, id: u8) -> Slot {
         let place = match seat.agent {
             Agent::Cu(cu) if seat.agent != self.agents[usize::from(thread)] => u32::from(cu) + 1,

@@ -36,7 +36,7 @@ pub(crate) struct Response {
     pub(crate) is_hit: bool,
     /// The answers to requests: the slot and the number of the data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
-    /// The rows that fired.
+    /// The rows that fired in the step.
     pub(crate) rows: Vec<RowId>,
 }
 

@@ -110,7 +110,7 @@ pub(crate) enum ThreadError {
 }
 
 impl ThreadError {
-    /// The reason in words.
+    /// The reason why the thread cannot continue, in words.
     pub(crate) fn why(self) -> String {
         match self {
             ThreadError::Protocol(why) | ThreadError::Unsupported(why) | ThreadError::BadValue(why) => why,

@@ -12,7 +12,7 @@ use crate::machine::{Machine, Part, PartResult, Written};
 
 /// The result of an attempt of a thread to issue.
 pub(crate) enum Issued {
-    /// The thread has nothing to issue.
+    /// The thread has nothing to issue now.
     Nothing,
     /// The part changes to the part with this number.
     Here(u32),

@@ -37,7 +37,7 @@ type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 /// Builds the tests of the chosen programs. Batches are finished one by one, in their order.
 pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
-/// The tests of a batch.
+/// The tests that were built from a batch of programs.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
@@ -119,13 +119,13 @@ impl Programs {
         self
     }
 
-    /// The tests generated so far.
+    /// The tests that have been generated so far.
     #[must_use]
     pub fn tests(&self) -> &[Arc<Test>] {
         &self.tests
     }
 
-    /// The number of programs drawn so far.
+    /// The number of programs that the generators have produced so far.
     #[must_use]
     pub fn drawn(&self) -> usize {
         self.drawn
@@ -189,7 +189,7 @@ struct State<'a> {
     merged: usize,
     /// Completed batches that wait because an earlier batch is not complete, by number.
     early: BTreeMap<usize, Finish>,
-    /// True if a worker has panicked.
+    /// Whether a worker has panicked.
     is_broken: bool,
 }
 

@@ -27,7 +27,7 @@ enum Source {
     Generated { skeleton: ProgramSkeleton, transform: Transform },
 }
 
-/// A test: a program with its placements.
+/// A test of the verification: a program with its placements and machines.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The name of the test in reports.

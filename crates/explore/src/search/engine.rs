@@ -25,7 +25,7 @@ const WORKERS_FROM_STATES: usize = 1024;
 pub(crate) trait System {
     /// The known parts (node states) and the effects of their moves.
     fn known(&self) -> &Known;
-    /// Computes all that the expansion of a state needs.
+    /// Computes everything that the expansion of a state needs.
     fn learn(&mut self, state: &[u32]);
     /// Whether the search must restart, because an assumption about the program turned out to be
     /// wrong.
@@ -34,7 +34,7 @@ pub(crate) trait System {
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>>;
     /// Checks a state without moves in which the program has not ended.
     fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>>;
-    /// Approximate size of the known parts in bytes.
+    /// The approximate size of the known parts in bytes.
     fn bytes(&self) -> usize;
 }
 
@@ -44,7 +44,7 @@ pub struct Limits<'a> {
     pub memory_bytes: u64,
     /// The maximum number of states.
     pub states_max: u64,
-    /// The number of workers.
+    /// The number of host threads that search.
     pub workers: usize,
     /// A function that the search calls now and then; if it returns true, the search ends early.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
@@ -104,12 +104,12 @@ pub(crate) struct Searched {
     pub(crate) incomplete: Option<Incomplete>,
     /// Whether a path may lead back to one of its own states.
     pub(crate) may_cycle: bool,
-    /// Whether a core had to wait because a queue was long.
+    /// Whether a core had to wait because a queue was full.
     pub(crate) throttled: bool,
     pub(crate) is_stale: bool,
 }
 
-/// The successors of one portion of states.
+/// The successors of one portion of the states in a round.
 #[derive(Debug, Default)]
 struct Portion {
     states: Vec<StateId>,

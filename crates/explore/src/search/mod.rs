@@ -41,9 +41,9 @@ pub struct Requirements<'a> {
 pub struct Exploration {
     /// Every outcome that a run can have.
     pub outcomes: BTreeSet<Outcome>,
-    /// The number of states.
+    /// The number of states that the search has visited.
     pub states: u64,
-    /// The number of moves between states.
+    /// The number of moves between visited states.
     pub transitions: u64,
     /// The distance of the furthest state from the first one, in moves.
     pub depth: u32,
@@ -55,7 +55,7 @@ pub struct Exploration {
     pub altered: bool,
     /// Whether a work-group was preempted in some run.
     pub preempted: bool,
-    /// The fault, if there is one.
+    /// The fault that the search has found, or `None`.
     pub violation: Option<Violation>,
     /// The forbidden outcome, if a forbidden outcome is the fault.
     pub forbidden: Option<Outcome>,

@@ -44,13 +44,13 @@ pub struct Replay {
     pub lanes: Vec<String>,
     /// The steps of the trace.
     pub steps: Vec<Step>,
-    /// The state after the last step.
+    /// The end of the replay: the state after the last step.
     pub end: End,
     /// Explanations of the fault, one line each.
     pub reasons: Vec<String>,
 }
 
-/// The state after the last move.
+/// The kind of state after the last move of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// A move is still possible.
@@ -317,7 +317,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
     }
 }
 
-/// The threads of a thread's work-group.
+/// The text of the threads in the work-group of a thread.
 fn group(machine: &Machine, thread: u8) -> String {
     let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")

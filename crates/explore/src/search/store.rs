@@ -3,7 +3,7 @@
 //! The hash of a state selects one of a fixed number of shards. Several workers can insert
 //! states at once, and a state's number does not depend on the number of workers.
 
-/// The number of shards.
+/// The number of shards of the store.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// The maximum number of states of a shard.

@@ -162,7 +162,7 @@ pub(super) enum Kind {
     /// An addition of zero to a flag, repeated until the flag has the value of the step or a
     /// greater one.
     AwaitAdding,
-    /// A fence.
+    /// A fence of the step's order and scope.
     Fence,
 }
 
@@ -191,7 +191,7 @@ impl Episode {
         Episode { sections, places }
     }
 
-    /// The number of checked values.
+    /// The number of values in the episode that are checked.
     pub(super) fn checked(&self) -> usize {
         self.sections
             .iter()

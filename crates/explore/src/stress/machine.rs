@@ -66,7 +66,7 @@ fn lines(topology: &Topology) -> usize {
     (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
 }
 
-/// Counts of a run.
+/// The counts of one run of an episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCounts {
     pub(super) operations: u64,

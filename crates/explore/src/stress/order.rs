@@ -36,7 +36,7 @@ struct Edge {
     remote: bool,
 }
 
-/// Builds programs of episodes. The buffers are reused.
+/// Builds the programs of episodes. The buffers are reused from one episode to the next.
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
@@ -51,7 +51,7 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// The program of an episode.
+    /// Computes the program of an episode under these rules.
     pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
         self.order(&episode.sections, rules);
         let program = &mut self.program;

@@ -10,7 +10,7 @@ pub(super) struct Queues<T> {
     rooms: Vec<Option<T>>,
     /// For each slot: the next slot in its queue, or in the list of free slots.
     behind: Vec<u32>,
-    /// The first free slot.
+    /// The number of the first free slot.
     free: u32,
     /// For each queue: its first and its last slot.
     ends: Vec<[u32; 2]>,

@@ -5,7 +5,8 @@
 pub(super) struct Rules {
     /// Whether a chain of synchronization over different scopes orders accesses.
     pub(super) transitive: bool,
-    /// Whether any scope below the system suffices, because scopes are hints.
+    /// Whether any scope below the system suffices to order sections, because scopes are only
+    /// hints.
     pub(super) hints: bool,
     /// Whether remote operations may order accesses.
     pub(super) remote: bool,

@@ -9,7 +9,7 @@ use proto::{
     Topology, Uses, Way,
 };
 
-/// The stations of a machine. Messages between them are numbers.
+/// The stations of a machine. Messages between stations are given by number.
 pub(crate) trait Stations {
     /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
@@ -21,7 +21,7 @@ pub(crate) trait Stations {
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
     /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
     fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Restores the initial state, without messages under way.
+    /// Restores the initial state of all stations, without messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
@@ -73,7 +73,7 @@ pub(crate) fn of<P: Protocol>(
     }))
 }
 
-/// Collects the effects of a step as events.
+/// The sender of a step's effects: it adds them to the possible next events.
 struct Sender<'a, M> {
     messages: &'a mut Messages<M>,
     under_way: &'a mut UnderWay,

@@ -19,13 +19,13 @@ pub(crate) enum Event {
     Deadline(u8),
     /// A node must evict a way of a set.
     Need(u8, SetIndex),
-    /// A wavefront may issue.
+    /// A wavefront may issue its next step.
     Wave(u8),
 }
 
 /// Messages and operations under way, and the possible next events.
 pub(crate) struct UnderWay {
-    /// The number of nodes.
+    /// The number of nodes of the machine.
     pub(super) count: usize,
     /// The messages under way from each sender to each receiver, with the times of sending.
     pub(super) channels: Queues<(u32, u64)>,
@@ -37,7 +37,7 @@ pub(crate) struct UnderWay {
     /// The number of possible events that are deadlines or periodic timers. If no other event is
     /// left, a wavefront may not wait for these.
     pub(super) periodic: usize,
-    /// The current tick.
+    /// The current time in ticks.
     pub(super) now: u64,
     /// The time of the next deadline of each node, or `None`.
     pub(super) due: Vec<Option<u64>>,

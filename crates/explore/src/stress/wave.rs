@@ -9,7 +9,7 @@ pub(super) const UNDER_WAY_MAX: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     pub(super) at: usize,
-    /// The steps under way, by index.
+    /// The indices of the steps that are under way.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
     /// Whether the issue of the wavefront is in the list of possible events.
     pub(super) is_ready: bool,

@@ -80,7 +80,7 @@ pub struct Trace {
     transform: Transform,
 }
 
-/// The error of a text that is not a trace.
+/// The error of a file whose text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     /// The number of the line, counted from one.
@@ -97,7 +97,7 @@ impl fmt::Display for TraceError {
 
 impl core::error::Error for TraceError {}
 
-/// The result of a replay.
+/// The result of the replay of a trace.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// The steps of the replayed trace.

@@ -1,10 +1,10 @@
-//! A toy with leases by physical time. A bank grants a cache a line for some ticks, and
-//! performs no write to it before they have passed. Leases are relative to the current time,
-//! in the lines of both sides and in messages under way. The bank is inclusive: it does not
+//! A toy protocol with leases by physical time. A bank grants a cache a line for some ticks, and
+//! performs no write to the line before these ticks have passed. Leases are relative to the current
+//! time, in the lines of both sides and in messages under way. The bank is inclusive: it does not
 //! evict a leased line.
 //!
-//! The lease of a line that the bank must fetch begins with the request to memory. It travels
-//! in the tag of that operation and in the answer to the cache.
+//! The lease of a line that the bank must fetch begins with the request to memory. The lease
+//! travels in the tag of that operation and in the answer to the cache.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -22,7 +22,7 @@ pub const HOST: u8 = 2;
 /// The only set of each cache.
 const SET: SetIndex = SetIndex(0);
 
-/// The fault of a toy.
+/// The fault of a variant of the toy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     None,
@@ -38,27 +38,28 @@ pub enum Fault {
 pub struct Params {
     l1_lines: usize,
     bank_lines: usize,
-    /// The ticks for which a cache may keep a line, and the additional ticks for which the
-    /// bank waits.
+    /// The ticks for which a cache may keep a line (`lease`), and the additional ticks for which
+    /// the bank waits.
     lease: u32,
     guard: u32,
     fault: Fault,
 }
 
 proto::messages! {
-    /// To a cache.
+    /// A message to a cache.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// A line, for some ticks.
+        /// A line that the cache may keep for `lease` ticks.
         Data { line: LineAddr, data: LineData, lease: u32, ages: bool } [
             line(line), bytes(|line_bytes| line_bytes + 4), ages(|elapsed| age_lease(lease, *ages, elapsed))
         ],
-        /// A request is performed: the old bytes.
+        /// A request has been performed; the message carries the old bytes.
         Done { slot: Slot, data: LineData } [bytes(|_| 4)],
     }
 }
 
-/// A message with a seeded fault does not age.
+/// Shortens the lease in a message by the elapsed ticks, unless a seeded fault (`ages` is false)
+/// prevents it.
 fn age_lease(lease: &mut u32, ages: bool, elapsed: i32) {
     if ages {
         *lease = aged(*lease, elapsed);
@@ -66,7 +67,7 @@ fn age_lease(lease: &mut u32, ages: bool, elapsed: i32) {
 }
 
 proto::messages! {
-    /// To a bank.
+    /// A message to a bank.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank {
         Get { line: LineAddr } [line(line), access],
@@ -74,7 +75,7 @@ proto::messages! {
     }
 }
 
-/// A write or a read-modify-write.
+/// A write or a read-modify-write that a cache requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Put {
     pub line: LineAddr,
@@ -82,7 +83,7 @@ pub struct Put {
     pub slot: Slot,
 }
 
-/// A line of a cache.
+/// A line of a cache, with its lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Leased {
     line: LineAddr,
@@ -90,10 +91,10 @@ struct Leased {
     data: LineData,
 }
 
-/// A cache: of a compute unit, or of the host.
+/// A cache of a compute unit or of the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cache {
-    /// Sorted by their addresses.
+    /// The lines of the cache, sorted by address.
     lines: Vec<Leased>,
     asked: Vec<LineAddr>,
 }
@@ -117,7 +118,7 @@ impl Cache {
             }
             return Disposition::Wait(line);
         }
-        // A posted request, and one that needs nothing from below, is answered.
+        // A request that is posted or needs nothing from below is answered here.
         let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
             answer(ask, cx);
             return Disposition::Done;
@@ -190,13 +191,13 @@ fn view(line: LineAddr, state: &'static str, data: LineData) -> LineView {
     LineView { line, state, owns: false, valid: ByteMask::full(64), dirty: ByteMask::default(), data }
 }
 
-/// A line of a bank.
+/// A line of a bank, with the lease that caches have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     line: LineAddr,
     /// The ticks for which a cache may hold the line.
     lease: u32,
-    /// `None` while memory is asked.
+    /// The bytes of the line; `None` while the bank waits for memory's reply.
     data: Option<LineData>,
     /// The requests that wait for the end of the lease.
     puts: Vec<(NodeId, Put)>,
@@ -205,7 +206,7 @@ struct Entry {
 /// A bank: the lines that caches may hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
-    /// Sorted by their addresses.
+    /// The entries of the bank, sorted by address.
     entries: Vec<Entry>,
     tags_age: bool,
 }
@@ -280,7 +281,7 @@ impl Bank {
         cx.fx.wake(Key::Line(line));
     }
 
-    /// Leases have expired: the writes that waited for them are performed.
+    /// Performs the writes that have waited for leases which have now expired.
     fn ran_out<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         for entry in self.entries.iter_mut().filter(|entry| entry.lease == 0) {
             let Some(data) = &mut entry.data else { continue };

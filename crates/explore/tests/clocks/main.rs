@@ -22,7 +22,7 @@ use lease::{guarded, keeping, long, right, sleeping, tagging, timeless};
 use proto::{Protocol, WritePolicy};
 use stamp::{absolute, forgetful, four_bits, further, rebased, stuck};
 
-/// The reader has a copy of `x` before the message arrives.
+/// A program in which the reader has a copy of `x` before the message arrives.
 const STALE: &str = "OPENCL stale
 { }
 
@@ -40,8 +40,8 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// The same with ordinary loads of `x`, which caches may answer; the writer reads its own
-/// write.
+/// The program `STALE` with ordinary loads of `x`, which caches may answer; the writer reads its
+/// own write.
 const ORDINARY: &str = "OPENCL ordinary
 { }
 
@@ -60,7 +60,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// The attempts to take a lock are writes, in unlimited number.
+/// A program with a lock. The attempts to take the lock are writes, in unlimited number.
 const LOCK: &str = "OPENCL lock
 { }
 
@@ -82,7 +82,7 @@ exists (x=2)
 ";
 
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-/// One bank, with one line.
+/// The bounds of a machine with one bank that has one line.
 const NARROW: Bounds = Bounds { banks: 1, ..BOUNDS.tight() };
 
 fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Outcome>>) -> Exploration {
@@ -95,7 +95,7 @@ fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Ou
     explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
 }
 
-/// The allowed outcomes of `STALE`, `r0 r1 r2`: those of a single memory.
+/// The allowed outcomes of `STALE`, as values of `r0 r1 r2`: those of a single memory.
 fn stale() -> BTreeSet<Outcome> {
     let all = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
     all.into_iter().map(|outcome| outcome.to_vec()).collect()
@@ -154,7 +154,7 @@ fn clocks_apart_need_a_guard() {
     assert_eq!(refuted::<guarded::GuardedLease>(STALE, BOUNDS.skewed(2), &stale()).fault, Fault::Outcome);
 }
 
-/// The outcome of `LOCK`: every increment counts.
+/// The only allowed outcome of `LOCK`: every increment counts.
 fn counted() -> BTreeSet<Outcome> {
     [vec![2]].into()
 }
@@ -164,9 +164,9 @@ fn logical_times_are_rebased_over_the_whole_state() {
     is_right::<rebased::Rebased>(ORDINARY, BOUNDS.evicting(), &stale());
     let found = is_right::<rebased::Rebased>(LOCK, BOUNDS, &counted());
     let further = is_right::<further::FurtherApart>(LOCK, BOUNDS, &counted());
-    // The same behaviour, with more of the times between.
+    // The behaviour is the same, with more of the times in between.
     assert!(found.states < further.states, "{} and {} states", found.states, further.states);
-    // Without rebasing there are more times than are ever observed.
+    // Without rebasing, more different times occur than a search can visit.
     let endless = explore::<absolute::Absolute>(LOCK, BOUNDS, Some(&counted()));
     assert!(matches!(endless.incomplete, Some(Incomplete::States(_))), "{} states", endless.states);
     // A program without a loop has finitely many times, and the outcomes are the same.

@@ -11,14 +11,14 @@ use proto::{
 use crate::toys;
 
 proto::messages! {
-    /// Requests a line with a lease of some ticks.
+    /// A message that requests a line with a lease of some ticks.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum Word {
         Ask { line: LineAddr, ticks: u32 } [line(line), access, ages(|elapsed| *ticks = aged(*ticks, elapsed))],
     }
 }
 
-/// Accepts messages after its first request.
+/// A controller that accepts messages only after its first request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gate {
     is_open: bool,

@@ -1,10 +1,10 @@
-//! A toy with leases by logical time. A line of a cache may be read at the times from its
-//! write to the end of its lease, and a write takes place at a time after all leases of its
-//! line. Times advance only with events. Synchronizing loads ask the bank, so a waiting loop
-//! sees the write.
+//! A toy protocol with leases by logical time. A line of a cache may be read at the times from its
+//! write to the end of its lease, and a write takes place at a time after all leases of its line.
+//! Times advance only with events. Synchronizing loads go to the bank, so a waiting loop sees the
+//! write.
 //!
-//! If clocks have few bits, a bank that needs a time beyond the last one restarts all caches
-//! at time zero: they drop their lines and report it, and then the bank forgets its times and
+//! If clocks have few bits, a bank that needs a time beyond the last one restarts all caches at
+//! time zero: they drop their lines and report this, and then the bank forgets its times and
 //! continues.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
@@ -22,7 +22,7 @@ pub const BANK: u8 = 1;
 pub const HOST: u8 = 2;
 const SET: SetIndex = SetIndex(0);
 
-/// The fault of a toy.
+/// The fault of a variant of the toy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     None,
@@ -37,38 +37,38 @@ pub struct Params {
     cus: u16,
     l1_lines: usize,
     lease: u32,
-    /// The last time.
+    /// The last time that the clocks can represent.
     last: u32,
     fault: Fault,
 }
 
 proto::messages! {
-    /// To a cache.
+    /// A message to a cache.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToL1 {
-        /// A line, readable from one time to another.
+        /// A line that may be read from the time `from` to the time `to`.
         Data { line: LineAddr, data: LineData, from: Time, to: Time } [line(line), bytes(|line_bytes| line_bytes + 8), times(from, to)],
-        /// A write took place at that time: the old bytes.
+        /// A write took place at the time `at`; the message carries the old bytes.
         Done { slot: Slot, data: LineData, at: Time } [bytes(|_| 8), times(at)],
-        /// Restart at time zero.
+        /// A request to restart at time zero.
         Reset,
     }
 }
 
 proto::messages! {
-    /// To the bank.
+    /// A message to the bank.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub enum ToBank {
-        /// A line is read at that time.
+        /// A request to read a line at the time `at`.
         Get { line: LineAddr, at: Time } [line(line), bytes(|_| 4), access, times(at)],
-        /// A write takes place, not before that time.
+        /// A request to write, at the time `at` or later.
         Put { line: LineAddr, access: MemoryAccess, slot: Slot, at: Time } [line(line), bytes(|_| 8), access, times(at)],
-        /// A cache has restarted.
+        /// A report that the cache has restarted.
         Ready,
     }
 }
 
-/// A line of a cache.
+/// A line of a cache, with its times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Stamped {
     line: LineAddr,
@@ -77,12 +77,12 @@ struct Stamped {
     data: LineData,
 }
 
-/// A cache: of a compute unit, or of the host.
+/// A cache of a compute unit or of the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cache {
-    /// The time of the last access.
+    /// The logical time of the cache's last access.
     now: Time,
-    /// Sorted by their addresses.
+    /// The lines of the cache, sorted by address.
     lines: Vec<Stamped>,
     asked: Vec<LineAddr>,
 }
@@ -119,14 +119,14 @@ impl Cache {
         let line = ask.req.line;
         match ask.req.op {
             Op::Load => return self.load(ask, cx),
-            // The host may have written at a later time than the cache's.
+            // The host may have written at a later time than the cache's current time.
             Op::KernelBegin(_) => {
                 self.lines.clear();
                 cx.fx.wake(Key::Way(SET));
             }
             Op::Store | Op::Rmw(_) | Op::Fence | Op::KernelEnd(_) => {}
         }
-        // A posted request, and one that needs nothing from below, is answered.
+        // A request that is posted or needs nothing from below is answered here.
         let (0, Some(access)) = (cx.stage, toys::access(ask.req)) else {
             answer(ask, cx);
             return Disposition::Done;
@@ -222,7 +222,7 @@ impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
     }
 }
 
-/// The times of a line: of its last write, and of the end of its last lease.
+/// The logical times of a line: the time of its last write, and the end of its last lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Stamps {
     line: LineAddr,
@@ -230,15 +230,15 @@ struct Stamps {
     to: Time,
 }
 
-/// The bank.
+/// The bank of the toy protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bank {
-    /// Sorted by address. A line that is missing has time zero.
+    /// The times of the lines, sorted by address. A line that is missing has time zero.
     stamps: Vec<Stamps>,
-    /// The operations at memory, in order.
+    /// The operations under way to memory, in order.
     reads: Vec<(NodeId, Stamps)>,
     writes: Vec<(NodeId, Slot, Time)>,
-    /// The number of caches that must restart, and the requests that wait for them.
+    /// The number of caches that must still restart (`due`), and the requests that wait for them.
     due: u32,
     waiting: Vec<(NodeId, ToBank)>,
 }
@@ -249,7 +249,7 @@ fn caches(params: &Params) -> impl Iterator<Item = NodeId> + use<> {
 }
 
 impl Bank {
-    /// Serves a request. False if it needs a time beyond the last one.
+    /// Serves a request. Returns false if the request needs a time beyond the last one.
     fn serve<P: Protocol<Params = Params>>(
         &mut self,
         from: NodeId,
@@ -304,7 +304,8 @@ impl Bank {
         }
     }
 
-    /// A cache has restarted: its earlier requests are repeated at time zero.
+    /// Processes the report that a cache has restarted. After the last report, the requests that
+    /// waited are repeated at time zero.
     fn ready<P: Protocol<Params = Params, Msg: From<ToL1>>>(&mut self, from: NodeId, cx: &mut Cx<'_, P>) {
         for (_, msg) in self.waiting.iter_mut().filter(|(cache, _)| *cache == from) {
             msg.times(&mut |time| *time = Time(0));

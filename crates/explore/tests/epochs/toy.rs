@@ -1,5 +1,5 @@
-//! A toy with a manager of an epoch: its start input, a periodic timer, and a handshake with
-//! every gate. A store waits for the next epoch.
+//! A toy protocol with a manager of an epoch: it has a start input, a periodic timer, and a
+//! handshake with every gate (the port of a compute unit). A store waits for the next epoch.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -13,10 +13,10 @@ use proto::{
 const GATE: u8 = 0;
 const MANAGER: u8 = 1;
 const HOST: u8 = 2;
-/// The key of inputs that wait for the next epoch.
+/// The key under which inputs wait for the next epoch.
 const EPOCH: Key = Key::Other(0);
 
-/// The machine, and whether the manager fails to end the handshake.
+/// The levels of the machine, and whether the manager fails to end the handshake (a fault).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     cus: u16,
@@ -24,7 +24,7 @@ pub struct Params {
 }
 
 proto::messages! {
-    /// To a gate.
+    /// A message of the manager to a gate (the port of a compute unit).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToGate {
         /// The epoch is about to change.
@@ -35,7 +35,7 @@ proto::messages! {
 }
 
 proto::messages! {
-    /// To the manager.
+    /// A message of a gate (the port of a compute unit) to the manager.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToManager {
         /// A gate is ready for the change.
@@ -49,7 +49,8 @@ pub struct Gate {
     epoch: bool,
 }
 
-/// The stage of a store that waits for the next epoch, different from all stages at a port.
+/// The stage (index of a plan's step) of a store that waits for the next epoch. A port has no other
+/// stage with this number.
 const AWAITS_EPOCH: u8 = u8::MAX;
 
 impl Gate {
@@ -92,7 +93,7 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
 /// The manager of the epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Manager {
-    /// The number of gates that are not ready.
+    /// The number of gates that are not yet ready for the change.
     due: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A toy on three levels with split caches at the first, explored and stressed.
+//! A toy protocol on three levels, with split caches at the first level, explored and stressed.
 
 mod toy;
 
@@ -8,7 +8,7 @@ use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Su
 use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
-/// A program with two threads in an OpenCL test, from their bodies.
+/// The text of an OpenCL test with two threads, made from their bodies.
 fn program(first: &str, second: &str, condition: &str) -> String {
     let arguments = "(global int* x, global int* y, global atomic_int* f, global atomic_int* g)";
     format!(
@@ -17,8 +17,8 @@ fn program(first: &str, second: &str, condition: &str) -> String {
     )
 }
 
-/// Data in an ordinary word, a flag at device scope. The reader has a copy of the word in its
-/// read cache.
+/// A program that sends data in an ordinary word with a flag at device scope. The reader has a copy
+/// of the word in its read cache.
 fn message() -> String {
     program(
         "  *x = 1;\n  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);\n",
@@ -28,7 +28,7 @@ fn message() -> String {
     )
 }
 
-/// Each thread writes one word and reads the other.
+/// A program in which each thread writes one word and reads the other thread's word.
 fn store_buffers() -> String {
     let body = |mine: &str, other: &str| {
         format!(
@@ -39,7 +39,7 @@ fn store_buffers() -> String {
     program(&body("f", "g"), &body("g", "f"), "0:r0=0 /\\ 1:r0=0")
 }
 
-/// A thread reads its own store, and one of another thread in its work-group.
+/// A program in which a thread reads its own store and a store of another thread in its work-group.
 fn own_store() -> String {
     program(
         "  int r0 = *x;\n  *x = 1;\n  int r1 = *x;\n  *x = 2;\n  int r2 = *x;\n",
@@ -119,8 +119,8 @@ fn each_step_that_keeps_the_levels_coherent_is_needed() {
     assert!(found.violation.is_some() || outcomes(&found) != ["[1, 2, 1]"], "{:?}", found.outcomes);
 }
 
-/// Two threads on hosts with separate caches, next to a kernel's device. The reader has a copy
-/// of the word in its cache.
+/// A program of two threads on hosts with separate caches, next to a device that runs a kernel. The
+/// reader has a copy of the word in its cache.
 fn between_hosts() -> Test {
     let system = "memory_scope_all_svm_devices";
     let text = format!(
@@ -161,8 +161,8 @@ fn a_message_between_two_hosts_with_caches_arrives_whole() {
     assert!(said.is_some_and(|said| said.starts_with("P0 on the host, P1 on host 1, P2 on CU 0")));
 }
 
-/// Loads of a compute unit enter another controller than its acquires and releases, and the
-/// answers reach a thread that has moved.
+/// In this protocol, loads of a compute unit enter another controller than its acquires and
+/// releases. The answers must reach a thread that has moved.
 #[test]
 fn a_message_arrives_whole_where_work_groups_are_preempted() {
     let found = explore(&message(), bounds().preempting(1), None);

@@ -1,11 +1,11 @@
-//! A toy with three levels. A compute unit has a read cache for loads and a write cache for
-//! stores and atomics; a chiplet has an L2, all share an L3 over memory, and the host has its
-//! own cache.
+//! A toy protocol with three levels. A compute unit has a read cache for loads and a write cache
+//! for stores and atomics. A chiplet has an L2. All chiplets share an L3 over memory, and the host
+//! has its own cache.
 //!
-//! The write cache claims a line before it holds bytes of it: the read cache drops the line,
-//! and then forwards its loads to the write cache. A release writes out the first two levels,
-//! an acquire invalidates them, and atomics of a scope wider than a work-group are performed
-//! in memory.
+//! The write cache claims a line before it holds bytes of the line: the read cache drops the line,
+//! and then forwards its loads of that line to the write cache. A release writes out the first two
+//! levels, an acquire invalidates them, and atomics of a scope wider than a work-group are
+//! performed in memory.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -27,24 +27,25 @@ pub const L3: u8 = 3;
 pub const HOST: u8 = 4;
 
 proto::messages! {
-    /// To a cache of a compute unit.
+    /// A message to a cache of a compute unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToFirst = Below(ToL1) {
-        /// Drop the line; its loads go to the write cache from now on.
+        /// A request to drop the line. From now on its loads go to the write cache.
         Claim { line: LineAddr, slot: Slot } [line(line)],
-        /// The line is dropped.
+        /// An answer: the line has been dropped.
         Claimed { line: LineAddr, slot: Slot } [line(line)],
-        /// A load of a claimed line.
+        /// A load of a line that the write cache has claimed.
         Load { line: LineAddr, mask: ByteMask, slot: Slot } [line(line)],
-        /// Drop all lines, and forget the claims if the write cache has forgotten them.
+        /// A request to drop all lines, and to forget the claims if the write cache has forgotten
+        /// them.
         Drop { slot: Slot, forget: bool },
-        /// All lines are dropped.
+        /// An answer: all lines have been dropped.
         Dropped { slot: Slot },
     }
 }
 
 proto::messages! {
-    /// To the L2 of a chiplet.
+    /// A message to the L2 of a chiplet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToMid = Above(ToBank), Below(ToL1) {}
 }
@@ -125,7 +126,7 @@ const fn host_plan(key: PlanKey) -> Steps<Vi> {
     Steps::of(&[release, access, acquire, &[Vi::AnswerIt]])
 }
 
-/// A request of a controller about a line.
+/// A request that a controller makes on its own behalf about a line.
 fn about(line: LineAddr) -> Request {
     Request {
         op: Op::Load,
@@ -150,13 +151,13 @@ fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
 pub trait Speaks: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
 impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> Speaks for P {}
 
-/// The settings of the toy.
+/// The parameters of the toy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     write_lines: u64,
 }
 
-/// The cache for ordinary loads.
+/// The cache of a compute unit for ordinary loads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
     cache: L1,
@@ -208,7 +209,7 @@ impl<P: Speaks> Controller<P> for Read {
     proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
 }
 
-/// The cache for stores and atomics.
+/// The cache of a compute unit for stores and atomics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
     cache: L1,
@@ -372,7 +373,7 @@ impl<P: Speaks> Controller<P> for HostCache {
     proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
 }
 
-/// The toy.
+/// The toy protocol with three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Split;
 

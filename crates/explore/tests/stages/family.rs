@@ -1,5 +1,5 @@
-//! The family: a kernel that produces, an optional step of the host, and a kernel that
-//! consumes on the same or on another compute unit.
+//! A family of programs: a kernel that produces data, an optional step of the host, and a kernel
+//! that consumes the data on the same or on another compute unit.
 
 use crate::walker::{Do, Outcome, Program, Sync, Thread};
 use proto::Level::{Device, WorkGroup};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PLAIN: Sync = (Plain, Device);
 const DEV: Sync = (Relaxed, Device);
 const WG: Sync = (Relaxed, WorkGroup);
-/// Words: Z next to X, Y on a line of its own.
+/// The words of the programs: Z is on the line of X, Y on a line of its own.
 const X: u64 = 0;
 const Z: u64 = 4;
 const Y: u64 = 8;
@@ -18,7 +18,7 @@ fn on(cu: u16, ops: &[Do]) -> Thread {
     Thread { cu: Some(cu), ops: ops.to_vec() }
 }
 
-/// The first kernel's operations on the first compute unit.
+/// The operations of the first kernel, on the first compute unit.
 const PRODUCERS: [&[Do]; 5] = [
     &[Do::Store(X, 1, PLAIN)],
     &[Do::Load(Z, PLAIN), Do::Store(X, 1, PLAIN), Do::Store(Y, 2, PLAIN)],
@@ -27,7 +27,7 @@ const PRODUCERS: [&[Do]; 5] = [
     &[Do::Store(X, 1, DEV)],
 ];
 
-/// The second kernel's operations.
+/// The operations of the second kernel.
 const CONSUMERS: [&[Do]; 4] = [
     &[Do::Load(X, PLAIN), Do::Load(Y, PLAIN)],
     &[Do::Add(X, 4, DEV)],
@@ -35,7 +35,7 @@ const CONSUMERS: [&[Do]; 4] = [
     &[Do::Add(X, 4, WG), Do::Load(Z, PLAIN)],
 ];
 
-/// The host's operations between the kernels.
+/// The operations of the host between the kernels.
 const HOST: [&[Do]; 3] = [&[], &[Do::Load(X, PLAIN)], &[Do::Store(X, 7, PLAIN), Do::Load(Y, PLAIN)]];
 
 pub(crate) fn all() -> Vec<Program> {
@@ -43,7 +43,7 @@ pub(crate) fn all() -> Vec<Program> {
     for (p, producer) in PRODUCERS.iter().enumerate() {
         for (c, consumer) in CONSUMERS.iter().enumerate() {
             for (h, host) in HOST.iter().enumerate() {
-                // Every pair occurs, but not every triple.
+                // Every pair of the three occurs, but not every triple.
                 if (p + c + h) % 3 == 0 {
                     all.extend([0, 1].map(|cu| program(producer, host, consumer, cu)));
                 }
@@ -65,7 +65,8 @@ pub(crate) fn all() -> Vec<Program> {
     all
 }
 
-/// While the first kernel writes X, the other compute unit gets a copy of its line.
+/// A program of the family. While the first kernel writes X, the other compute unit gets a copy of
+/// X's line.
 fn program(producer: &[Do], host: &[Do], consumer: &[Do], cu: u16) -> Program {
     let mut threads = vec![(0, on(0, producer)), (0, on(1, &[Do::Load(Z, PLAIN)]))];
     if !host.is_empty() {

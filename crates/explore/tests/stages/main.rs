@@ -1,6 +1,6 @@
-//! Programs of several kernels, with steps of the host between them: each has the outcomes of
-//! its stages in sequence, for any order of requests at the boundaries. A kernel that begins
-//! or ends without a step of its plan is detected.
+//! Programs of several kernels, with steps of the host between them. Each program has the outcomes
+//! of its stages (kernels and host steps) in sequence, for any order of requests at the kernels'
+//! boundaries. A kernel that begins or ends without a step of its plan is detected.
 
 mod family;
 mod modes;
@@ -27,7 +27,7 @@ fn machines() -> [Bounds; 3] {
     ]
 }
 
-/// The failure of a protocol on a program, if there is one.
+/// The failure of a protocol on a program, as a sentence, or `None`.
 fn wrong<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Option<String> {
     let found = walk::<P>(program, bounds, mutation);
     let more: Vec<_> = found.outcomes.difference(&in_turn(program)).cloned().collect();
@@ -75,8 +75,8 @@ holds! {
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
 }
 
-/// The faults of a protocol's boundaries that a program of the family shows, and those that
-/// none shows.
+/// A visitor that returns the faults of a protocol's kernel boundaries: those that a program of the
+/// family shows, and those that no program shows.
 #[derive(Clone, Copy)]
 struct Faults;
 
@@ -103,15 +103,16 @@ impl zoo::Visit for Faults {
     }
 }
 
-/// The key of the requests at a boundary, and the names of their steps.
+/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
+/// plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
     (key, steps.clone())
 }
 
-/// The command processor enters at the first compute unit: the requests of that unit repeat
-/// the effects of its requests.
+/// The command processor enters at the first compute unit, so the requests of that unit repeat the
+/// effects of the command processor's requests.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();
@@ -132,7 +133,7 @@ const DONE_TWICE: [(&str, &str); 3] = [
     ("EndMachine", "without RegisterStores"),
 ];
 
-/// Two threads on separate compute units, on a machine.
+/// A program of two threads on separate compute units, and an explorer.
 fn two_threads() -> (litmus::program::Program, Explorer) {
     let text = include_str!("../../../../litmus/opencl/MP+wg-apart.litmus");
     let program = litmus::parse::parse(text).expect("a sound test");
@@ -176,7 +177,7 @@ fn unsupported_stages_are_rejected() {
     }
 }
 
-/// One stage is like a program without stages, except for the boundary before it.
+/// A program of one stage is like a program without stages, except for the boundary before it.
 #[test]
 fn a_program_of_one_stage_has_the_outcomes_of_one_without_stages() {
     for mut program in all().into_iter().filter(|program| program.threads.len() == 1) {

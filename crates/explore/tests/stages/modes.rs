@@ -1,5 +1,5 @@
-//! A toy that rejects an access unless a kernel has begun on the compute unit and declares the
-//! array and the mode.
+//! A toy protocol that rejects an access unless a kernel has begun on the compute unit and declares
+//! the accessed array with a suitable mode.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -101,7 +101,7 @@ impl Protocol for Declared {
     toys::no_tables! {}
 }
 
-/// A kernel writes, the host reads and writes, and a kernel reads.
+/// A program in which a kernel writes, the host reads and writes, and another kernel reads.
 const PASSED_ON: &str = "OPENCL passed-on
 { }
 

@@ -1,4 +1,4 @@
-//! Verification in several kernels: work-groups run in sequence, and a claim treats the
+//! Verification in several kernels: work-groups run in sequence, and a claim treats the kernel
 //! boundary as synchronization.
 
 use explore::claim::Claim;
@@ -7,7 +7,7 @@ use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs,
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
 
-/// Only the end of a kernel synchronizes with the reader.
+/// A program in which only the end of a kernel synchronizes with the reader.
 const TOLD: &str = "OPENCL told-by-the-end
 { }
 
@@ -22,7 +22,7 @@ P1@wg 1, dev 0 (global int* x) {
 exists (1:r0=0)
 ";
 
-/// The host writes before the kernel, or reads after it.
+/// A program in which the host writes before the kernel, or reads after it.
 const HOST: &str = "OPENCL beside-the-host
 { }
 
@@ -64,7 +64,7 @@ fn the_end_of_a_kernel_orders_accesses_that_race_in_one_kernel() {
     }
 }
 
-/// Two threads write, and one reads both words.
+/// A program in which two threads write and a third one reads both words.
 const TWO_WRITERS: &str = "OPENCL two-writers
 { }
 
@@ -84,8 +84,8 @@ P2@wg 2, dev 0 (global int* x, global int* y) {
 exists (2:r0=1 /\\ 2:r1=1)
 ";
 
-/// A thread reads a word of the line before another one writes, and a third one reads the
-/// written value on the compute unit of the first.
+/// A program in which a thread reads a word of the line before another thread writes it, and a
+/// third thread reads the written value on the compute unit of the first.
 const STALE: &str = "OPENCL stale-line
 { }
 
@@ -104,8 +104,8 @@ P2@wg 2, dev 0 (global int* x, global int* z) {
 exists (0:r0=0 /\\ 2:r0=1)
 ";
 
-/// `vi` without a step of a boundary's plan, if one is named, on a program with its first and
-/// last thread on one compute unit, and all words in one line.
+/// The result of `vi`, without the named step of a boundary's plan if one is given, on a program
+/// whose first and last thread share a compute unit and whose words share a line.
 fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exploration {
     let test = Test::read("staged", text).expect("a test");
     let program = &*test.program();

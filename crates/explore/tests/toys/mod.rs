@@ -1,11 +1,11 @@
-//! Parts of the tests' toy protocols.
+//! Shared parts of the tests' toy protocols.
 
 #![allow(dead_code, unused_macros, reason = "each test has some of the toys")]
 
 use proto::issue::IssueRule;
 use proto::{Channels, Claim, Info, MemoryAccess, Op, Request, Sharing};
 
-/// The description of a toy, except its name and summary.
+/// The description of a toy protocol. Each toy replaces the name and the summary.
 pub(crate) const INFO: Info = Info {
     name: "toy",
     summary: "a toy",

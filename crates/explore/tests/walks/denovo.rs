@@ -1,4 +1,4 @@
-//! Walks of the protocol that registers all written words.
+//! Walks (small programs with expected outcomes) of the protocol that registers all written words.
 
 use crate::programs::{Expected, PLAIN, U, X, Y, Z, all, case, host, on};
 use crate::registered::{self, wrong};
@@ -22,7 +22,7 @@ pub(crate) fn written() -> Vec<Expected> {
     written
 }
 
-/// Lines that a peer fills or registers while an acquire invalidates them.
+/// Programs with lines that a peer fills or registers while an acquire invalidates them.
 fn filled() -> Vec<Expected> {
     let writer = on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]);
     let peer = on(1, &[Do::Load(X, PLAIN)]);
@@ -84,7 +84,7 @@ fn filled() -> Vec<Expected> {
     ]
 }
 
-/// Words of one line with different writers.
+/// Programs with words of one line that have different writers.
 fn falsely_shared() -> Vec<Expected> {
     vec![
         case(
@@ -152,7 +152,7 @@ fn falsely_shared() -> Vec<Expected> {
     ]
 }
 
-/// Lines that are evicted while others request them.
+/// Programs with lines that are evicted while others request them.
 fn given_up() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     let reader = |cu| on(cu, &[load(Z), Do::Await(Y, 1, ACQUIRE), load(X)]);
@@ -203,7 +203,7 @@ fn given_up() -> Vec<Expected> {
     ]
 }
 
-/// Peers of one compute unit join a registration under way.
+/// Programs in which peers of one compute unit join a registration under way.
 fn joined() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     vec![
@@ -250,7 +250,7 @@ fn joined() -> Vec<Expected> {
     ]
 }
 
-/// The host writes to registered lines.
+/// Programs in which the host writes to registered lines.
 fn with_the_host() -> Vec<Expected> {
     vec![
         case(

@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use walker::{Do, Outcome, Program, Thread, walk};
 use zoo::{no_l1::NoL1, vi::Vi};
 
-/// Explores a program under every pair of write policies, on a machine with one of each
-/// resource and on a larger one, with evictions if the program is small.
+/// The outcomes of a program under every pair of write policies, on a machine with one of each
+/// cache resource and on a larger one, with evictions at any time if the program is small.
 fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
     let has_l1 = P::tables().len() > 1;
     let loops = program.threads.iter().flat_map(|t| &t.ops).any(|op| matches!(op, Do::Until(..)));
@@ -31,7 +31,7 @@ fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
             let machines = match (l1 == l2, is_small) {
                 (true, true) => vec![bounds.evicting(), bounds.tight()],
                 (true, false) => vec![bounds, bounds.tight()],
-                // Without an L1 its policy has no effect.
+                // Without an L1, the L1's policy has no effect.
                 (false, _) if !has_l1 => vec![],
                 (false, true) => vec![bounds, bounds.tight()],
                 (false, false) => vec![bounds.tight()],

@@ -1,5 +1,5 @@
-//! Programs with interference: fetches that are dropped or written to, and peers that access a
-//! line continuously.
+//! Programs with interference: fetches that are dropped or written to while under way, and peers
+//! that access a line continuously.
 
 use crate::programs::{DEV, Expected, PLAIN, SYS, U, WG, X, Y, Z, case, host, on, writer};
 use crate::walker::Do;
@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<Expected> {
     all
 }
 
-/// Late fills of an L1.
+/// Programs in which fills reach an L1 late.
 fn fills() -> Vec<Expected> {
     let seen: &[&[&[u32]]] = &[&[&[], &[1], &[0], &[1, 2]], &[&[], &[1], &[1], &[1, 2]]];
     let late = on(1, &[Do::Load(X, WG)]);
@@ -59,8 +59,8 @@ fn fills() -> Vec<Expected> {
     ]
 }
 
-/// A fetch is dropped, and another access reaches the line before it ends. An addition at
-/// system scope makes the fetch stale, and a later access reads the line.
+/// Programs in which a fetch is dropped, and another access reaches the line before the fetch ends.
+/// An addition at system scope makes the fetch stale, and a later access reads the line.
 fn dropped() -> Vec<Expected> {
     let fetch = on(0, &[Do::Load(X, DEV)]);
     let passes = on(1, &[Do::Add(X, 1, SYS), Do::Load(X, DEV)]);
@@ -111,7 +111,7 @@ fn dropped() -> Vec<Expected> {
     ]
 }
 
-/// A fetch is dropped by an acquire at system scope.
+/// Programs in which an acquire at system scope drops a fetch.
 fn flushed() -> Vec<Expected> {
     let fetch = on(0, &[Do::Load(X, DEV)]);
     let acquire = Do::Fence((Acquire, System));
@@ -148,8 +148,8 @@ fn flushed() -> Vec<Expected> {
     ]
 }
 
-/// An update in the work-group completes, however often peers access its line. They continue
-/// until it is done, and learn so on the channel of the line.
+/// Programs in which an update in the work-group completes, however often peers access its line.
+/// The peers continue until the update is done, and learn this on the channel of the line.
 fn pestered_in_the_l1() -> Vec<Expected> {
     let add = Do::Add(X, 1, WG);
     let done = Do::Store(U, 1, (Release, Device));
@@ -196,7 +196,8 @@ fn pestered_in_the_l1() -> Vec<Expected> {
     ]
 }
 
-/// The same in a bank, with several compute units.
+/// Programs in which an update in a bank completes, however often other compute units access its
+/// line.
 fn pestered_in_the_bank() -> Vec<Expected> {
     let done = Do::Store(Y, 1, SYS);
     let one = |name, mine: &[Do], peer: &[Do]| {
@@ -238,8 +239,8 @@ fn pestered_in_the_bank() -> Vec<Expected> {
     ]
 }
 
-/// Threads that spin on a lock do not prevent its owner from releasing it, or from an update
-/// that also waits for the line of the lock.
+/// Programs in which threads spin on a lock. They do not prevent its owner from releasing the lock,
+/// or from an update that also waits for the line of the lock.
 fn locks() -> Vec<Expected> {
     let take = |level| Do::Take(X, (Acquire, level));
     let give = |level| Do::Store(X, 0, (Release, level));

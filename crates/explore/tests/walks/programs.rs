@@ -1,5 +1,5 @@
-//! Programs that are race-free, or have determined outcomes for other reasons, with all the
-//! outcomes that they have.
+//! Programs that are race-free, or have determined outcomes for other reasons. Each is listed with
+//! all its outcomes.
 
 use crate::walker::{Do, Outcome, Program, Sync, Thread};
 use proto::Level::{Device, System, WorkGroup};
@@ -14,8 +14,8 @@ pub(crate) const SYS: Sync = (Relaxed, System);
 pub(crate) const POLICIES: [WritePolicy; 3] =
     [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate];
 
-/// Words: Z next to X, W next to Y; X and U share a bank and a set, and so do Y and V. Every
-/// line of the bounded machine is in the only set of the L1.
+/// The words of the programs. Z is on the line of X, and W on that of Y. X and U share a bank and a
+/// set, and so do Y and V. In the L1 of the bounded machine, every line is in the only set.
 pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;
@@ -29,13 +29,14 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// Memory is not zero everywhere at the beginning.
+    /// The same program, but with these words of memory not zero at the beginning.
     pub(crate) fn beginning_with(mut self, words: &[(u64, u32)]) -> Self {
         self.program.initial = words.to_vec();
         self
     }
 
-    /// Threads run in stages in sequence: kernels, and steps of the host.
+    /// The same program, but with its threads in stages, which run in sequence: kernels, and steps
+    /// of the host. `stages` has the stage of each thread.
     pub(crate) fn in_stages(mut self, stages: &[u8]) -> Self {
         self.program.stages = stages.to_vec();
         self
@@ -60,7 +61,7 @@ pub(crate) fn program(name: &'static str, threads: &[Thread], finals: &[u64]) ->
     }
 }
 
-/// The program of that name.
+/// The program with this name.
 pub(crate) fn expected(name: &str) -> Expected {
     all().into_iter().find(|e| e.program.name == name).unwrap_or_else(|| panic!("no program {name}"))
 }
@@ -90,7 +91,7 @@ pub(crate) fn writer(level: Level) -> [Do; 2] {
     [Do::Store(X, 1, PLAIN), Do::Store(Y, 1, (Release, level))]
 }
 
-/// The reader has a stale copy of the data before it acquires.
+/// The operations of a reader that has a stale copy of the data before it acquires.
 fn reader(level: Level) -> [Do; 3] {
     [Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, level)), Do::Load(X, PLAIN)]
 }
@@ -134,7 +135,7 @@ fn passing() -> Vec<Expected> {
     ]
 }
 
-/// One thread, or threads of one work-group, and their own writes.
+/// Programs of one thread, or of threads in one work-group, that read their own writes.
 fn alone() -> Vec<Expected> {
     vec![
         case(
@@ -210,7 +211,7 @@ fn alone() -> Vec<Expected> {
     ]
 }
 
-/// Accesses to a line that is being fetched, in an L1 or in a bank.
+/// Programs with accesses to a line that is being fetched, in an L1 or in a bank.
 fn fetches() -> Vec<Expected> {
     let quiet = on(1, &[Do::Load(Z, PLAIN)]);
     let mut all = fills();
@@ -445,7 +446,7 @@ fn fills() -> Vec<Expected> {
     ]
 }
 
-/// Threads on one or two compute units.
+/// Programs of threads on one or two compute units.
 fn shared() -> Vec<Expected> {
     let add = |level| Do::Add(X, 1, (AcqRel, level));
     vec![

@@ -1,5 +1,5 @@
-//! Walks of remote-scope promotion: remote operations with accesses of work-group scope on
-//! other compute units.
+//! Walks (small programs with expected outcomes) of remote-scope promotion: remote operations, with
+//! accesses of work-group scope on other compute units.
 
 use crate::programs::{self, Expected, PLAIN, POLICIES, U, X, Y, Z, case, on, program};
 use crate::walker::{Do, Outcome, Sync, walk, walk_at_most};
@@ -17,7 +17,7 @@ const TAKE: Do = Do::Take(X, (AcqRel, WorkGroup));
 const GIVE: Do = Do::Store(X, 0, (Release, WorkGroup));
 const REMOTE_TAKE: Do = Do::Remote(&Do::Take(X, (AcqRel, Device)));
 const REMOTE_GIVE: Do = Do::Remote(&Do::Store(X, 0, (Release, Device)));
-/// Subtracts one: a lock is released by a read-modify-write.
+/// The operation that releases a lock by a read-modify-write: it subtracts one.
 const GIVE_BY_ADDING: Do = Do::Add(X, u32::MAX, ADD);
 
 /// Programs with remote operations.
@@ -75,7 +75,7 @@ fn passing() -> Vec<Expected> {
                 ),
             ],
             &[Y],
-            // Unless it was first: then it acquires nothing.
+            // If the remote operation was first, it acquires nothing.
             &[&[&[], &[0, 1, 1], &[3]], &[&[], &[0, 0, 0], &[1]], &[&[], &[0, 0, 1], &[1]]],
         ),
         case(
@@ -187,12 +187,13 @@ fn locks() -> Vec<Expected> {
     ]
 }
 
-/// The most states. Larger programs are not explored here, such as a lock under a policy that
-/// drains all the time.
+/// The maximum number of states. Larger programs, such as a lock under a policy that drains all the
+/// time, are not explored here.
 const STATES_MAX: usize = 400_000;
 
-/// One test for each program, so that they run in parallel: under every write policy of the
-/// L1s, on a large and on a minimal machine, with evictions if the program is small.
+/// Generates one test for each program, so that the tests run in parallel. Each test explores the
+/// program under every write policy of the L1s, on a large and on a minimal machine, with evictions
+/// if the program is small.
 macro_rules! only_expected_outcomes {
     ($($name:ident)+) => {
         $(
@@ -269,7 +270,7 @@ fn without(step: Step) -> Mutation {
     Mutation { table: RspPlans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
-/// Table 3, a9, a14, a19 and a25: the purpose of their lock.
+/// The lock in rows a9, a14, a19 and a25 of Table 3 has a purpose: without it, an update is lost.
 #[test]
 fn without_the_lock_an_update_is_lost() {
     let expected = find("a_remote_update_and_a_narrow_one");
@@ -280,8 +281,8 @@ fn without_the_lock_an_update_is_lost() {
     assert!(found.outcomes.contains(&lost), "{:?}", found.outcomes);
 }
 
-/// Both loads of these threads can miss the store of the other one, if they miss the contents
-/// of the L1 of the other work-group.
+/// The outcomes of the store-buffering program. Both loads can miss the other thread's store if
+/// they miss the contents of the L1 of the other work-group.
 fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
     let wide = |op| on(1, &[Do::Remote(op), Do::Remote(LOAD[usize::from(level == System)])]);
     let (narrow, store) = ((SeqCst, WorkGroup), STORE[usize::from(level == System)]);
@@ -301,9 +302,9 @@ fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
 const STORE: [&Do; 2] = [&Do::Store(Y, 1, (SeqCst, Device)), &Do::Store(Y, 1, (SeqCst, System))];
 const LOAD: [&Do; 2] = [&Do::Load(X, (SeqCst, Device)), &Do::Load(X, (SeqCst, System))];
 
-/// Table 3 has the load (a3) before the flush of the others (a4): the load is performed at the
-/// L2 while a store that precedes it in the total order of all such accesses is still in the
-/// L1 of the other work-group.
+/// Table 3 has the load (a3) before the flush of the other L1s (a4). So the load is performed at
+/// the L2 while a store that precedes it in the total order of sequentially consistent accesses is
+/// still in the L1 of the other work-group.
 #[test]
 fn a_published_remote_load_may_miss_a_sequentially_consistent_store() {
     for level in [Device, System] {

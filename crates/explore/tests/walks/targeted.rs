@@ -1,4 +1,5 @@
-//! Walks of releases that flush only their own wavefront's writes.
+//! Walks (small programs with expected outcomes) of releases that flush only their own wavefront's
+//! writes.
 
 use crate::programs::{PLAIN, U, X, Y, Z, on, program};
 use crate::walker::{Do, Outcome, Thread, walk};
@@ -24,8 +25,8 @@ fn outcomes<P: Protocol>(threads: &[Thread]) -> BTreeSet<Outcome> {
 const READ: [Do; 3] = [Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)];
 const RELEASE: Do = Do::Store(Y, 1, (Release, Device));
 
-/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group, and the thread
-/// that acquires this releases to the device.
+/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group, and the thread that
+/// acquires from the peer releases to the device.
 fn figure_6() -> [Thread; 3] {
     let narrow = |order| (order, WorkGroup);
     [

@@ -1,4 +1,5 @@
-//! Programs in the notation of the walks, as litmus programs.
+//! The notation of the walks (small programs with expected outcomes), and their translation to
+//! litmus programs.
 
 use explore::{Bounds, Explorer, Incomplete, Limits, Placement, Requirements, Subject};
 use litmus::program::{
@@ -8,34 +9,34 @@ use litmus::program::{
 use proto::{Agent, Level, Mutation, Protocol};
 use std::collections::BTreeSet;
 
-/// Order and level of an operation.
+/// The memory order and the scope level of an operation.
 pub(crate) type Sync = (proto::Order, Level);
 
 /// One operation of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Do {
-    /// Write a word.
+    /// Write this value to a word.
     Store(u64, u32, Sync),
     /// Read a word into the next register.
     Load(u64, Sync),
     /// Read a word until it has this value.
     Await(u64, u32, Sync),
-    /// Read a word; unless it has this value, go back by this many operations.
+    /// Read a word. If it does not have this value, go back by the last number of operations.
     Until(u64, u32, Sync, u32),
-    /// Add to a word, and read the old value into the next register.
+    /// Add a value to a word, and read the old value into the next register.
     Add(u64, u32, Sync),
-    /// Add to a word; the old value is not used.
+    /// Add a value to a word, without use of the old value.
     Update(u64, u32, Sync),
-    /// Retry to change a word from zero to one until that succeeds.
+    /// Try to change a word from zero to one, until a try succeeds.
     Take(u64, Sync),
-    /// A fence.
+    /// Execute a fence.
     Fence(Sync),
-    /// The same operation, as a remote one.
+    /// Perform the same operation as a remote operation.
     Remote(&'static Do),
 }
 
 impl Do {
-    /// The operation, and whether it is a remote one.
+    /// The operation without `Remote`, and whether it is a remote operation.
     pub(crate) fn reach(self) -> (Do, bool) {
         match self {
             Do::Remote(op) => (*op, true),
@@ -51,19 +52,19 @@ pub(crate) struct Thread {
     pub(crate) ops: Vec<Do>,
 }
 
-/// Registers of every thread, then the requested words of memory.
+/// The registers of every thread, followed by the requested words of memory.
 pub(crate) type Outcome = Vec<Vec<u32>>;
 
-/// A program for a walk.
+/// A program in the notation of the walks.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) threads: Vec<Thread>,
-    /// Words of memory that are not zero at the beginning.
+    /// The words of memory that are not zero at the beginning, with their values.
     pub(crate) initial: Vec<(u64, u32)>,
-    /// Words whose last value is part of the outcome.
+    /// The words whose last value is part of the outcome.
     pub(crate) finals: Vec<u64>,
-    /// The stage of each thread, in a sequence of kernels.
+    /// The stage of each thread: the position of its kernel or host step in the sequence.
     pub(crate) stages: Vec<u8>,
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct Walked {
     pub(crate) violation: Option<String>,
 }
 
-/// Words of the machine: two in each line.
+/// The number of words of the machine. Each line has two.
 const WORDS: u64 = 8;
 
 struct Translation {
@@ -209,7 +210,8 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Opt
     walk_at_most::<P>(program, bounds, mutation, 2_000_000)
 }
 
-/// The same with a limit of states; beyond it the result is incomplete.
+/// Explores a program as `walk` does, but with a limit of states. Beyond the limit the result is
+/// incomplete.
 pub(crate) fn walk_at_most<P: Protocol>(
     program: &Program,
     bounds: Bounds,

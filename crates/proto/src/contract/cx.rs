@@ -46,7 +46,7 @@ pub struct Cx<'a, P: Protocol> {
     /// The index of the current step in the plan of the request. The station keeps the index with
     /// the request while the request is parked.
     pub stage: u8,
-    /// The effects of this step.
+    /// The effects of this step outside the controller: messages, answers, timers.
     pub fx: &'a mut Effects<P::Msg>,
     pub(crate) parked: &'a ParkedInputs<P::Msg>,
 }

@@ -29,7 +29,7 @@ pub enum Sharing {
     Scoped,
     /// A scope that includes both work-groups, or a remote operation.
     Remote,
-    /// Nothing: atomics are correct at any scope.
+    /// Nothing: atomics of this protocol are correct at any scope.
     Unscoped,
 }
 

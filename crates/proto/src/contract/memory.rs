@@ -18,9 +18,9 @@ pub struct MemoryOp {
 /// An access to a line of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryAccess {
-    /// Read the whole line.
+    /// Read the whole line from memory.
     Read,
-    /// Write the masked bytes.
+    /// Write the masked bytes to memory.
     Write {
         /// The bytes of the line to write.
         mask: ByteMask,

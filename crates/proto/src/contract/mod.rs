@@ -158,7 +158,7 @@ pub struct Load {
     pub key: PlanKey,
     /// The line that the load reads.
     pub line: LineAddr,
-    /// The requested bytes.
+    /// The bytes that the load requests.
     pub mask: ByteMask,
 }
 
@@ -185,23 +185,23 @@ impl Hit<'_> {
 /// The controllers of all kinds of a protocol as one type, which
 /// [`crate::protocol_nodes`] generates.
 pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// See [`Controller::start`].
+    /// Starts the controller, whatever its kind; see [`Controller::start`].
     fn start(&mut self, cx: &mut Cx<'_, P>);
-    /// See [`Controller::step`].
+    /// Processes one input, whatever the kind of the controller; see [`Controller::step`].
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// See [`Controller::hit`].
+    /// The line that answers a plain load at once; see [`Controller::hit`].
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
-    /// See [`Controller::victims`].
+    /// The ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// See [`Controller::lines`].
+    /// The lines that the controller holds; see [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
-    /// See [`Controller::is_quiet`].
+    /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
-    /// See [`Controller::canonicalize`].
+    /// Brings the controller into one canonical form; see [`Controller::canonicalize`].
     fn canonicalize(&mut self);
-    /// See [`Controller::age_tag`].
+    /// Shortens the relative times in the tag of a memory operation; see [`Controller::age_tag`].
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32);
-    /// See [`Controller::times`].
+    /// Calls `visit` for every logical time; see [`Controller::times`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time));
 }
 
@@ -235,7 +235,7 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// # Errors
     /// A sentence that names the property of the machine that the protocol does not support.
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
-    /// A controller in its initial state.
+    /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
     /// The controller that an agent's requests enter. Different operations may enter
     /// different controllers. All lines of one operation enter the same one.

@@ -46,7 +46,7 @@ impl AckParity {
         self.parity = !self.parity;
     }
 
-    /// Whether no write is outstanding.
+    /// Whether no write is outstanding in either class.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -123,7 +123,7 @@ impl AckCounts {
         last.is_some()
     }
 
-    /// Whether no ack is outstanding.
+    /// Whether no request waits for an ack.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.left.is_empty()

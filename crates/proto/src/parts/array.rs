@@ -171,7 +171,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         None
     }
 
-    /// The way of a line, if it is present.
+    /// The way that holds a line, or `None` if the line is not present.
     #[inline]
     #[must_use]
     pub fn find(&self, line: LineAddr, homes: &Homes) -> Option<Way> {
@@ -186,7 +186,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         Place { line, set, way: self.way_of(set, tag_of(line)) }
     }
 
-    /// A free way of a set, if it has one.
+    /// A free way of a set, or `None` if all ways are occupied.
     #[inline]
     #[must_use]
     pub fn free_way(&self, set: SetIndex) -> Option<Way> {
@@ -226,7 +226,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.entries[i] = [0; 3];
     }
 
-    /// The line in a way, if there is one.
+    /// The line in a way, or `None` if the way is empty.
     #[inline]
     #[must_use]
     pub fn line(&self, way: Way) -> Option<LineAddr> {

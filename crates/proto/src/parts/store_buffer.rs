@@ -65,7 +65,7 @@ impl<W> Default for StoreBuffer<W> {
 }
 
 impl<W: Copy + PartialEq> StoreBuffer<W> {
-    /// The number of queued lines.
+    /// The number of lines in the store buffer.
     #[inline]
     #[must_use]
     pub fn lines(&self) -> u32 {

@@ -5,11 +5,11 @@ use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 symbols! {
     /// The states of a line.
     pub enum LineState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes, and not registered.
+        /// The line is present with the requested bytes, and not registered.
         V,
         /// A fill is under way.
         IV,
@@ -21,7 +21,7 @@ symbols! {
         IP,
         /// Registration is requested, and returned at once after the grant.
         IE,
-        /// Registered.
+        /// The line is registered to this cache.
         R,
     }
 }
@@ -61,8 +61,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -111,7 +111,7 @@ symbols! {
         KeepDirty,
         /// Free the miss register, and wake inputs that wait for one or for a way.
         EndFill,
-        /// As `EndFill` for a registration, and end the wait of releases and stores for it.
+        /// Free the miss register of a registration, if it has one, and wake inputs that wait for one or for a way. End the wait of releases and stores for the registration.
         EndRegister,
         /// Wake inputs that wait for the line.
         Wake,

@@ -5,11 +5,11 @@ use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 symbols! {
     /// The states of a line.
     pub enum LineState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes.
+        /// The line is present with the requested bytes.
         V,
         /// A fill is under way.
         IV,
@@ -17,13 +17,13 @@ symbols! {
         IX,
         /// Registration, or the bytes of a registered line, are requested.
         IR,
-        /// As IR, and only the requested bytes may be kept.
+        /// Registration, or the bytes of a registered line, are requested, and only the requested bytes may be kept.
         XR,
-        /// Registered.
+        /// The line is registered to this cache.
         R,
-        /// Registered, but requested bytes are not valid.
+        /// The line is registered to this cache, but requested bytes are not valid.
         RP,
-        /// Registered, and returned after a flush of this cache.
+        /// The line is registered to this cache, which returns the registration after a flush.
         RF,
     }
 }
@@ -71,8 +71,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {

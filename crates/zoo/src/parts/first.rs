@@ -100,7 +100,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
-    /// Takes a miss register for a request to the level below. [`FirstLevel::end_fill`] frees the
+    /// Takes a miss register for a request to the level below. `end_fill` frees the
     /// register.
     pub fn begin_fill<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
         self.fills += 1;

@@ -30,9 +30,9 @@ use proto::{Claim, Protocol, Wrap};
 
 /// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
 pub const FIRST: u8 = 0;
-/// The index of the banks in the [`Protocol::KINDS`] of `protocol!`.
+/// The index of the banks in the `Protocol::KINDS` of `protocol!`.
 pub const BANK: u8 = 1;
-/// The index of the host's port in the [`Protocol::KINDS`] of `protocol!`.
+/// The index of the host's port in the `Protocol::KINDS` of `protocol!`.
 pub const HOST: u8 = 2;
 
 /// The claim of sequential consistency for programs without data races, at any scope

@@ -61,7 +61,7 @@ messages! {
             op: Op,
             /// The place where the access is performed.
             site: AccessSite,
-            /// The form of the answer.
+            /// The form in which the answer must be sent.
             answer: Answer,
             /// The receiver of the answer. It is not the sender if the sender only passes the
             /// access on.

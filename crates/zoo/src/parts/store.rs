@@ -22,7 +22,7 @@ pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
 }
 
-/// Memory below a bank.
+/// Memory as the store below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory;
 

@@ -5,19 +5,19 @@ use proto::symbols;
 symbols! {
     /// The states of a line.
     pub enum BankState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes, and no cache is registered for it.
+        /// The line is present with the requested bytes, and no cache is registered for it.
         V,
         /// A fetch from memory is under way.
         IV,
         /// A first-level cache is registered for the line.
         R,
-        /// Registered, and a recall is under way.
+        /// A first-level cache is registered for the line, and a recall is under way.
         RC,
-        /// Registered, and a recall for an eviction is under way.
+        /// A first-level cache is registered for the line, and a recall for an eviction is under way.
         RE,
     }
 }

@@ -39,7 +39,7 @@ messages! {
         Grant {
             /// The registered line.
             line: LineAddr,
-            /// The requested bytes.
+            /// The bytes that the receiver requested.
             mask: ByteMask,
             /// The slot of the waiting request, if any.
             slot: Option<Slot>,
@@ -72,7 +72,7 @@ messages! {
         Serve {
             /// The line to send.
             line: LineAddr,
-            /// The cache that loads data.
+            /// The cache that loads data and receives the line.
             requester: NodeId,
         } [line(line)],
     }

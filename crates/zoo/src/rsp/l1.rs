@@ -47,11 +47,11 @@ impl<P: PromotionProtocol> FlushWaiter<P> for Waiter {
     }
 }
 
-/// The plans of an L1.
+/// The plans of an L1 of an `rsp` protocol.
 pub trait RspPlansOf: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
 impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RspPlansOf for T {}
 
-/// The L1 with the plans of a protocol.
+/// The L1 of an `rsp` protocol, with the plans of that protocol.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: vi::L1<Waiter>,

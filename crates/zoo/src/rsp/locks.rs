@@ -23,7 +23,7 @@ impl Locks {
         !self.others.is_empty() || !self.awaited.is_empty()
     }
 
-    /// Adds the lock of a remote operation.
+    /// Adds the lock of the remote operation that request `slot` of `node` makes.
     pub fn lock(&mut self, node: NodeId, slot: Slot) {
         self.others.insert((node, slot), ());
     }
@@ -37,8 +37,8 @@ impl Locks {
         self.awaited.remove(ended).is_some() && self.awaited.is_empty()
     }
 
-    /// Notes that a read-modify-write waits for locks. If no other one waits, it waits for all locks
-    /// that are held now.
+    /// Notes that a read-modify-write waits for locks. If no other one waits, it waits for all
+    /// locks that are held now.
     pub fn wait(&mut self) {
         if self.awaited.is_empty() {
             std::mem::swap(&mut self.awaited, &mut self.others);

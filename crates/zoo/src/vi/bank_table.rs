@@ -5,11 +5,11 @@ use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 symbols! {
     /// The states of a line.
     pub enum BankState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes.
+        /// The line is present with the requested bytes.
         V,
         /// A fetch from memory is under way.
         IV,
@@ -66,8 +66,8 @@ impl BankEvent {
         matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
     }
 
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> BankEvent {
         match self {

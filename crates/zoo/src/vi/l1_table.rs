@@ -6,11 +6,11 @@ use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible,
 symbols! {
     /// The states of a line.
     pub enum LineState {
-        /// Not present.
+        /// The line is not present.
         I,
-        /// Present, but requested bytes are not valid.
+        /// The line is present, but requested bytes are not valid.
         P,
-        /// Present with the requested bytes.
+        /// The line is present with the requested bytes.
         V,
         /// A fill is under way.
         IV,
@@ -52,8 +52,8 @@ symbols! {
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form stays
-    /// as it is.
+    /// The event for a dirty line that corresponds to this event. An event without a dirty form
+    /// stays as it is.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -187,7 +187,7 @@ pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release(key), access(key), acquire, answer(key)])
 }
 
-/// The steps of a release before its access.
+/// The steps of an operation's release, which come before its access.
 pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     match key.released() {
         None | Some(Reach::Group) => &[],

@@ -1,14 +1,14 @@
-//! Statistics of every protocol, on the bench of Table 3.
+//! Statistics of every protocol, on the bench (test machine) of Table 3.
 //!
-//! A missing count makes no execution wrong, only the reports. So these tests make
-//! accesses with counts that are known for any protocol.
+//! A missing count makes no execution wrong, only the reports. So these tests make accesses of
+//! which the correct counts are known for any protocol.
 
 use crate::bench::{Bench, ObservedStep, access};
 use crate::observe::{HERE, X};
 use proto::{Level, LineAddr, Op, Order, Protocol, Request, Rmw, RmwKind, Slot, Spending, Width};
 use zoo::Visit;
 
-/// A line other than that of the variable.
+/// A line that does not hold the variable of Table 3.
 const DATA: LineAddr = LineAddr(2);
 const THERE: u16 = 1;
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
@@ -43,7 +43,7 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-/// No cache holds a word before its first access, so an access that needs its value is no
+/// No cache holds a word before its first access. So an access that needs the word's value is no
 /// hit.
 #[test]
 fn the_first_access_to_a_word_is_never_a_hit() {
@@ -100,8 +100,8 @@ fn an_atomic_to_a_line_registered_elsewhere_is_counted() {
     for_all(Taken);
 }
 
-/// The time of a release that waits for a flush, and of an acquire that waits for an
-/// invalidation of the L2, is attributed to them.
+/// The time of a release that waits for a flush is attributed to the release. The time of an
+/// acquire that waits for an invalidation of the L2 is attributed to the acquire.
 #[test]
 fn the_time_of_a_release_and_of_an_acquire_is_attributed() {
     #[derive(Clone, Copy)]

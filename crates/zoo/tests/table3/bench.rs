@@ -8,11 +8,11 @@ use proto::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The number of compute units: the requester, the previous place of the variable, and
-/// another one.
+/// The number of compute units: the requester, the previous place of the variable, and one further
+/// unit.
 pub(crate) const CUS: u16 = 3;
 
-/// The input of a step.
+/// The kind of input that a step processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StepInput {
     Request,
@@ -21,24 +21,24 @@ pub(crate) enum StepInput {
     Timer,
 }
 
-/// One step of a node, with its effects.
+/// One step of a node, with the effects that a test can observe.
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedStep {
     pub(crate) level: &'static str,
     /// The index of the node within its kind.
     pub(crate) index: u16,
     pub(crate) input: StepInput,
-    /// The actions of the rows that fired, row by row.
+    /// The actions of the rows that fired, one list for each row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
-    /// The attribution of the time of requests from now on.
+    /// Changes in the attribution of a request's time, by slot.
     pub(crate) spends: Vec<(Slot, Spending)>,
-    /// Its lines before and after.
+    /// The lines of the node before and after the step (`before`, `after`).
     pub(crate) before: Vec<LineView>,
     pub(crate) after: Vec<LineView>,
 }
 
-/// The machine.
+/// A small machine with the stations of a protocol.
 pub(crate) struct Bench<P: Protocol> {
     machine: drive::Machine<P>,
     tables: Vec<TableView>,
@@ -88,7 +88,7 @@ impl<P: Protocol> Bench<P> {
         (self.draws >> 33) as usize % below
     }
 
-    /// The lines of a node.
+    /// The lines that a node holds.
     fn lines(&self, node: At) -> Vec<LineView> {
         let mut lines = Vec::new();
         self.machine.station(node).node.lines(&mut lines);
@@ -100,7 +100,7 @@ impl<P: Protocol> Bench<P> {
         self.lines(self.entry(cu))
     }
 
-    /// The bytes of a line in the L2, or else in memory.
+    /// The bytes of a line in the L2, or in memory if the L2 does not hold the line.
     pub(crate) fn below(&self, line: LineAddr) -> LineData {
         let mut data = self.machine.line(line);
         let nodes = 0..self.machine.nodes().ids().len() as At;
@@ -153,12 +153,12 @@ impl<P: Protocol> Bench<P> {
         ObservedStep { level, index, input, rows, uses, spends, before, after: self.lines(node) }
     }
 
-    /// Presents a request at the L1 of a compute unit.
+    /// Presents a request at the L1 of a compute unit. Returns the observed step.
     pub(crate) fn ask(&mut self, cu: u16, slot: Slot, request: &Request) -> ObservedStep {
         self.step(self.entry(cu), StepInput::Request, StationInput::Request { slot, request })
     }
 
-    /// Carries out one of the possible next moves. Returns `None` if there is none.
+    /// Carries out one of the possible next moves. Returns `None` if no move is possible.
     pub(crate) fn next_step(&mut self) -> Option<ObservedStep> {
         self.channels.retain(|_, sent| !sent.is_empty());
         let mut moves: Vec<Move> = self.channels.keys().map(|&(from, to)| Move::Deliver(from, to)).collect();
@@ -186,7 +186,7 @@ impl<P: Protocol> Bench<P> {
         })
     }
 
-    /// Makes a request and runs until the machine is quiet, without observations.
+    /// Makes a request and runs until the machine is quiet, without observing the steps.
     pub(crate) fn prepare(&mut self, cu: u16, slot: Slot, request: &Request) {
         self.ask(cu, slot, request);
         while self.next_step().is_some() {}

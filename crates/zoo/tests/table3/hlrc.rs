@@ -1,7 +1,7 @@
-//! The column of hLRC.
+//! The column of hLRC in Table 3.
 //!
-//! hLRC has no scopes, so every access has work-group scope, as in its scenarios. The
-//! paper prints c16 and c18 as `ST`. This test reads them as the operation of their row.
+//! hLRC has no scopes, so every access has work-group scope, as in its scenarios. The paper prints
+//! c16 and c18 as `ST`. This test reads them as the operation of their row.
 
 use crate::bench::{ObservedStep, StepInput};
 use crate::observe::{HERE, X};
@@ -46,7 +46,8 @@ impl Column for HlrcColumn {
     }
 }
 
-/// The act of a grant for the variable: `Register` at the requester, `Odd` elsewhere.
+/// The act that the grant of a registration for the variable is: `Register` at the requester, `Odd`
+/// at any other L1.
 pub(crate) fn registration(step: &ObservedStep) -> Vec<Act> {
     match step.input {
         StepInput::Message("Grant", Some(X)) if step.level == "l1" && step.index == HERE => {

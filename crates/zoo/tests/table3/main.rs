@@ -34,7 +34,7 @@ use observe::observed;
 use std::collections::BTreeSet;
 use table::Column;
 
-/// The number of delivery orders for each row.
+/// The number of different delivery orders in which each row is tested.
 const ORDERS: u64 = 24;
 
 fn every_row_equals_the_paper<C: Column>() {

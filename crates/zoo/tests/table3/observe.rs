@@ -1,22 +1,23 @@
-//! The acts of the table from the observed steps of nodes.
+//! The derivation of Table 3's acts from the observed steps of nodes.
 
 use crate::bench::{Bench, CUS, ObservedStep, StepInput, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
 use proto::{ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Slot, Width};
 use std::collections::BTreeSet;
 
-/// The variable.
+/// The line that holds the variable of Table 3.
 pub(crate) const X: LineAddr = LineAddr(0);
 /// A line with a clean copy in every L1.
 const CLEAN: LineAddr = LineAddr(1);
-/// The first dirty line. Each L1 has one.
+/// The number of the first dirty line. Each L1 has its own dirty line.
 const DIRTY: u64 = 2;
 
-/// The requesting compute unit, and the place of a remote variable.
+/// The number of the requesting compute unit (`HERE`), and of the compute unit whose L1 is the
+/// place of a remote variable (`THERE`).
 pub(crate) const HERE: u16 = 0;
 const THERE: u16 = 1;
 
-/// An act of an L1 on all its lines, or on all read-modify-writes.
+/// An act of an L1 that concerns all its lines, or all read-modify-writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bulk {
     Flush,
@@ -25,14 +26,14 @@ enum Bulk {
     Unlock,
 }
 
-/// A recorded act: a bulk act of one L1, or another act.
+/// A recorded act: a bulk act (on all lines or read-modify-writes) of one L1, or another act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     Bulk(Bulk, u16),
     Act(Act),
 }
 
-/// A flush under way, with the bytes that must arrive below.
+/// A flush under way, with the dirty bytes that must arrive below.
 struct Flush {
     cu: u16,
     bytes: Vec<(LineAddr, ByteMask, LineData)>,
@@ -51,7 +52,7 @@ fn atomic(op: Op, order: Order, level: Level, remote: bool) -> Request {
     request
 }
 
-/// The observed acts of a row, in the order of delivery that the seed selects.
+/// The acts that are observed for a row, in the order of delivery that the seed selects.
 pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
     let mut bench = Bench::<C::Protocol>::new(seed);
     let last = match row.prior {
@@ -92,7 +93,7 @@ struct Observer {
     instruction: Instruction,
     notes: Vec<Note>,
     flushes: Vec<Flush>,
-    /// L1s that hold read-modify-writes back.
+    /// The numbers of the L1s that hold read-modify-writes back.
     held: BTreeSet<u16>,
 }
 
@@ -110,7 +111,7 @@ impl Observer {
         self.note_locks::<C>(bench);
     }
 
-    /// Records the access, if this step performs it.
+    /// Records the access of the row as an act, if this step performs it.
     fn note_access<C: Column>(&mut self, step: &ObservedStep) {
         let is_of_x = match &step.input {
             _ if C::ONLY_ATOMICS => true,
@@ -144,7 +145,7 @@ impl Observer {
         self.flushes.push(Flush { cu: step.index, bytes });
     }
 
-    /// Ends each flush with all dirty bytes arrived below.
+    /// Ends each flush whose dirty bytes have all arrived below.
     fn end_flushes<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let arrived = |flush: &Flush| {
             flush.bytes.iter().all(|(line, mask, data)| C::has_arrived(bench, flush.cu, *line, *mask, data))
@@ -183,8 +184,8 @@ impl Observer {
     }
 }
 
-/// The acts of the table. Consecutive bulk acts of one kind at different L1s are one act:
-/// of the requesting L1, of the one with the variable, of all others, or of all.
+/// The acts of the table, from the recorded ones. Consecutive bulk acts of one kind at different
+/// L1s become one act: of the requesting L1, of the L1 with the variable, of all others, or of all.
 fn acts(notes: &[Note]) -> Vec<Act> {
     let mut acts = Vec::new();
     let mut rest = notes;

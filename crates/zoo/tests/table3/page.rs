@@ -1,5 +1,4 @@
-//! The table on a protocol's page: the labels of the paper, the observed acts, and the
-//! plan.
+//! The table on a protocol's page. It has the labels of the paper, the observed acts, and the plan.
 
 use crate::observe::observed;
 use crate::table::{Column, Instruction, Row};
@@ -41,8 +40,8 @@ fn render<C: Column>() -> String {
     out
 }
 
-/// Checks the table of a page. `FENCEPOST_BLESS=1 cargo test -p zoo --test table3`
-/// regenerates it.
+/// Checks that the table of a page is up to date. `FENCEPOST_BLESS=1 cargo test -p zoo --test
+/// table3` regenerates it.
 pub(crate) fn check<C: Column>() {
     let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols");
     let path = pages.join(format!("{}.md", C::NAME));

@@ -1,7 +1,7 @@
-//! The column of remote-scope promotion.
+//! The column of remote-scope promotion in Table 3.
 //!
-//! A broadcast reaches the other L1s (Table 2: "remote"). The acts of the requesting L1
-//! are ours: it flushes if the operation releases, and invalidates if it acquires.
+//! A broadcast reaches the other L1s (Table 2: "remote"). The acts of the requesting L1 are ours
+//! (not in the paper): it flushes if the operation releases, and invalidates if it acquires.
 
 use crate::row;
 use crate::table::{Column, Row};

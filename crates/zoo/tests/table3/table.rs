@@ -4,7 +4,7 @@ use crate::bench::{Bench, ObservedStep};
 use core::fmt;
 use proto::{ByteMask, Level, LineAddr, LineData, LineView, Order, Protocol};
 
-/// An act, in the words of Tables 1 and 2.
+/// An act of Table 3, in the words of Tables 1 and 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     LdL1,
@@ -15,20 +15,21 @@ pub(crate) enum Act {
     RmwL2,
     FlushLocal,
     InvLocal,
-    /// Registration and data go to the requesting L1.
+    /// The requesting L1 gets the registration and the data of the line.
     Register,
-    /// The stored lines of the requesting L1 are registered there.
+    /// The stored lines of the requesting L1 are registered to that L1.
     StReg,
-    /// At the L1 with the variable.
+    /// The L1 with the variable flushes (and, for the next act, invalidates).
     FlushRemote,
     InvRemote,
-    /// At all L1s except for the requesting one.
+    /// All L1s except for the requesting one flush (and, for the next act, invalidate).
     FlushAll,
     InvAll,
-    /// At all L1s.
+    /// All L1s lock or unlock their read-modify-writes.
     Lock,
     Unlock,
-    /// An act that the table does not have. The test fails and prints it.
+    /// An act that Table 3 does not have, at the L1 with this number. The test fails and prints the
+    /// act.
     Odd(&'static str, u16),
 }
 
@@ -56,7 +57,7 @@ impl fmt::Display for Act {
     }
 }
 
-/// The three instructions.
+/// The three instructions of Table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Ld,
@@ -64,7 +65,7 @@ pub(crate) enum Instruction {
     Rmw,
 }
 
-/// The place of the variable before the access: the L1 that has used it last, or the L2.
+/// The place of the variable before the access: the L1 that used it last, or the L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prior {
     LocalL1,
@@ -72,7 +73,7 @@ pub(crate) enum Prior {
     RemoteL1,
 }
 
-/// One access, with the acts of the paper.
+/// A row of Table 3: one access, with the acts that the paper gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) instruction: Instruction,
@@ -80,7 +81,7 @@ pub(crate) struct Row {
     pub(crate) level: Level,
     pub(crate) remote: bool,
     pub(crate) prior: Prior,
-    /// Label and act.
+    /// The acts, each with its label in the paper.
     pub(crate) acts: &'static [(&'static str, Act)],
 }
 
@@ -92,7 +93,7 @@ impl Row {
     }
 }
 
-/// `row!(Ld remote Acquire Device from L2 => a3: LdL2, a4: FlushAll)`
+/// Declares a row, for example `row!(Ld remote Acquire Device from L2 => a3: LdL2, a4: FlushAll)`.
 #[macro_export]
 macro_rules! row {
     ($op:ident remote $order:ident $level:ident from $prior:ident => $($label:ident: $act:ident),+) => {
@@ -113,12 +114,12 @@ macro_rules! row {
     };
 }
 
-/// A column of the table.
+/// A column of Table 3, for one protocol.
 pub(crate) trait Column: Sized {
     type Protocol: Protocol;
-    /// The name of the protocol, and of its page.
+    /// The name of the protocol and of its page.
     const NAME: &'static str;
-    /// The letter of its labels, and their last number.
+    /// The letter of the column's labels, and the number of the last label.
     const LABELS: (char, u32);
 
     fn rows() -> Vec<Row>;
@@ -134,18 +135,18 @@ pub(crate) trait Column: Sized {
         actions.iter().any(|action| by.contains(action))
     }
 
-    /// Whether the actions of `access` perform atomics only. Then any step with such an
-    /// action performs the access, because it is the only atomic.
+    /// Whether only atomics have the actions of `access`. If so, any step with such an action
+    /// performs the access, because the access is the only atomic.
     const ONLY_ATOMICS: bool = false;
 
-    /// Acts of this protocol only, in one step of a node. In a step that also performs
-    /// the access, they come before it.
+    /// The acts that only this protocol has, in one step of a node. In a step that also performs
+    /// the access, they come before the access.
     fn own_acts(step: &ObservedStep) -> Vec<Act> {
         let _ = step;
         Vec::new()
     }
 
-    /// Whether the bytes of a flush of this L1 have arrived at their destination.
+    /// Whether the bytes that a flush of this L1 writes have arrived at their destination.
     fn has_arrived(
         bench: &Bench<Self::Protocol>,
         cu: u16,
@@ -157,7 +158,7 @@ pub(crate) trait Column: Sized {
         bench.below(line).masked(mask) == *data
     }
 
-    /// The act of the paper for an observed act.
+    /// The act that the paper prints for an observed act.
     fn printed(act: Act) -> Act {
         act
     }

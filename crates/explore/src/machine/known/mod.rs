@@ -72,7 +72,8 @@ pub(crate) struct PartInfo {
 /// most 255 nodes, so the sum over the nodes fits.
 const FULL: u16 = 1 << 8;
 
-/// The known part of the transition system.
+/// The part of the transition system that is known so far: the effects of moves of parts (node
+/// states).
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) nodes: usize,

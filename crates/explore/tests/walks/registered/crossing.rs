@@ -1,5 +1,5 @@
-//! Messages of registration cross: recalls and forwarded atomics reach lines that are no
-//! longer registered.
+//! Programs in which messages of registration cross: recalls and forwarded atomics reach lines that
+//! are no longer registered.
 
 use super::{ACQUIRE, RELEASE, SYNC, WG};
 use crate::programs::{Expected, PLAIN, SYS, U, X, Y, Z, case, host, on};
@@ -7,8 +7,8 @@ use crate::walker::Do;
 use proto::Level::{Device, System};
 use proto::Order::{AcqRel, Acquire, Release};
 
-/// Recalls and forwarded atomics reach lines that are no longer registered, and other events
-/// occur between a recall and its end.
+/// Programs in which recalls and forwarded atomics reach lines that are no longer registered, and
+/// other events occur between a recall and its end.
 pub(super) fn crossing() -> Vec<Expected> {
     let add = Do::Add(X, 1, SYNC);
     // Two lines take the ways; the line returns in another state.

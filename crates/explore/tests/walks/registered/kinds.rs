@@ -1,5 +1,5 @@
-//! Every kind of access to a registered line: relaxed atomics, fences, device and system
-//! scope, the host, and words that are atomics and data.
+//! Programs with every kind of access to a registered line: relaxed atomics, fences, device and
+//! system scope, the host, and words that are both atomics and data.
 
 use super::{ACQUIRE, RELEASE, SYNC, WG};
 use crate::programs::{Expected, PLAIN, SYS, X, Y, Z, case, host, on};
@@ -7,7 +7,7 @@ use crate::walker::Do;
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Release, SeqCst};
 
-/// Relaxed atomics and fences (III.C.3).
+/// Programs with relaxed atomics and fences (III.C.3).
 pub(super) fn relaxed() -> Vec<Expected> {
     let fence = |order| Do::Fence((order, WorkGroup));
     vec![
@@ -50,7 +50,7 @@ pub(super) fn relaxed() -> Vec<Expected> {
     ]
 }
 
-/// Scopes as hints (V.C): device scope in one thread, none in the other.
+/// Programs with scopes as hints (V.C): one thread uses device scope, the other no scope.
 pub(super) fn hinted() -> Vec<Expected> {
     let mut all = Vec::new();
     for (name, release, acquire) in [
@@ -93,7 +93,7 @@ pub(super) fn hinted() -> Vec<Expected> {
     all
 }
 
-/// System scope, the host, and the ends of kernels.
+/// Programs with system scope, the host, and the ends of kernels.
 pub(super) fn boundaries() -> Vec<Expected> {
     vec![
         case(
@@ -137,8 +137,8 @@ pub(super) fn boundaries() -> Vec<Expected> {
     ]
 }
 
-/// Words that are atomics and data. The published bypass reads the value from before an
-/// atomic.
+/// Programs with words that are both atomics and data. The published bypass of the L1 reads the
+/// value from before an atomic.
 pub(crate) fn mixed() -> Vec<Expected> {
     vec![
         case(

@@ -1,5 +1,5 @@
-//! Walks of protocols that register the lines of atomics. Scopes are hints, so every program
-//! runs as it is and with work-group scope everywhere.
+//! Walks (small programs with expected outcomes) of protocols that register the lines of atomics.
+//! Scopes are hints, so every program runs as written and also with work-group scope everywhere.
 
 mod crossing;
 pub(crate) mod kinds;
@@ -53,7 +53,8 @@ fn machines(program: &Program) -> Vec<Bounds> {
     machines
 }
 
-/// The most states of a program, over all machines. Larger bounds are left to a model checker.
+/// The maximum number of states of a program, over all machines. Larger bounds are left to a model
+/// checker.
 const STATES_MAX: usize = 200_000;
 
 /// All outcomes of a program, on the machines that fit the limit of states.
@@ -78,7 +79,7 @@ fn outcomes<P: Protocol>(program: &Program) -> Result<BTreeSet<Outcome>, String>
     Ok(all)
 }
 
-/// The programs with unexpected outcomes on a protocol.
+/// The names of the programs with unexpected outcomes on a protocol.
 pub(crate) fn wrong<P: Protocol>(programs: &[Expected], narrow: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for expected in programs {
@@ -100,7 +101,7 @@ const SYNC: Sync = (AcqRel, WorkGroup);
 const ACQUIRE: Sync = (Acquire, WorkGroup);
 const RELEASE: Sync = (Release, WorkGroup);
 
-/// Programs on registration, without a word that is data and an atomic.
+/// All programs on registration in which no word is both data and an atomic.
 pub(crate) fn all() -> Vec<Expected> {
     let parts = [
         moving::moving(),
@@ -125,7 +126,7 @@ macro_rules! only_expected_outcomes {
     };
 }
 
-/// The programs in which registered words that are data fail as published.
+/// The name of the programs in which registered words that are data fail as published.
 const REFUTED: &str = "a_word_is_atomic_and_data";
 
 fn separate() -> Vec<Expected> {

@@ -1,4 +1,4 @@
-//! Registration moves between caches, and data lies next to atomics.
+//! Programs in which registration moves between caches, and data lies next to atomics.
 
 use super::{ACQUIRE, RELEASE, SYNC};
 use crate::programs::{Expected, PLAIN, U, X, Y, Z, case, on};
@@ -6,7 +6,7 @@ use crate::walker::Do;
 use proto::Level::Device;
 use proto::Order::Acquire;
 
-/// Registration moves between caches.
+/// Programs in which registration moves between caches.
 pub(super) fn moving() -> Vec<Expected> {
     let add = |word| Do::Add(word, 1, SYNC);
     let user = |cu, value| {
@@ -80,7 +80,7 @@ pub(super) fn moving() -> Vec<Expected> {
     ]
 }
 
-/// Data next to atomics in one line.
+/// Programs with data next to atomics in one line.
 pub(super) fn beside() -> Vec<Expected> {
     let user = |cu, value| {
         on(
