@@ -5,7 +5,7 @@ use kernel::Grid;
 use crate::config::System;
 use crate::queue::Cycle;
 
-/// A compute unit.
+/// A compute unit: its free wavefront slots, work-group slots and local memory.
 #[derive(Debug)]
 pub(crate) struct Cu {
     /// Free wavefront slots in descending order. The lowest is taken first.
@@ -16,7 +16,7 @@ pub(crate) struct Cu {
 }
 
 impl Cu {
-    /// An idle compute unit.
+    /// A compute unit without work-groups.
     pub(super) fn new(system: &System) -> Cu {
         Cu {
             free_slots: (0..system.cu.wavefront_slots).rev().collect(),
@@ -26,7 +26,7 @@ impl Cu {
         }
     }
 
-    /// Whether there is room for a work-group of this grid.
+    /// Whether the compute unit has room for a work-group of this grid.
     pub(super) fn has_room(&self, system: &System, grid: &Grid) -> bool {
         self.free_slots.len() >= grid.waves as usize
             && self.groups < system.cu.work_group_slots
@@ -62,13 +62,13 @@ impl Cu {
     }
 }
 
-/// A work-group on the machine.
+/// A work-group that runs on the machine.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) number: u32,
     pub(crate) waves: u32,
     pub(crate) ended: u32,
     pub(crate) lds: Vec<u8>,
-    /// The barrier instructions of the waiting wavefronts.
+    /// The barrier instructions of the wavefronts that wait at the barrier.
     pub(crate) at_barrier: Vec<u32>,
 }
