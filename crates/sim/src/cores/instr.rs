@@ -123,8 +123,8 @@ impl Instr {
             (Phase::Simple, Op::Store) if head.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
-            // A fence or boundary request waits for its station under its own cause, release or
-            // acquire.
+            // The access time of a fence or a kernel boundary counts as release or acquire
+            // time.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::Fence) if head.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
@@ -141,8 +141,8 @@ impl Instr {
             (Phase::Simple, Op::Load | Op::Store) if self.head.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
-            // A fence or boundary request waits for its station under its own cause, release or
-            // acquire.
+            // The access time of a fence or a kernel boundary counts as release or acquire
+            // time.
             (Phase::Simple, _) if self.head.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
