@@ -77,8 +77,7 @@ pub struct Detector {
     found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// The number of threads and epochs beyond the detector's limits. Their accesses were not
-    /// checked.
+    /// The number of threads and epochs beyond the detector's limits. Their races may be missed.
     unwatched: u64,
 }
 
