@@ -36,7 +36,7 @@ pub enum StationInput<R, M, A> {
     Timer(TimerClass),
     /// The driver evicts the line in this way.
     Evict(Way),
-    /// This number of clock ticks has passed.
+    /// The station's clock advances by this number of ticks.
     Tick(u32),
 }
 
@@ -87,20 +87,22 @@ pub trait Driver<P: Protocol> {
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
     /// Receives the ways that the step used, so that the driver can update their recency.
     fn touched(&mut self, at: At, ways: &[Way]);
-    /// Receives the counters of the step.
+    /// Receives the counters of the step, such as accesses and hits.
     fn used(&mut self, at: At, uses: &Uses);
-    /// Receives a message that one node sent to another.
+    /// Receives a message that one node (controller) sends to another node.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
-    /// Receives the operations that a node requests from memory, in order.
+    /// Receives the operations that a node (controller) requests from memory, in order.
     fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>);
-    /// Receives the class of a timer that a node starts. A timer that already runs keeps its time.
+    /// Receives the class of a timer that a node (controller) starts. If the timer already runs,
+    /// the driver leaves it unchanged.
     fn armed(&mut self, at: At, class: TimerClass);
     /// Receives the set in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
     /// Receives a list of requests, each with the cause to which its waiting time counts from now
     /// on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
-    /// Receives the answers to requests, with the slot of each request.
+    /// Receives the answers to requests: the slot of each request, and the bytes if the answer has
+    /// any.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 

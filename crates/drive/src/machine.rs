@@ -22,7 +22,7 @@ pub struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    /// A machine in its initial state, with zeroed memory.
+    /// A machine with all controllers in their initial states and all bytes of memory zero.
     #[must_use]
     pub fn new(nodes: Nodes<P>) -> Self {
         let stations = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();

@@ -6,7 +6,7 @@
 pub struct Messages<M> {
     boxes: Vec<Option<Box<M>>>,
     free: Vec<u32>,
-    /// The boxes of messages that have arrived.
+    /// The boxes of messages that have arrived, kept for reuse.
     spare: Vec<Box<M>>,
 }
 

@@ -1,4 +1,4 @@
-//! The controllers of a machine, and the constants that their steps share.
+//! The controllers of a machine (its caches and banks), and the constants that their steps share.
 
 use proto::{
     Agent, ArrayUse, Boundary, Homes, KernelId, KindLevel, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
@@ -139,7 +139,7 @@ pub(crate) fn name<P: Protocol>(id: NodeId) -> String {
     format!("{kind}[{}]", id.index)
 }
 
-/// Performs an operation on a line of memory. Returns the reply.
+/// Performs an operation on a line of memory, and returns memory's reply.
 #[inline]
 pub fn serve(line: &mut LineData, op: &MemoryOp) -> MemoryReply {
     MemoryReply { op: *op, data: op.access.perform(line) }

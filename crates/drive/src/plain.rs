@@ -107,13 +107,13 @@ impl<S: StationStore + ?Sized> PendingInputs<S> {
 /// request is answered are delivered as late as possible.
 #[derive(Debug)]
 pub struct MinimalDriver<S: StationStore> {
-    /// The stations and memory.
+    /// The stations (controllers) and the memory that the driver drives.
     pub stage: S,
     ahead: PendingInputs<S>,
     /// The number of inputs at the front of the queue that were already outstanding at the last
     /// answer.
     late: usize,
-    /// The node whose periodic timer was the last to expire.
+    /// The node (controller) whose periodic timer expired last.
     turn: usize,
 }
 

@@ -16,7 +16,7 @@ pub struct Record<P: Protocol> {
     pub timers: Vec<TimerClass>,
     /// The sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
-    /// The ways that the step used, in order.
+    /// The ways that the step used, in order, for recency.
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
@@ -42,7 +42,7 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
-    /// Clears all lists.
+    /// Clears all lists, so that the next step can be recorded. The counters stay.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.memory.clear();

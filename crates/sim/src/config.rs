@@ -47,13 +47,13 @@ pub struct System {
     /// The number of GPU chiplets that share the memory.
     #[serde(default = "one", deserialize_with = "number::positive_u32")]
     pub chiplets: u32,
-    /// Which operations of one wavefront may overlap.
+    /// The rule that decides which operations of one wavefront may overlap.
     pub issue_rule: IssueRule,
-    /// The compute units.
+    /// The settings of the compute units.
     pub cu: CuSpec,
     /// The cycles that vector operations take, by class.
     pub vector_ops: VectorOpSpec,
-    /// The local memory of each compute unit.
+    /// The settings of the local memory of each compute unit.
     pub lds: LdsSpec,
     /// The L1 data cache of each compute unit.
     pub l1: L1Spec,
@@ -65,15 +65,16 @@ pub struct System {
     /// Protocol settings: for each protocol's name, the values of its settings by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub protocol: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The network between the compute units, the L2 banks and memory of a chiplet.
+    /// The settings of the on-chip network, which connects the compute units, L2 banks and memory
+    /// of a chiplet.
     pub noc: NocSpec,
-    /// The links between chiplets.
+    /// The settings of the links between chiplets.
     #[serde(default)]
     pub links: LinkSpec,
     /// The size of a page of memory, and the rule that places pages on chiplets.
     #[serde(default)]
     pub pages: PageSpec,
-    /// Main memory.
+    /// The settings of main memory.
     pub dram: DramSpec,
     /// The times of kernel and work-group launches, and the scope of the release at a kernel's end.
     pub launch: LaunchSpec,

@@ -30,7 +30,7 @@ pub(crate) enum Event {
     MemoryReturn(u32),
     /// Memory's answer to this operation reaches its station.
     MemoryDone(u32),
-    /// A timer of a station expires.
+    /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),
     /// The clock tick that a station waits for may have come.
     Deadline(At),
@@ -61,18 +61,18 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// An empty queue, for a run with this seed.
+    /// An empty event queue without a failure, for a run with this seed.
     pub(crate) fn new(seed: u64) -> Engine {
         Engine { queue: EventQueue::default(), live: 0, seed, failure: None }
     }
 
-    /// The cycle of the event taken last.
+    /// The current cycle: that of the event taken last.
     #[inline]
     pub(crate) fn now(&self) -> Cycle {
         self.queue.now()
     }
 
-    /// Schedules an event.
+    /// Schedules an event at cycle `when`.
     #[inline]
     pub(crate) fn at(&mut self, when: Cycle, event: Event) {
         self.live += u64::from(event.is_live());
@@ -114,8 +114,8 @@ impl Engine {
         self.failure.get_or_insert(error);
     }
 
-    /// Records a violation: the protocol did a step that its tables call
-    /// impossible.
+    /// Records the failure that the protocol has violated a rule, such as a step that its tables
+    /// call impossible.
     #[cold]
     pub(crate) fn violate(&mut self, why: String) {
         let (cycle, seed) = (self.now(), self.seed);
@@ -127,7 +127,7 @@ impl Engine {
         self.failure.is_some()
     }
 
-    /// Takes the failure, if there is one.
+    /// Removes the recorded failure and returns it. `None` if the run has not failed.
     pub(crate) fn take_failure(&mut self) -> Option<RunError> {
         self.failure.take()
     }

@@ -1,4 +1,4 @@
-//! Options of a run.
+//! Options of a run, such as its seed, limits and seeded faults.
 
 use kernel::Posted;
 use proto::{Level, Mutation};
@@ -40,7 +40,7 @@ impl Default for RunOptions {
     }
 }
 
-/// A replacement for the scope level at one place in the source.
+/// A replacement for the scope level of the operations at one place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeReplacement {
     /// The source file, as the compiler names it.

@@ -38,8 +38,8 @@ pub struct EventQueue<T> {
     len: usize,
 }
 
-/// An event in the slab. `next` is the next event of its bucket, or the next free
-/// place.
+/// An entry of the slab. `next` is the index of the next event of the same bucket, or, for a free
+/// entry, of the next free entry.
 #[derive(Clone, Copy, Debug)]
 struct SlabEvent<T> {
     next: u32,

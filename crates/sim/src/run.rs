@@ -1,4 +1,4 @@
-//! Runs a program on a machine under a protocol.
+//! Entry points of the simulator: they run a program on a machine under a protocol.
 
 use kernel::Program;
 use proto::Protocol;

@@ -131,7 +131,7 @@ pub struct VectorOpSpec {
 }
 
 impl VectorOpSpec {
-    /// The cycles of one operation of this class.
+    /// The cycles for which one operation of this class occupies its SIMD unit.
     #[must_use]
     pub fn cycles(&self, class: Class) -> u32 {
         match class {
@@ -153,7 +153,7 @@ impl VectorOpSpec {
     }
 }
 
-/// The local memory of one compute unit.
+/// Settings of the local memory of each compute unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LdsSpec {
@@ -186,7 +186,8 @@ pub struct LaunchSpec {
     pub end_of_kernel: EndOfKernel,
 }
 
-/// The in-order processor beside the GPU. It accesses memory at system scope.
+/// Settings of the host, the in-order processor beside the GPU. The host accesses memory at system
+/// scope.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {

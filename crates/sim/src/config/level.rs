@@ -32,7 +32,7 @@ impl From<Per> for proto::Per {
     }
 }
 
-/// A level other than `[l1]` and `[l2]`: one of the `[[level]]` tables.
+/// Settings of a memory level other than `[l1]` and `[l2]`: one of the `[[level]]` tables.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelSpec {
@@ -70,7 +70,7 @@ pub struct LevelSpec {
     /// The number of lines in a set.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// The misses that one controller can have outstanding.
+    /// The number of misses that one controller can have outstanding.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
     /// The capacity of a controller's store FIFO, in dirty lines.

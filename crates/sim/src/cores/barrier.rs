@@ -1,4 +1,4 @@
-//! Work-group barriers.
+//! Work-group barriers: arrival of wavefronts, and continuation after the last arrival.
 
 use proto::{Op, Order};
 

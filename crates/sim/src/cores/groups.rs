@@ -1,4 +1,4 @@
-//! Work-groups on compute units: admission, departure and migration.
+//! Work-groups on compute units: their admission, their departure, and their move to another unit.
 
 use kernel::{Coords, Grid, Launch, Session};
 use proto::issue::Issue;
@@ -10,7 +10,7 @@ use crate::cores::wave::Stage;
 use crate::reports::probe::WaveAt;
 
 impl Cores<'_> {
-    /// Whether a compute unit has room for a work-group of this grid.
+    /// Whether a compute unit has enough free slots and local memory for a work-group of this grid.
     pub(crate) fn has_room(&self, cu: u32, grid: &Grid) -> bool {
         self.units[cu as usize].has_room(self.system, grid)
     }
@@ -89,7 +89,8 @@ impl Cores<'_> {
         waves
     }
 
-    /// Whether a wavefront has nothing under way except a wait at a barrier.
+    /// Whether a wavefront has no outstanding instruction (a wait at a barrier does not count) and
+    /// no operation that the issue rule holds.
     pub(crate) fn is_at_rest(&self, number: u32) -> bool {
         let of_wave = self.instrs.iter().filter(|(_, instr)| instr.owner == Owner::Wave(number));
         let mut under_way = of_wave.filter(|(_, instr)| instr.phase != Phase::BarrierWait);

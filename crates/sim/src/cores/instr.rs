@@ -20,13 +20,13 @@ pub(crate) enum Owner {
     Host(OpId),
     /// The beginning or end of this kernel, on one compute unit or for the whole machine.
     Kernel(KernelId),
-    /// The release of all completed kernels to the host.
+    /// The release of the writes of all completed kernels to the host.
     Release,
     /// A work-group that moves to another compute unit, by its entry on the machine.
     Group(u32),
 }
 
-/// The phase of an instruction.
+/// The phase of an instruction. A barrier has up to three phases, every other operation one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// An access, a fence or a kernel boundary. The instruction is complete when all of its
@@ -150,7 +150,8 @@ impl Instr {
     }
 }
 
-/// The part that all line requests of an instruction have in common.
+/// The properties that all line requests of an instruction have in common, such as operation, order
+/// and scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead {
     pub(crate) op: Op,

@@ -153,7 +153,8 @@ impl Cores<'_> {
         Some(core::mem::take(&mut kept.parts))
     }
 
-    /// Forwards the bytes of an older store of the same wavefront to a load.
+    /// Completes a load with the bytes of an older store of the same wavefront that is not
+    /// complete.
     fn forward<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

@@ -10,7 +10,8 @@ pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     let words = op.width.bytes().div_ceil(4) as u32;
     match op.addressing {
         Addressing::None | Addressing::Single(_) => words.div_ceil(banks).max(1),
-        // Consecutive words fill the banks one after the other.
+        // Consecutive words lie in consecutive banks, so one turn serves as many words as there are
+        // banks.
         Addressing::Unit(_) if op.width.bytes() >= 4 => (op.exec.count() * words).div_ceil(banks),
         Addressing::Unit(_) | Addressing::Gather => {
             let offsets = core::array::from_fn(|lane| op.addr(lane).0);

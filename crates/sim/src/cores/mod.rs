@@ -1,4 +1,4 @@
-//! Compute units and their wavefronts.
+//! Compute units, the wavefronts on them, and their instructions.
 
 mod barrier;
 pub mod coalesce;
@@ -40,7 +40,7 @@ pub(crate) struct Cores<'a> {
     groups: Slab<Group>,
     instrs: Slab<Instr>,
     coalescer: Coalescer,
-    /// The line requests of the last operation that was split.
+    /// The line requests of the operation that was split last.
     parts: Vec<LinePart>,
     work_cost: WorkCost,
 }
@@ -68,7 +68,7 @@ impl<'a> Cores<'a> {
         self.units.len() as u32
     }
 
-    /// The wavefront in a slot.
+    /// The wavefront in a slot. Slots are numbered over all compute units.
     #[inline]
     pub(crate) fn wave(&self, number: u32) -> &Wave {
         &self.waves[number as usize]
@@ -80,7 +80,7 @@ impl<'a> Cores<'a> {
         &mut self.waves[number as usize]
     }
 
-    /// The wavefronts by slot.
+    /// All wavefront slots by number, each with the state of its wavefront.
     pub(crate) fn waves(&self) -> impl Iterator<Item = (u32, &Wave)> {
         (0..).zip(&self.waves)
     }

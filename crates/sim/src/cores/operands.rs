@@ -209,8 +209,8 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     }
 }
 
-/// Whether a read-modify-write changed a word, given the old bytes. The operands
-/// have not been replaced by the old values yet.
+/// Whether a read-modify-write changes a word, given the old bytes of the line. At the time of the
+/// call, the operation still has its operands and not yet the old values.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
     if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;

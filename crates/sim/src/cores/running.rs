@@ -143,7 +143,7 @@ impl Cores<'_> {
         self.simds[simd as usize].running = None;
     }
 
-    /// Resumes suspended arithmetic on a SIMD unit.
+    /// Resumes the suspended arithmetic of a wavefront on a SIMD unit.
     pub(crate) fn take_up(&mut self, simd: u32, wave: u32) {
         self.simds[simd as usize].running = Some(wave);
     }

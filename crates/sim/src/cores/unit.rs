@@ -8,7 +8,8 @@ use crate::queue::Cycle;
 /// A compute unit: its free wavefront slots, work-group slots and local memory.
 #[derive(Debug)]
 pub(crate) struct Cu {
-    /// Free wavefront slots in descending order. The lowest is taken first.
+    /// The free wavefront slots in descending order, so that the lowest slot is at the end and is
+    /// taken first.
     free_slots: Vec<u32>,
     groups: u32,
     lds_bytes: u64,
@@ -38,19 +39,19 @@ impl Cu {
         self.free_slots.len()
     }
 
-    /// Reserves room for a work-group.
+    /// Reserves a work-group slot and local memory for a work-group.
     pub(super) fn admit(&mut self, lds_bytes: u64) {
         self.groups += 1;
         self.lds_bytes += lds_bytes;
     }
 
-    /// Frees the room of a work-group.
+    /// Frees the work-group slot and the local memory of a work-group.
     pub(super) fn dismiss(&mut self, lds_bytes: u64) {
         self.groups -= 1;
         self.lds_bytes -= lds_bytes;
     }
 
-    /// Takes the lowest free slot for a wavefront.
+    /// Takes the lowest free wavefront slot. `None` if no slot is free.
     pub(super) fn take_slot(&mut self) -> Option<u32> {
         self.free_slots.pop()
     }

@@ -8,7 +8,7 @@ use proto::issue::{Issue, IssueId};
 use crate::config::System;
 use crate::reports::probe::WaveAt;
 
-/// The stage of a wavefront's next operation.
+/// The stage that a wavefront's next operation has reached on its way to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No arithmetic of the wavefront waits for or runs on its SIMD unit.
@@ -20,7 +20,7 @@ pub(crate) enum Stage {
     Held(OpId),
 }
 
-/// The last operation of a wavefront, for the diagnosis of a spinning wavefront.
+/// The operation that a wavefront issued last, for the diagnosis of a wavefront that spins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastOp {
     pub(crate) site: Site,

@@ -94,7 +94,7 @@ impl Host {
         self.current = Some(id);
     }
 
-    /// Ends an operation. Returns true if the program was waiting for it.
+    /// Ends an operation of the host. Returns true if the host's program was waiting for it.
     pub(crate) fn end(&mut self, id: OpId) -> bool {
         if self.current == Some(id) {
             self.current = None;
@@ -106,7 +106,7 @@ impl Host {
         waits
     }
 
-    /// Begins or ends the wait for the release of the completed kernels.
+    /// Begins (`waits` is true) or ends the host's wait for the release of the completed kernels.
     pub(crate) fn wait_for_release(&mut self, waits: bool) {
         self.waits_for_release = waits;
     }

@@ -24,7 +24,7 @@ use crate::reports::outcome::KernelTime;
 use crate::reports::probe::Probe;
 use crate::reports::progress::BUSY_LAUNCH;
 
-/// The phase of a kernel.
+/// The phase of the current kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelPhase {
     /// The launch latency has not passed yet.
@@ -87,7 +87,7 @@ pub(crate) struct Kernels<'a> {
     queue: VecDeque<Rc<Launch>>,
     current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
-    /// The order in which dispatch tries compute units.
+    /// The order in which dispatch tries compute units. The seed shuffles it.
     order: Vec<u32>,
     next_cu: usize,
     waves_started: u64,
@@ -134,7 +134,7 @@ impl<'a> Kernels<'a> {
         self.current.as_ref()
     }
 
-    /// The number of the current kernel.
+    /// The number of the current kernel. `None` if no kernel is current.
     pub(crate) fn number(&self) -> Option<KernelId> {
         self.current.as_ref().map(|current| current.launch.kernel)
     }

@@ -16,7 +16,8 @@ use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
 use crate::stations::timed::StepInput;
 
-/// The result of a scripted run.
+/// The result of a scripted run: the names of the stations, the moves made, and the state at the
+/// end.
 pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
     pub(crate) steps: Vec<MadeMove>,

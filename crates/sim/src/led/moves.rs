@@ -6,17 +6,17 @@ use crate::queue::Cycle;
 use crate::reports::error::RunError;
 use crate::reports::outcome::Outcome;
 
-/// An issuer of operations.
+/// The issuer of an operation: a wavefront or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveIssuer {
-    /// A wavefront.
+    /// A wavefront of a kernel.
     Wave {
         /// The number of the wavefront's work-group in the grid.
         work_group: u32,
         /// The number of the wavefront in its work-group.
         wave: u32,
     },
-    /// The host.
+    /// The host, which is the CPU beside the GPU.
     Host,
 }
 
@@ -54,7 +54,7 @@ pub enum Move {
     Timer {
         /// The station that started the timer.
         station: u32,
-        /// The class of the timer.
+        /// The class of the timer that expires.
         class: TimerClass,
     },
     /// A station evicts a way. Ways are numbered in the order of their lines.
@@ -64,7 +64,7 @@ pub enum Move {
         /// The way to evict.
         way: Way,
     },
-    /// A clock tick passes.
+    /// A tick of the protocol's clock passes.
     Tick {
         /// The station whose clock advances. `None` advances the clocks of all stations.
         station: Option<u32>,
@@ -134,7 +134,7 @@ pub struct Script<'a> {
 /// A move that was made, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeMove {
-    /// The cycle of the move.
+    /// The cycle at which the move was made.
     pub cycle: Cycle,
     /// The name of the message that arrived, or the effect on memory: `reads`, `writes` or
     /// `updates`. Empty for other moves.
@@ -157,12 +157,12 @@ pub enum End {
     Impossible(String),
 }
 
-/// The result of a scripted run.
+/// The result of a scripted run: the moves made, and the state after them.
 #[derive(Debug)]
 pub struct ScriptOutcome {
     /// The names of the stations, in the order of their numbers.
     pub stations: Vec<String>,
-    /// The moves that were made.
+    /// The moves that were made, in order. Each has its cycle and its effect.
     pub steps: Vec<MadeMove>,
     /// The state of the run after the last move.
     pub end: End,
@@ -174,7 +174,7 @@ pub enum FollowError {
     /// The run fails for a reason that does not depend on the order of moves.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move of the script is not possible when its turn comes.
+    /// A move of the script is not possible at its turn.
     #[error("move {} is not possible at this point", .at + 1)]
     NotOpen {
         /// The index of the impossible move in the script.

@@ -9,7 +9,8 @@ use crate::led::moves::ScriptKernel;
 /// The state of a scripted run, except for the events that it holds.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
-    /// The kernels of the script, if moves order their boundaries.
+    /// The kernels of the script, if moves order the requests at kernel boundaries. `None` if these
+    /// requests happen by themselves.
     pub(super) kernels: Option<Vec<ScriptKernel>>,
     /// Held requests at a kernel's beginning or end: the number of the agent in moves, the agent,
     /// and the instruction.
@@ -28,7 +29,7 @@ impl ScriptState {
         Box::new(ScriptState { kernels: kernels.map(<[_]>::to_vec), ..ScriptState::default() })
     }
 
-    /// Whether moves order the boundaries of kernels.
+    /// Whether moves decide the order of the requests at the beginning and end of kernels.
     pub(crate) fn orders_boundaries(&self) -> bool {
         self.kernels.is_some()
     }
@@ -43,7 +44,7 @@ pub(crate) struct Preempted {
     pub(super) events: Vec<(u32, Event)>,
 }
 
-/// The stage of a preemption.
+/// The stage that the preemption of a work-group has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreemptStage {
     /// The old compute unit makes a release. Its answer is outstanding.

@@ -1,4 +1,4 @@
-//! The host's operations: accesses, copies and launches, in order.
+//! The host's operations (accesses, copies and kernel launches), which start in program order.
 
 use kernel::{Action, OpId};
 use proto::Agent;

@@ -12,7 +12,7 @@ use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Launches a kernel for the host.
+    /// Launches a kernel for the host: announces it to the protocol and queues it.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);

@@ -119,7 +119,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.engine.is_quiet() && self.cores.is_idle()
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to its end and returns the results of the machine.
     pub(crate) fn run(mut self) -> Result<Finished, RunError> {
         self.give_first_inputs();
         self.poll_host();

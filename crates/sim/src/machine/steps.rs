@@ -34,7 +34,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.catch_up(now, station);
     }
 
-    /// Carries out the effects of the last step of a station.
+    /// Carries out the effects of a station's last step: sends messages and memory operations,
+    /// starts timers, records answers.
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
         let mut out = self.stations.take_out();
@@ -94,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Delivers a message to its station.
+    /// Delivers the message with this number, which has arrived, to its station.
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
@@ -104,7 +105,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, to, StepInput::Message { name, line, is_access }, trail);
     }
 
-    /// Delivers memory's answer to its station.
+    /// Delivers memory's answer to the operation with this number to the station that sent it.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);

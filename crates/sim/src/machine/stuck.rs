@@ -22,7 +22,7 @@ const LINES_SHOWN: usize = 4;
 const MESSAGES_SHOWN: usize = 8;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The diagnosis of the current state.
+    /// The error that ends a stuck run, with a diagnosis of the machine's current state.
     pub(super) fn stuck(&self, cause: Cause) -> RunError {
         let mut lines = BTreeSet::new();
         let mut waits = Vec::new();

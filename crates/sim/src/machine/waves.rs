@@ -13,7 +13,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Starts a wavefront.
+    /// Starts the wavefront in a slot and runs its program until it waits.
     #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, number: u32) {
         self.reports.probe.wave_start(now, self.cores.wave(number).at);
@@ -29,7 +29,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.retire(now, retired);
     }
 
-    /// Continues with the next operation of a wavefront.
+    /// Queues the next operation of a wavefront, or retires the wavefront if its program has ended.
     fn next_instruction(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.go_on(engine, reports, session, number);

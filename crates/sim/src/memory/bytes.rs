@@ -20,7 +20,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty memory with lines of `line_bytes`, a power of two.
+    /// A memory with all bytes zero, and with lines of `line_bytes`, a power of two.
     #[must_use]
     pub fn new(line_bytes: usize) -> Memory {
         debug_assert!(line_bytes.is_power_of_two() && line_bytes <= LINE_BYTES_MAX);
@@ -85,7 +85,7 @@ impl Memory {
         before.0[..bytes] != *place
     }
 
-    /// Reads bytes from any address.
+    /// Reads bytes from an address, which need not be aligned.
     pub fn read(&self, from: Addr, to: &mut [u8]) {
         let mut at = from.0;
         let mut left = to;
@@ -102,7 +102,7 @@ impl Memory {
         }
     }
 
-    /// Writes bytes to any address.
+    /// Writes bytes to an address, which need not be aligned.
     pub fn write(&mut self, to: Addr, from: &[u8]) {
         let mut at = to.0;
         let mut left = from;

@@ -190,7 +190,7 @@ impl Dram {
         DramUse { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit, from, until, done }
     }
 
-    /// The traffic so far.
+    /// The traffic of memory since the beginning of the run.
     #[must_use]
     pub fn traffic(&self) -> DramTraffic {
         self.traffic

@@ -113,7 +113,7 @@ impl MainMemory {
         }
     }
 
-    /// The traffic so far.
+    /// The traffic of memory since the beginning of the run.
     pub(crate) fn traffic(&self) -> DramTraffic {
         self.dram.traffic()
     }

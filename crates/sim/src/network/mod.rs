@@ -37,7 +37,7 @@ pub(crate) struct Transit {
     pub(crate) trail: Trail,
 }
 
-/// The departure of a message or a memory operation from a station.
+/// The sender and the earliest departure time of a message or a memory operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) from: StationId,
@@ -49,7 +49,7 @@ pub(crate) struct Departure {
     pub(crate) trail: Trail,
 }
 
-/// The network's data about a station.
+/// The place of a station on the network, and its last departures.
 #[derive(Debug)]
 struct StationPlace {
     place: NocNode,
@@ -100,7 +100,7 @@ impl Network {
         self.noc.links().map(|(ends, _)| ends)
     }
 
-    /// The traffic so far.
+    /// The traffic of the network since the beginning of the run.
     pub(crate) fn traffic(&self) -> NocTraffic {
         self.noc.traffic()
     }
@@ -146,7 +146,7 @@ impl Network {
         *last
     }
 
-    /// Sends a message. Returns true if it is dropped.
+    /// Sends a message from a station. Returns true if fault injection drops it.
     #[must_use]
     pub(crate) fn send<Pr: Probe>(
         &mut self,

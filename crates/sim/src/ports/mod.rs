@@ -26,7 +26,7 @@ pub(crate) struct WaitingRequest {
     pub(crate) part: LinePart,
 }
 
-/// A line request that its station has not answered yet.
+/// A line request that has entered its station and is not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) instr: u32,
@@ -77,7 +77,7 @@ impl Port {
     }
 }
 
-/// The limits of a port.
+/// The limits of a port: requests outstanding, and requests per cycle.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// The number of requests that may be outstanding.
@@ -170,7 +170,7 @@ impl Ports {
     pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
         let Some(port) = self.get_mut(station) else { return false };
         port.is_scheduled = false;
-        // An invalidation may have blocked the port meanwhile.
+        // An invalidation may have blocked the port since this service was scheduled.
         port.free_at <= engine.now() || port.next(engine, station)
     }
 

@@ -421,8 +421,8 @@ impl Links {
             for (published, sources) in &found {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
-            // Later fences do not need the releases that this fence has acquired
-            // completely.
+            // A later fence does not need the releases from which this fence has acquired all
+            // clocks.
             found.retain(|(published, _)| match self.model {
                 RaceModel::Drf => false,
                 RaceModel::HrfDirect => published.scope != scope,

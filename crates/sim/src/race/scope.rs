@@ -21,7 +21,7 @@ pub enum RaceModel {
 }
 
 impl RaceModel {
-    /// All models, with their names on the command line.
+    /// All race models, each with its name on the command line.
     pub const ALL: [(&'static str, RaceModel); 3] = [
         ("drf", RaceModel::Drf),
         ("hrf-direct", RaceModel::HrfDirect),
@@ -109,7 +109,7 @@ pub(super) fn rank(level: Level) -> u8 {
     }
 }
 
-/// The wider of two levels.
+/// The wider of two scope levels.
 pub(super) fn wider(a: Level, b: Level) -> Level {
     if rank(a) >= rank(b) { a } else { b }
 }

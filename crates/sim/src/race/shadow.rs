@@ -14,7 +14,7 @@ const EPOCH_BITS: u32 = 19;
 const LANE_BITS: u32 = 6;
 const MASK_BITS: u32 = 4;
 
-/// The largest numbers of threads and epochs that a record can hold.
+/// The largest thread number and the largest epoch that a record can hold.
 pub(super) const THREADS_MOST: u32 = (1 << THREAD_BITS) - 1;
 pub(super) const EPOCHS_MOST: u32 = (1 << EPOCH_BITS) - 1;
 

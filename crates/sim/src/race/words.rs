@@ -203,7 +203,7 @@ impl Detector {
         self.add_to_sum(list, record);
     }
 
-    /// Computes the summary of a list.
+    /// Computes the summary of a list of records anew.
     pub(super) fn sum_up(&self, list: &mut List) {
         (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
         for number in 0..list.records.len() {
@@ -240,7 +240,7 @@ impl Detector {
         }
     }
 
-    /// The position of a thread in the scope hierarchy.
+    /// A thread with its position in the scope hierarchy: its work-group and its chiplet.
     pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
         &self.standings[thread.0 as usize]
     }

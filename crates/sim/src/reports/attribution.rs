@@ -26,7 +26,7 @@ use proto::{Symbol, symbols};
 use crate::queue::Cycle;
 
 symbols! {
-    /// The cause of a cycle.
+    /// The cause to which a cycle of the run is attributed.
     pub enum Cause {
         /// Launching kernels and starting wavefronts.
         Launch,
@@ -56,9 +56,9 @@ symbols! {
         QueueL2,
         /// Waiting for busy memory.
         QueueDram,
-        /// Done while other wavefronts of the kernel still ran.
+        /// Idle slot of an ended wavefront, while others still run.
         Imbalance,
-        /// The host, between kernels.
+        /// The time between kernels, in which the host runs.
         Host,
     }
 }

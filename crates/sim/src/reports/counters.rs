@@ -73,7 +73,7 @@ counts! {
     /// The cycles from issue to completion of read-modify-writes, without their acquires and
     /// releases.
     atomic_rmw_wait_cycles,
-    /// Cycles for which wavefronts waited at barriers, summed.
+    /// The cycles that wavefronts waited at barriers, summed over all wavefronts.
     barrier_wait_cycles,
     /// The cycles of acquires, without the accesses that they belong to. Includes the beginning of
     /// kernels.
@@ -88,7 +88,7 @@ counts! {
     /// The largest size of all lines that were registered at L1s (owned by them) at one time, in
     /// bytes.
     registered_bytes_peak,
-    /// Cycles that line requests waited for the port of their L1.
+    /// The cycles that line requests waited for the port of their L1, summed over all requests.
     l1_port_wait_cycles,
     /// The cycles that messages waited for a busy receiver, such as an L2 bank.
     bank_wait_cycles,
@@ -328,7 +328,7 @@ impl Tally {
         &self.levels
     }
 
-    /// Counts a message that is sent.
+    /// Counts a message of `bytes` bytes that is sent.
     #[inline]
     pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
         // Equal names nearly always have the same address, which is cheaper to compare than the

@@ -12,7 +12,7 @@ pub enum RunError {
     /// The machine cannot be built, or the protocol cannot run on it.
     #[error("{0}")]
     Machine(String),
-    /// The program made an error.
+    /// The program made an error, such as an access beyond the end of an array.
     #[error("{0}")]
     Fault(Box<Fault>),
     /// The run did not finish. The diagnosis names the waiting threads.
@@ -23,12 +23,13 @@ pub enum RunError {
     Violation {
         /// The name of the station (controller) that reached the row, and the row's message.
         why: String,
-        /// The cycle of the violation.
+        /// The cycle at which the protocol reached the row.
         cycle: u64,
         /// The seed of the run.
         seed: u64,
     },
-    /// The counters are inconsistent: an error of the simulator.
+    /// The counters of the run are inconsistent, which is an error of the simulator. The text names
+    /// them.
     #[error("the counters of the run do not add up: {0}")]
     Unreconciled(String),
     /// The message that fault injection should drop was never sent.

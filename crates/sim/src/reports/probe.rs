@@ -86,7 +86,7 @@ pub trait Probe {
     /// A wavefront does arithmetic on its SIMD unit.
     #[inline]
     fn arithmetic(&mut self, at: WaveAt, from: Cycle, until: Cycle) {}
-    /// A wavefront issues an operation.
+    /// A wavefront issues an operation at cycle `now`.
     #[inline]
     fn issue(&mut self, now: Cycle, at: WaveAt, op: &Posted) {}
     /// An operation of a wavefront is complete.
@@ -111,7 +111,7 @@ pub trait Probe {
     /// A message occupies a link of the network.
     #[inline]
     fn link(&mut self, link: LinkUse) {}
-    /// Memory serves an access.
+    /// Main memory serves an access.
     #[inline]
     fn dram(&mut self, access: &DramUse) {}
     /// The number of cycles between two samples, or `None` for no samples.
@@ -123,10 +123,10 @@ pub trait Probe {
     /// Receives the arrays of the program, at the end of a run, whether it succeeds or fails.
     #[inline]
     fn arrays(&mut self, arrays: &[ArrayInfo]) {}
-    /// The run ended successfully.
+    /// The run has ended successfully.
     #[inline]
     fn end(&mut self, now: Cycle) {}
 }
 
-/// The probe that ignores everything.
+/// The probe that ignores all events, for runs without an observer.
 impl Probe for () {}

@@ -66,7 +66,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
 }
 
-/// Detects a run without progress.
+/// The detector of runs that make no progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     patience_cycles: u64,
@@ -124,7 +124,7 @@ impl Watch {
         self.examining
     }
 
-    /// The cycle of the last progress.
+    /// The cycle of the last progress: a wavefront that retired, or a byte that changed.
     pub(crate) fn last_progress(&self) -> Cycle {
         self.last_progress
     }

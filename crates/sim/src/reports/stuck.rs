@@ -16,7 +16,7 @@ pub struct Stuck {
     pub seed: u64,
     /// The waits of all threads: first of the host, then of wavefronts by compute unit and slot.
     pub waits: Vec<Wait>,
-    /// Kernels and work-groups that wait, as text.
+    /// Kernels, and work-groups that are not dispatched yet, as text.
     pub kernels: Vec<String>,
     /// The parked inputs of the stations (controllers of the protocol), as text.
     pub parked: Vec<String>,

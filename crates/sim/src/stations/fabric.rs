@@ -39,7 +39,7 @@ pub(crate) struct StepEffects {
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// The number of ticks until the station's next deadline.
+    /// The number of ticks until the station's next deadline. `None` if it waits for no deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
@@ -126,9 +126,9 @@ pub(crate) trait Fabric {
     fn homes(&self) -> &Homes;
     /// Places the page of a line on a chiplet, unless it is placed already.
     fn touch(&mut self, line: LineAddr, chiplet: u16);
-    /// Whether any controller uses clock ticks.
+    /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// Tells the protocol which arrays a kernel uses. Kernels come in launch order.
+    /// Tells the protocol which arrays the next kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
     /// Answers a plain load that is a hit whose step has no other effect, and executes that step.
     /// Returns the bytes. `None` means that the load needs a normal step; nothing has changed then.
@@ -155,7 +155,7 @@ pub(crate) trait Fabric {
     fn deadline(&self, at: StationId) -> Option<u32>;
     /// Appends the lines that a station holds to `out`.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// The parked inputs of a station.
+    /// The parked inputs of a station: those that wait until the station can handle them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// The number of times that each row of the tables fired.
     fn coverage(&self) -> &Coverage;
@@ -174,13 +174,13 @@ pub(crate) trait Fabric {
 pub(crate) struct Ways {
     /// Whether an input waits for a free way.
     pub(crate) is_needed: bool,
-    /// The ways that may be evicted.
+    /// The ways that the station may evict.
     pub(crate) victims: Vec<Way>,
     /// The reason why the station is not at rest. `None` if it is at rest.
     pub(crate) unrest: Option<String>,
 }
 
-/// [`Fabric`] for one protocol.
+/// The stations (controllers with parked inputs) of protocol `P`, as a [`Fabric`].
 pub(crate) struct Stations<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
@@ -203,7 +203,7 @@ pub(crate) struct Stations<P: Protocol> {
     skips_hits: bool,
 }
 
-/// The time of the last use of each way of a station.
+/// For each way of a station, the number of the use (a count over all stations) that used it last.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,

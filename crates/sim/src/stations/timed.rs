@@ -84,7 +84,7 @@ pub(crate) struct TimedStations {
 }
 
 impl TimedStations {
-    /// The stations of a machine in their initial states.
+    /// The stations of a machine in their initial states, with their timing.
     pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
         let levels = fabric.levels();
         let timed = |info: StationInfo| TimedStation {
@@ -407,7 +407,7 @@ impl TimedStations {
     }
 }
 
-/// The cycles for which a station invalidates lines after a step.
+/// The cycles for which a station is busy with the invalidation of lines after a step.
 #[inline]
 fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     let times = uses.invalidations.total();

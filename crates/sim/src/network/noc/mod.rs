@@ -229,20 +229,21 @@ impl Noc {
         end - 1 + u64::from(self.spec.port_latency_cycles)
     }
 
-    /// Counts the arrival of a message of `bytes`.
+    /// Counts a message of `bytes` bytes as delivered.
     #[inline]
     pub fn delivered(&mut self, bytes: u32) {
         self.traffic.delivered_messages += 1;
         self.traffic.delivered_bytes += u64::from(bytes);
     }
 
-    /// The traffic so far.
+    /// The traffic of the network since the beginning of the run.
     #[must_use]
     pub fn traffic(&self) -> NocTraffic {
         self.traffic
     }
 
-    /// Every link with its traffic, ports first.
+    /// Every link and port with its ends and its traffic: for each chiplet first the ports, then
+    /// the links, and at the end the links between chiplets.
     pub fn links(&self) -> impl Iterator<Item = (LinkEnds, LinkTraffic)> + '_ {
         self.ends.iter().copied().zip(self.links.iter().map(|l| l.traffic))
     }

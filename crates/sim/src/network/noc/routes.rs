@@ -1,4 +1,4 @@
-//! Routes within a chiplet: the links from one node to another.
+//! Routes within a chiplet: for each pair of nodes, the links from one node to the other.
 
 use core::num::NonZeroU32;
 

@@ -2,7 +2,7 @@
 
 use crate::queue::Cycle;
 
-/// The traffic of one link.
+/// The traffic of one link: the bytes that crossed it and its busy cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTraffic {
     /// The number of bytes that the link has carried.
@@ -11,7 +11,7 @@ pub struct LinkTraffic {
     pub busy_cycles: u64,
 }
 
-/// The traffic of the whole network.
+/// The traffic of the whole network: messages, bytes, flits and waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NocTraffic {
     /// The number of messages sent.
@@ -45,7 +45,7 @@ pub struct LinkUse {
     pub link: usize,
     /// The first cycle in which the message occupies the link.
     pub from: Cycle,
-    /// The first cycle in which the link is free again.
+    /// The first cycle in which the link is free again after the message.
     pub until: Cycle,
 }
 
