@@ -1,4 +1,5 @@
-//! The inputs of a station, and the distribution of its effects.
+//! Inputs of a station (one controller of a protocol with its parked inputs), and the interpreter
+//! that hands the effects of each input to a driver.
 
 use crate::nodes::{At, Nodes};
 use proto::{
@@ -6,41 +7,42 @@ use proto::{
     TimerClass, Uses, Way,
 };
 
-/// An input of a station. A driver represents requests, messages and replies as values,
-/// or as indices of stored values.
+/// An input of a station (one controller of a protocol, such as a cache). A driver represents
+/// requests, messages and replies either as values or as indices of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StationInput<R, M, A> {
-    /// The first input.
+    /// The initial input, which every station gets once before all others.
     Start,
-    /// A request.
+    /// A request of a core, the host or the command processor.
     Request {
-        /// The slot that identifies it.
+        /// The slot that identifies the request.
         slot: Slot,
         /// The request.
         request: R,
     },
-    /// A message.
+    /// A message from another controller.
     Message {
-        /// The sender.
+        /// The position of the controller that sent the message.
         from: At,
         /// The message.
         msg: M,
     },
-    /// A reply from memory.
+    /// A reply from memory to an earlier operation of this station.
     Memory {
-        /// The reply.
+        /// The reply, with the operation that it answers.
         reply: A,
     },
-    /// A timer has expired.
+    /// A timer of this class has expired.
     Timer(TimerClass),
-    /// The eviction of a way.
+    /// The driver evicts the line in this way.
     Evict(Way),
-    /// This number of clock ticks has passed.
+    /// The station's clock advances by this number of ticks.
     Tick(u32),
 }
 
 impl<R, M, A> StationInput<R, M, A> {
-    /// The same input with another representation of requests, messages and replies.
+    /// Converts the requests, messages and replies of an input to another representation, such as
+    /// from an index to a stored value.
     #[inline]
     pub fn map<R2, M2, A2>(
         self,
@@ -61,7 +63,7 @@ impl<R, M, A> StationInput<R, M, A> {
         }
     }
 
-    /// The same input, borrowed.
+    /// Borrows the request, message or reply of an input.
     #[inline]
     pub fn as_ref(&self) -> StationInput<&R, &M, &A> {
         match self {
@@ -76,32 +78,35 @@ impl<R, M, A> StationInput<R, M, A> {
     }
 }
 
-/// The choices of a driver, and its reception of effects. No method has a default, so a
-/// driver without one does not compile. The driver takes the elements of the lists that
-/// it receives. Elements that it leaves there are dropped.
+/// A driver: it chooses victims and receives the effects of a step. No method has a default, so
+/// that every driver must handle every effect. Methods with a `&mut Vec` take the elements that
+/// they need; the caller drops the rest.
 pub trait Driver<P: Protocol> {
-    /// Chooses the way that is evicted now for an input that needs a way of a set.
-    /// `touched` are the ways used in this step. With `None` the input waits for a way.
+    /// Chooses the way to evict now for an input that needs a way of a set. `touched` are the ways
+    /// that this step has used. `None` makes the input wait until a way is free.
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
-    /// Receives the ways that the step used, for recency.
+    /// Receives the ways that the step used, so that the driver can update their recency.
     fn touched(&mut self, at: At, ways: &[Way]);
-    /// Receives the counters of the step.
+    /// Receives the counters of the step, such as accesses and hits.
     fn used(&mut self, at: At, uses: &Uses);
-    /// Receives a message that one node sent to another.
+    /// Receives a message that one node (controller) sends to another node.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
-    /// Receives the operations that a node requests from memory, in order.
+    /// Receives the operations that a node (controller) requests from memory, in order.
     fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>);
-    /// Receives the class of a timer that a node starts. A timer that already runs keeps its time.
+    /// Receives the class of a timer that a node (controller) starts. If the timer already runs,
+    /// the driver leaves it unchanged.
     fn armed(&mut self, at: At, class: TimerClass);
     /// Receives the set in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// Receives, for some requests, the cause to which their time counts from now on.
+    /// Receives a list of requests, each with the cause to which its waiting time counts from now
+    /// on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
-    /// Receives the answers to requests, with the slot of each request.
+    /// Receives the answers to requests: the slot of each request, and the bytes if the answer has
+    /// any.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// The limit of evictions for one input. More evictions mean that they free no way, which
+/// The largest number of evictions for one input. More evictions mean that they free no way, which
 /// is a fault of the protocol.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
@@ -112,7 +117,8 @@ impl<P: Protocol> Nodes<P> {
     ///
     /// # Errors
     /// The rule that the protocol violates. The driver then gets no further effects.
-    // Most call sites pass one kind of input. Inlining reduces them to its code.
+    // Most call sites pass a constant kind of input. Inlining reduces the match below to the code
+    // for that kind.
     #[inline(always)]
     pub fn tell(
         &self,
@@ -152,8 +158,9 @@ impl<P: Protocol> Nodes<P> {
         self.hand_out(at, fx, driver)
     }
 
-    /// Evicts a way in each set in which an input waits for one. If the driver chooses no
-    /// victim, the input stays parked until a way is free, and its set stays in the list.
+    /// Evicts a way in each set in which an input waits for a free way. If the driver chooses no
+    /// victim for a set, the input stays parked until a way is free, and `fx.needs` still lists the
+    /// set.
     fn make_room(
         &self,
         station: &mut Station<P>,

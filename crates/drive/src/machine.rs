@@ -1,4 +1,5 @@
-//! Stations and memory as values.
+//! A machine that stores its stations (the controllers of a protocol) and its memory as plain
+//! values.
 
 use crate::interpreter::StationInput;
 use crate::nodes::{At, Nodes, serve};
@@ -11,7 +12,7 @@ use proto::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The stations and the memory of a machine.
+/// The stations (the controllers of a protocol) and the memory of a machine.
 #[derive(Debug)]
 pub struct Machine<P: Protocol> {
     nodes: Nodes<P>,
@@ -21,15 +22,14 @@ pub struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    /// A machine in its initial state, with zeroed memory.
+    /// A machine with all controllers in their initial states and all bytes of memory zero.
     #[must_use]
     pub fn new(nodes: Nodes<P>) -> Self {
         let stations = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
         Machine { nodes, stations, memory: BTreeMap::new(), fx: Effects::default() }
     }
 
-    /// The same machine under the smallest driver, after the first input of every
-    /// station.
+    /// Gives this machine to the minimal driver, and gives every station its first input.
     ///
     /// # Errors
     /// The rule that the protocol violates.
@@ -40,25 +40,25 @@ impl<P: Protocol> Machine<P> {
         Ok(plain)
     }
 
-    /// The controllers.
+    /// The controllers of the machine by position, and the constants of the run.
     #[must_use]
     pub fn nodes(&self) -> &Nodes<P> {
         &self.nodes
     }
 
-    /// A station.
+    /// The state of one controller, with its parked inputs.
     #[must_use]
     pub fn station(&self, at: At) -> &Station<P> {
         &self.stations[at as usize]
     }
 
-    /// The effects of the last step as its station recorded them. Coverage accumulates
-    /// until the caller replaces it.
+    /// The effects of the last step, in the form in which the station recorded them. Row coverage
+    /// accumulates over all steps until the caller replaces it.
     pub fn effects(&mut self) -> &mut Effects<P::Msg> {
         &mut self.fx
     }
 
-    /// A line of memory.
+    /// The bytes of one line of memory.
     #[must_use]
     pub fn line(&self, line: LineAddr) -> LineData {
         self.memory.get(&line).copied().unwrap_or_default()

@@ -1,12 +1,12 @@
-//! The messages under way on a machine that identifies each message by a number.
+//! Storage for the messages in transit on a machine that identifies each message by a number.
 
-/// Stores messages and gives each a small number. A message is large, so it is written
-/// once into a box and read there. The box is used again after the message has arrived.
+/// Stores messages and gives each a small number. A message is large, so it is written once into a
+/// heap allocation (box) and read there. A box is reused after its message has arrived.
 #[derive(Debug)]
 pub struct Messages<M> {
     boxes: Vec<Option<Box<M>>>,
     free: Vec<u32>,
-    /// The boxes of messages that have arrived.
+    /// The boxes of messages that have arrived, kept for reuse.
     spare: Vec<Box<M>>,
 }
 
@@ -17,7 +17,7 @@ impl<M> Default for Messages<M> {
 }
 
 impl<M> Messages<M> {
-    /// A number that is larger than all numbers in use.
+    /// An exclusive upper bound of the numbers in use.
     #[inline]
     #[must_use]
     pub fn bound(&self) -> u32 {
@@ -42,13 +42,14 @@ impl<M> Messages<M> {
         self.boxes.len() as u32 - 1
     }
 
-    /// A message under way, for changes.
+    /// A message in transit, mutably. `None` if no message has this number.
     #[inline]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut M> {
         self.boxes.get_mut(number as usize)?.as_deref_mut()
     }
 
-    /// Takes a message. The box should [come back](Messages::give_back).
+    /// Removes a message and returns it in its box. The caller should [give the box
+    /// back](Messages::give_back) for reuse.
     #[inline]
     pub fn take(&mut self, number: u32) -> Option<Box<M>> {
         let taken = self.boxes.get_mut(number as usize)?.take()?;
@@ -56,13 +57,13 @@ impl<M> Messages<M> {
         Some(taken)
     }
 
-    /// Gives back the box of a message that was taken.
+    /// Takes back the box of an arrived message, so that a later message can reuse it.
     #[inline]
     pub fn give_back(&mut self, boxed: Box<M>) {
         self.spare.push(boxed);
     }
 
-    /// Forgets all messages.
+    /// Removes all messages.
     pub fn clear(&mut self) {
         self.spare.extend(self.boxes.drain(..).flatten());
         self.free.clear();

@@ -1,14 +1,15 @@
-//! The controllers of a machine, and the constants that their steps share.
+//! The controllers of a machine (its caches and banks), and the constants that their steps share.
 
 use proto::{
     Agent, ArrayUse, Boundary, Homes, KernelId, KindLevel, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
     PlanKey, Protocol, Request, Settings, Setup, Station, Topology, World,
 };
 
-/// The position of a controller in the order of the protocol's kinds.
+/// The position of a controller in the list of all controllers, which follows the order of the
+/// protocol's kinds.
 pub type At = u32;
 
-/// The controllers of a machine by position, and the constants of a run.
+/// The controllers of a machine by position, and the constants that their steps share during a run.
 #[derive(Clone, Debug)]
 pub struct Nodes<P: Protocol> {
     topology: Topology,
@@ -16,12 +17,14 @@ pub struct Nodes<P: Protocol> {
     kernels: Vec<Vec<ArrayUse>>,
     mutation: Option<Mutation>,
     ids: Vec<NodeId>,
-    /// The first position of each kind, and the end position.
+    /// The first position of each kind of controller. The last element is the number of
+    /// controllers.
     first_of_kind: Vec<At>,
 }
 
 impl<P: Protocol> Nodes<P> {
-    /// The controllers of a machine with these homes and the protocol's default settings.
+    /// The controllers of a machine whose lines have these homes (chiplet and bank), with the
+    /// protocol's default settings.
     ///
     /// # Errors
     /// The property of the machine that the protocol does not support.
@@ -30,7 +33,8 @@ impl<P: Protocol> Nodes<P> {
         Ok(Nodes::with(topology, setup, mutation))
     }
 
-    /// The controllers of a machine with this setup of the protocol.
+    /// The controllers of a machine under a protocol with this setup (parameters and homes of
+    /// lines).
     #[must_use]
     pub fn with(topology: &Topology, setup: Setup<P>, mutation: Option<Mutation>) -> Self {
         let ids: Vec<NodeId> = setup.levels.nodes().collect();
@@ -39,25 +43,25 @@ impl<P: Protocol> Nodes<P> {
         Nodes { topology: topology.clone(), setup, kernels: Vec::new(), mutation, ids, first_of_kind }
     }
 
-    /// The machine.
+    /// The shape of the machine: its compute units, chiplets and memory levels.
     #[must_use]
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The level of a kind of controller.
+    /// The memory level (such as the L1s) that a kind of controller belongs to.
     #[must_use]
     pub fn level(&self, kind: u8) -> &KindLevel {
         self.setup.levels.of(kind)
     }
 
-    /// All controllers, by position.
+    /// The identifiers of all controllers, by position.
     #[must_use]
     pub fn ids(&self) -> &[NodeId] {
         &self.ids
     }
 
-    /// The position of a controller.
+    /// The position of a controller. `None` if the machine has no such controller.
     #[inline]
     #[must_use]
     pub fn position(&self, id: NodeId) -> Option<At> {
@@ -66,7 +70,8 @@ impl<P: Protocol> Nodes<P> {
         (at < *self.first_of_kind.get(kind + 1)?).then_some(at)
     }
 
-    /// The position of the controller that an operation of an agent enters.
+    /// The position of the controller that receives an operation of an agent (a compute unit, a
+    /// host or the command processor).
     ///
     /// # Errors
     /// If the machine has no such controller.
@@ -75,23 +80,23 @@ impl<P: Protocol> Nodes<P> {
         self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
     }
 
-    /// The name of a controller: `L1[0]`.
+    /// The name of a controller, such as `L1[0]`.
     #[must_use]
     pub fn name(&self, at: At) -> String {
         self.ids.get(at as usize).map_or_else(|| format!("node {at}"), |id| name::<P>(*id))
     }
 
-    /// A station in its initial state.
+    /// A station (controller without parked inputs) in its initial state.
     #[must_use]
     pub fn fresh(&self, at: At) -> Station<P> {
         Station::new(self.ids[at as usize], &self.setup)
     }
 
-    /// The requests of a step of a kernel's boundary, with their agents and the positions
-    /// that they enter.
+    /// The requests of one step of a kernel's beginning or end: for each agent, the position of the
+    /// controller that receives its request, and the request.
     ///
     /// # Errors
-    /// If an agent has no entry.
+    /// If the machine lacks the controller that receives an agent's request.
     pub fn boundary(
         &self,
         step: Boundary,
@@ -103,23 +108,24 @@ impl<P: Protocol> Nodes<P> {
         agents.map(|agent| Ok((agent, self.entry(agent, PlanKey::of(&request))?, request))).collect()
     }
 
-    /// The homes of lines, for a driver that places pages.
+    /// The table of the homes (chiplet and bank) of lines. A driver that places pages on chiplets
+    /// changes it.
     pub fn homes_mut(&mut self) -> &mut Homes {
         &mut self.setup.homes
     }
 
-    /// Adds the arrays that the next kernel uses.
+    /// Appends the arrays that the next kernel uses to the list of all kernels.
     pub fn add_kernel(&mut self, uses: &[ArrayUse]) {
         self.kernels.push(uses.to_vec());
     }
 
-    /// The same machine without a seeded fault.
+    /// The same controllers and constants, without a seeded fault.
     #[must_use]
     pub fn without_mutation(self) -> Self {
         Nodes { mutation: None, ..self }
     }
 
-    /// The constants that all steps share.
+    /// The constants that all steps of the run share.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
@@ -127,13 +133,13 @@ impl<P: Protocol> Nodes<P> {
     }
 }
 
-/// The name of a controller: `L1[0]`.
+/// The name of a controller, such as `L1[0]`.
 pub(crate) fn name<P: Protocol>(id: NodeId) -> String {
     let kind = P::KINDS.get(usize::from(id.kind)).map_or("?", |kind| kind.name);
     format!("{kind}[{}]", id.index)
 }
 
-/// Performs an operation on a line of memory. Returns the reply.
+/// Performs an operation on a line of memory, and returns memory's reply.
 #[inline]
 pub fn serve(line: &mut LineData, op: &MemoryOp) -> MemoryReply {
     MemoryReply { op: *op, data: op.access.perform(line) }

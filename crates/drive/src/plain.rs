@@ -1,5 +1,5 @@
-//! The smallest driver. It carries effects out in the order in which they were sent,
-//! until none is left.
+//! The minimal driver. It delivers messages and replies in the order in which they were sent, until
+//! none is outstanding.
 
 use crate::interpreter::StationInput;
 use crate::nodes::At;
@@ -8,9 +8,9 @@ use proto::{Agent, Boundary, KernelId, PlanKey, Request, Slot, Symbol as _, Time
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The maximum number of steps of a request.
+/// The maximum number of steps until a request is answered, or until the machine is quiet.
 const STEPS_MAX: usize = 10_000;
-/// The classes of timers that run forever, one bit for each.
+/// A bit mask of the timer classes that run forever.
 const PERIODIC: u8 = {
     let (mut bits, mut at) = (0, 0);
     while at < TimerClass::ALL.len() {
@@ -20,78 +20,82 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// An outstanding input in the representation of a stage.
+/// An input in the representation of the station store `S`: with values, or with indices of stored
+/// values.
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
-/// Holds stations and memory, either as values or as indices of stored values.
+/// Holds the stations (controllers with their parked inputs) and the memory of a machine, either as
+/// values or as indices of stored values.
 pub trait StationStore {
-    /// A request.
+    /// The representation of a request: a value or an index.
     type Request: Debug;
-    /// A message.
+    /// The representation of a message: a value or an index.
     type Msg: Debug;
-    /// Memory's answer.
+    /// The representation of a reply from memory: a value or an index.
     type Reply: Debug;
-    /// The bytes of a line.
+    /// The representation of the bytes of a line.
     type Data: Clone + Debug;
     /// The number of controllers.
     fn count(&self) -> At;
-    /// Whether the protocol is clocked.
+    /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// The position of the controller that an operation of an agent enters.
+    /// The position of the controller that receives an operation of an agent (a compute unit, a
+    /// host or the command processor).
     ///
     /// # Errors
     /// If the machine has no such controller.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's boundary, with their agents and the positions
-    /// that they enter.
+    /// The requests of one step of a kernel's beginning or end: for each agent, the position of the
+    /// controller that receives its request, and the request.
     ///
     /// # Errors
-    /// If an agent has no entry.
+    /// If the machine lacks the controller that receives an agent's request.
     fn boundary(
         &self,
         step: Boundary,
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// A request, as it is kept here.
+    /// Converts a request to this store's representation.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Gives a station an input and adds its effects to `ahead`. Memory replies at
-    /// once.
+    /// Gives a station an input and adds the station's effects to `ahead`. Memory replies at once.
     ///
     /// # Errors
     /// The rule that the protocol violates.
     fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
     -> Result<(), Arc<str>>;
-    /// A way that may be evicted, if an input waits for one.
+    /// A way of the station that may be evicted for a waiting input. `None` if no input waits for a
+    /// way, or no way may be evicted.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
-/// The outstanding inputs of all stations.
+/// The inputs that stations have not received yet: messages, replies from memory, and timers.
 #[derive(Debug)]
 pub struct PendingInputs<S: StationStore + ?Sized> {
     /// Messages and replies from memory, in the order in which they were sent.
     queue: VecDeque<(At, InputOf<S>)>,
-    /// The running timers by node, one bit for each class.
+    /// The running timers of each node, as a mask with one bit per timer class.
     timers: Vec<u8>,
-    /// The outstanding request, and its answer.
+    /// The slot of the outstanding request. `answer` holds the bytes of its answer once it is
+    /// answered.
     slot: Slot,
     answer: Option<Option<S::Data>>,
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds an input that has not arrived yet: a message to a station, or a reply to it
-    /// from memory.
+    /// Adds a message to a station, or a reply from memory to a station, that has not arrived yet.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }
 
-    /// Arms a timer.
+    /// Starts a timer of a station. A timer that already runs stays as it is.
     pub fn arm(&mut self, at: At, class: TimerClass) {
         self.timers[at as usize] |= 1 << class.index();
     }
 
-    /// Records the answer to a request.
+    /// Records the answer to the outstanding request. Only the first answer counts, and answers in
+    /// other slots are ignored.
     pub fn answer(&mut self, slot: Slot, data: Option<S::Data>) {
         if slot == self.slot {
             self.answer.get_or_insert(data);
@@ -99,22 +103,23 @@ impl<S: StationStore + ?Sized> PendingInputs<S> {
     }
 }
 
-/// The smallest driver, with one order of all inputs. Inputs that are outstanding when
-/// a request is answered come as late as possible.
+/// The minimal driver, with one fixed order of all inputs. Inputs that are still outstanding when a
+/// request is answered are delivered as late as possible.
 #[derive(Debug)]
 pub struct MinimalDriver<S: StationStore> {
-    /// The stations and memory.
+    /// The stations (controllers) and the memory that the driver drives.
     pub stage: S,
     ahead: PendingInputs<S>,
-    /// The number of outstanding inputs from before the last answer.
+    /// The number of inputs at the front of the queue that were already outstanding at the last
+    /// answer.
     late: usize,
-    /// The node whose periodic timer was the last to expire.
+    /// The node (controller) whose periodic timer expired last.
     turn: usize,
 }
 
 impl<S: StationStore> MinimalDriver<S> {
-    /// A driver that starts from the state of a stage. It makes all requests under one
-    /// slot. `timers` are the running timers of each node, one bit for each class.
+    /// A driver that starts from the state of a station store. It makes all requests in one slot.
+    /// `timers` are the running timers of each node, one bit for each timer class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -133,15 +138,15 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
     }
 
-    /// The running timers by node, one bit for each class.
+    /// The running timers of each node, as a mask with one bit per timer class.
     pub fn timers(&self) -> &[u8] {
         &self.ahead.timers
     }
 
-    /// Makes the requests of a kernel's boundary, agent by agent.
+    /// Makes the requests of two steps of a kernel's beginning or end, one agent after the other.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or the request that gets no answer.
+    /// The rule that the protocol violates, or a message that a request gets no answer.
     pub fn boundary(
         &mut self,
         steps: [Boundary; 2],
@@ -156,11 +161,11 @@ impl<S: StationStore> MinimalDriver<S> {
         Ok(())
     }
 
-    /// Makes a request and carries effects out until it is answered. Returns the bytes
-    /// of the answer.
+    /// Makes a request and delivers inputs until the request is answered. Returns the bytes of the
+    /// answer, or `None` if the answer has no bytes.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or that the request gets no answer.
+    /// The rule that the protocol violates, or a message that the request gets no answer.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
         let at = self.stage.entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
@@ -191,10 +196,10 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("a request is never answered, although no other request is outstanding"))
     }
 
-    /// Carries out all outstanding inputs.
+    /// Delivers all outstanding inputs.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or that the machine never becomes quiet.
+    /// The rule that the protocol violates, or a message that the machine never becomes quiet.
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, input)) = self.next() else { return Ok(()) };
@@ -203,8 +208,9 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// The next input. The first `late` inputs of the queue wait until no other input is
-    /// left, or until a later input of the same channel would be the next one.
+    /// Takes the next input. The first `late` inputs of the queue wait until no other input is
+    /// left, or until a later input of the same channel (sender and receiver) would be the next
+    /// one.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {
@@ -217,7 +223,8 @@ impl<S: StationStore> MinimalDriver<S> {
         queue.remove(at)
     }
 
-    /// A tick passes for all nodes. Nothing is on its way.
+    /// Advances all nodes by one clock tick. The caller ensures that no message or reply is
+    /// outstanding. Does nothing if the protocol has no clock.
     fn pass_time(&mut self) -> Result<(), Arc<str>> {
         if !self.stage.is_clocked() {
             return Ok(());
@@ -226,7 +233,7 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
     }
 
-    /// The expiry of a timer that runs forever. Several such timers take turns.
+    /// The expiry of a timer whose class runs forever. The nodes with such timers take turns.
     fn periodic(&mut self) -> Option<(At, InputOf<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
@@ -235,7 +242,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Some((node as At, StationInput::Timer(take(&mut timers[node], PERIODIC))))
     }
 
-    /// The expiry of another timer, or the eviction of a way for an input that waits.
+    /// The expiry of a timer that does not run forever, or the eviction of a way for an input that
+    /// waits for a way.
     fn choice(&mut self) -> Option<(At, InputOf<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];
@@ -250,14 +258,15 @@ impl<S: StationStore> MinimalDriver<S> {
     }
 }
 
-/// Removes the first running timer of those in `of`.
+/// Stops the first running timer among the classes in the mask `of`, and returns its class.
 fn take(timers: &mut u8, of: u8) -> TimerClass {
     let class = (*timers & of).trailing_zeros() as usize;
     *timers &= !(1 << class);
     TimerClass::ALL[class]
 }
 
-/// Whether two inputs come to the same node from the same sender.
+/// Whether two inputs are messages between the same two nodes, or replies from memory to the same
+/// node.
 fn is_same_channel<R, M, A>(
     (to, input): &(At, StationInput<R, M, A>),
     (other_to, other): &(At, StationInput<R, M, A>),

@@ -1,28 +1,28 @@
-//! A driver that chooses no victims and records all effects.
+//! A driver that evicts nothing and records all effects of a step.
 
 use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// A driver that records the effects of a step. It evicts no ways, so an input that
-/// needs a way waits.
+/// A driver that records the effects of one step. It evicts no ways, so an input that needs a way
+/// stays parked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
-    /// Messages with their receivers.
+    /// The messages that the step sent, each with the position of its receiver.
     pub sends: Vec<(At, P::Msg)>,
-    /// Operations on memory.
+    /// The operations that the step requested from memory.
     pub memory: Vec<MemoryOp>,
-    /// Timers to arm.
+    /// The classes of the timers that the step started.
     pub timers: Vec<TimerClass>,
-    /// Sets in which inputs wait for a free way.
+    /// The sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
-    /// The ways that the step used, in order.
+    /// The ways that the step used, in order, for recency.
     pub touches: Vec<Way>,
-    /// Answers to requests.
+    /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// For some requests, the cause to which their time counts from now on.
+    /// For some requests, the cause to which their waiting time counts from now on.
     pub spends: Vec<(Slot, Spending)>,
-    /// Counters of the step.
+    /// The counters of the step, such as accesses and hits.
     pub uses: Uses,
 }
 
@@ -42,7 +42,7 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
-    /// Clears all lists.
+    /// Clears all lists, so that the next step can be recorded. The counters stay.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.memory.clear();
@@ -53,7 +53,8 @@ impl<P: Protocol> Record<P> {
         self.spends.clear();
     }
 
-    /// Whether the step had no effect outside its station, except for statistics.
+    /// Whether the step had no effect outside its station. Counters, way uses and time attribution
+    /// do not count as effects.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.sends.is_empty()

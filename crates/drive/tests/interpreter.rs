@@ -1,4 +1,4 @@
-//! The order in which drivers receive effects, and the violations that are reported.
+//! Tests of the order in which drivers receive effects, and of the violations that are reported.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -29,12 +29,12 @@ impl Message for Word {
     }
 }
 
-/// A port with one reaction for each operation.
+/// The controller of a test protocol. It reacts in a different way to each kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// Whether the set has a free way.
+    /// Whether the only set has a free way.
     has_way: bool,
-    /// Whether no eviction frees a way.
+    /// Whether evictions fail to free the way, as a seeded fault.
     keeps_way: bool,
 }
 
@@ -57,7 +57,7 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
         };
         let to = |index| NodeId { kind: PORT, index };
         match ask.req.op {
-            // An effect of each kind.
+            // A fence produces one effect of each kind.
             Op::Fence => {
                 cx.fx.accept(ask.slot);
                 cx.fx.spend(ask.slot, Spending::Release);
@@ -67,9 +67,9 @@ impl<P: Protocol<Msg: From<Word>>> Controller<P> for Port {
                 cx.fx.send(to(1), Word);
                 cx.fx.touches.push(Way(0));
             }
-            // A message to a node that does not exist.
+            // A load sends a message to a node that does not exist.
             Op::Load => cx.fx.send(to(9), Word),
-            // An access that is neither a hit nor a miss.
+            // A store counts an access that is neither a hit nor a miss.
             Op::Store => cx.fx.uses.accesses += 1,
             Op::Rmw(_) if !self.has_way => return Disposition::NeedWay(SET),
             Op::Rmw(_) => {
@@ -165,7 +165,8 @@ fn update() -> Op {
     Op::Rmw(proto::Rmw { kind: proto::RmwKind::Add, width, uses_value: false })
 }
 
-/// Records the calls of its methods, and evicts the first way if `evicts`.
+/// A driver that records which of its methods are called. It evicts the first way if `evicts` is
+/// true.
 #[derive(Default)]
 struct Calls {
     evicts: bool,

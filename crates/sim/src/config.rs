@@ -35,53 +35,54 @@ use crate::reports::energy::EnergySpec;
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The name that the command line and the results use.
+    /// The name of the machine on the command line and in results.
     pub name: String,
-    /// One line for `fencepost list systems`.
+    /// A summary of the machine in one line, for `fencepost list systems`.
     pub summary: String,
-    /// Where the numbers come from.
+    /// The origin of the numbers, such as a paper or a data sheet.
     pub source: String,
-    /// The clock that every `_cycles` of this file counts.
+    /// The clock frequency. All `_cycles` values of the file count cycles of this clock.
     #[serde(deserialize_with = "number::positive_u32")]
     pub clock_mhz: u32,
     /// The number of GPU chiplets that share the memory.
     #[serde(default = "one", deserialize_with = "number::positive_u32")]
     pub chiplets: u32,
-    /// Which operations of one wavefront may overlap.
+    /// The rule that decides which operations of one wavefront may overlap.
     pub issue_rule: IssueRule,
-    /// The compute units.
+    /// The settings of the compute units.
     pub cu: CuSpec,
-    /// What vector operations cost.
+    /// The cycles that vector operations take, by class.
     pub vector_ops: VectorOpSpec,
-    /// The local memory of each compute unit.
+    /// The settings of the local memory of each compute unit.
     pub lds: LdsSpec,
-    /// The data cache of each compute unit.
+    /// The L1 data cache of each compute unit.
     pub l1: L1Spec,
-    /// The cache that all compute units share.
+    /// The L2 cache, which all compute units share.
     pub l2: L2Spec,
-    /// Further levels.
+    /// Memory levels other than the L1s and the L2, such as a third cache level.
     #[serde(default, rename = "level", skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelSpec>,
-    /// The settings of protocols, by the name of the protocol.
+    /// Protocol settings: for each protocol's name, the values of its settings by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub protocol: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The network between the compute units, the L2 banks and memory of a chiplet.
+    /// The settings of the on-chip network, which connects the compute units, L2 banks and memory
+    /// of a chiplet.
     pub noc: NocSpec,
-    /// The links between chiplets.
+    /// The settings of the links between chiplets.
     #[serde(default)]
     pub links: LinkSpec,
-    /// The pages of memory.
+    /// The size of a page of memory, and the rule that places pages on chiplets.
     #[serde(default)]
     pub pages: PageSpec,
-    /// Main memory.
+    /// The settings of main memory.
     pub dram: DramSpec,
-    /// How kernels and work-groups start.
+    /// The times of kernel and work-group launches, and the scope of the release at a kernel's end.
     pub launch: LaunchSpec,
-    /// The processor beside the GPU.
+    /// The host: the CPU that launches kernels.
     pub host: HostSpec,
-    /// How long the timers of protocols run.
+    /// The periods of the timers that protocols use.
     pub timers: TimerSpec,
-    /// What each access costs in energy.
+    /// The energy of each access and operation.
     pub energy: EnergySpec,
 }
 
@@ -96,7 +97,7 @@ impl System {
         u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
     }
 
-    /// The machine as the protocols see it. Valid only if [`System::problems`]
+    /// The shape of the machine in the form that protocols use. Valid only if [`System::problems`]
     /// finds nothing.
     #[must_use]
     pub fn topology(&self) -> Topology {
@@ -139,10 +140,10 @@ impl System {
         }
     }
 
-    /// The settings that the description gives a protocol.
+    /// The settings of protocol `P`: its defaults, with the values that this description gives.
     ///
     /// # Errors
-    /// The wrong setting, and the expectation.
+    /// The key of the wrong setting and the expected value.
     pub fn settings<P: Protocol>(&self) -> Result<Settings, String> {
         let given = self.protocol.get(P::INFO.name);
         let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
@@ -150,7 +151,8 @@ impl System {
             .map_err(|(name, why)| format!("`protocol.{}.{name}`: {why}", P::INFO.name))
     }
 
-    /// Every wrong setting of a protocol: its name, and what was expected.
+    /// Every wrong value among the settings that this description gives one protocol. `declared`
+    /// are the settings that the protocol has.
     #[must_use]
     pub fn wrong_settings(&self, protocol: &str, declared: &[Setting]) -> Vec<Problem> {
         let given = self.protocol.get(protocol).into_iter().flatten();
@@ -161,7 +163,7 @@ impl System {
     }
 }
 
-/// The number of sets of a cache.
+/// The number of sets of a cache of this size.
 fn sets(bytes: u64, ways: u32, line_bytes: u32) -> u32 {
     let sets = bytes / (u64::from(line_bytes) * u64::from(ways)).max(1);
     u32::try_from(sets).unwrap_or(u32::MAX)

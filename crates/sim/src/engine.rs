@@ -6,32 +6,33 @@ use proto::TimerClass;
 use crate::queue::{Cycle, EventQueue};
 use crate::reports::error::RunError;
 
-/// An event at a cycle.
+/// A kind of event that the machine schedules at a cycle. A number identifies the object that the
+/// event concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A wavefront starts.
+    /// The wavefront in this slot starts.
     WaveStart(u32),
-    /// The arithmetic before an operation is done.
+    /// The arithmetic that this SIMD unit runs is done.
     Simd(u32),
-    /// A port serves the next line request.
+    /// The port of this station (a controller of the protocol) serves the next line request.
     Port(u32),
-    /// An instruction is complete.
+    /// This instruction is complete.
     Complete(u32),
-    /// A message enters the network.
+    /// This message enters the network.
     Depart(u32),
-    /// A message arrives.
+    /// This message arrives at its station.
     Arrive(u32),
-    /// An operation on memory enters the network.
+    /// This memory operation enters the network.
     MemoryDepart(u32),
-    /// An operation reaches memory.
+    /// This memory operation reaches memory.
     MemoryStart(u32),
-    /// Memory's answer enters the network.
+    /// Memory's answer to this operation enters the network.
     MemoryReturn(u32),
-    /// Memory's answer reaches its station.
+    /// Memory's answer to this operation reaches its station.
     MemoryDone(u32),
-    /// A timer of a station expires.
+    /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),
-    /// A station waits for the tick of this cycle.
+    /// The clock tick that a station waits for may have come.
     Deadline(At),
     /// The launch latency of the next kernel has passed.
     Launch,
@@ -42,55 +43,56 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Whether the machine is busy while this event is pending. Timers and
-    /// deadlines do not keep it busy.
+    /// Whether the machine counts as busy while this event is pending. It does for all events
+    /// except timers and deadlines.
     fn is_live(self) -> bool {
         !matches!(self, Event::Timer(..) | Event::Deadline(_))
     }
 }
 
-/// The pending events of a machine, in order.
+/// The event queue of a machine, and the first failure of the run.
 #[derive(Debug)]
 pub(crate) struct Engine {
     queue: EventQueue<Event>,
-    /// Pending events other than timers and deadlines.
+    /// The number of pending events, without timers and deadlines.
     live: u64,
     seed: u64,
     failure: Option<RunError>,
 }
 
 impl Engine {
-    /// An empty queue, for a run with this seed.
+    /// An empty event queue without a failure, for a run with this seed.
     pub(crate) fn new(seed: u64) -> Engine {
         Engine { queue: EventQueue::default(), live: 0, seed, failure: None }
     }
 
-    /// The cycle of the event taken last.
+    /// The current cycle: that of the event taken last.
     #[inline]
     pub(crate) fn now(&self) -> Cycle {
         self.queue.now()
     }
 
-    /// Schedules an event.
+    /// Schedules an event at cycle `when`.
     #[inline]
     pub(crate) fn at(&mut self, when: Cycle, event: Event) {
         self.live += u64::from(event.is_live());
         self.queue.push(when, event);
     }
 
-    /// Takes the next event. It counts as pending until it [begins](Engine::begin).
+    /// Takes the next event from the queue. The event counts as pending until it
+    /// [begins](Engine::begin).
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Cycle, Event)> {
         self.queue.pop()
     }
 
-    /// Begins an event that was taken.
+    /// Begins an event that `next` returned. The event no longer counts as pending.
     #[inline]
     pub(crate) fn begin(&mut self, event: Event) {
         self.live -= u64::from(event.is_live());
     }
 
-    /// Schedules an event again that was taken and has not begun.
+    /// Puts an event that was taken but has not begun back into the queue, at cycle `when`.
     pub(crate) fn put_back(&mut self, when: Cycle, event: Event) {
         self.queue.push(when, event);
     }
@@ -106,14 +108,14 @@ impl Engine {
         self.queue.inserted()
     }
 
-    /// Records a failure. The first one is kept.
+    /// Records a failure, which ends the run. Only the first failure is kept.
     #[cold]
     pub(crate) fn fail(&mut self, error: RunError) {
         self.failure.get_or_insert(error);
     }
 
-    /// Records a violation: the protocol did a step that its tables call
-    /// impossible.
+    /// Records the failure that the protocol has violated a rule, such as a step that its tables
+    /// call impossible.
     #[cold]
     pub(crate) fn violate(&mut self, why: String) {
         let (cycle, seed) = (self.now(), self.seed);
@@ -125,7 +127,7 @@ impl Engine {
         self.failure.is_some()
     }
 
-    /// Takes the failure, if there is one.
+    /// Removes the recorded failure and returns it. `None` if the run has not failed.
     pub(crate) fn take_failure(&mut self) -> Option<RunError> {
         self.failure.take()
     }

@@ -1,4 +1,4 @@
-//! Options of a run.
+//! Options of a run, such as its seed, limits and seeded faults.
 
 use kernel::Posted;
 use proto::{Level, Mutation};
@@ -6,23 +6,23 @@ use proto::{Level, Mutation};
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Perturbs the order of dispatch and the start times of wavefronts. Seed 0
+    /// The seed that perturbs the order of dispatch and the start times of wavefronts. Seed 0
     /// perturbs nothing.
     pub seed: u64,
     /// The cycles without progress after which a run is stuck. A long computation
     /// extends the limit. The limit is never less than 16 round trips to memory or
     /// four periods of the longest timer.
     pub patience_cycles: u64,
-    /// A run that takes more cycles fails.
+    /// The limit of the run in cycles. A longer run fails. `None` means no limit.
     pub cycles_max: Option<u64>,
-    /// A message to drop, for fault injection.
+    /// A message to drop, for fault injection. `None` drops no message.
     pub drop: Option<DropMessage>,
-    /// A seeded fault in the protocol's tables.
+    /// A seeded fault in the protocol's tables. `None` leaves the protocol as it is.
     pub mutation: Option<Mutation>,
-    /// Executes the step of every hit instead of the shortcut of
-    /// [`proto::Controller::hit`]. The outcome is the same.
+    /// Whether every hit executes its step instead of the shortcut of [`proto::Controller::hit`].
+    /// The outcome of the run is the same.
     pub steps_hits: bool,
-    /// Scopes that replace those of the program.
+    /// Scopes that replace those of the program at places in its source.
     pub scopes: Vec<ScopeReplacement>,
 }
 
@@ -40,24 +40,25 @@ impl Default for RunOptions {
     }
 }
 
-/// A replacement for the scope level at one place in the source.
+/// A replacement for the scope level of the operations at one place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeReplacement {
-    /// The source file.
+    /// The source file, as the compiler names it.
     pub file: String,
-    /// The line in the file.
+    /// The line in the source file.
     pub line: u32,
     /// The column in the line.
     pub column: u32,
-    /// The level that the program names there. Operations with other levels keep
-    /// theirs.
+    /// The scope level that the program names at this place. Operations there with other levels
+    /// keep their levels.
     pub from: Level,
-    /// The level that replaces it.
+    /// The scope level that replaces `from`.
     pub to: Level,
 }
 
 impl ScopeReplacement {
-    /// Replaces the level of an operation that matches.
+    /// Replaces the scope level of an operation that comes from this place and names the level
+    /// `from`.
     pub(crate) fn apply(&self, op: &mut Posted) {
         let site = (op.site.line(), op.site.column(), op.site.file());
         if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {
@@ -66,11 +67,11 @@ impl ScopeReplacement {
     }
 }
 
-/// A message to drop, as a broken link or controller would.
+/// A message to drop, as a broken link or controller would drop it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMessage {
-    /// The message's name.
+    /// The name of the message, such as `GetS`.
     pub name: String,
-    /// Its number among the messages of that name, in the order of sending, from 1.
+    /// The number of the message among those of its name, in the order of sending, from 1.
     pub nth: u64,
 }

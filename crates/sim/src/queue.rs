@@ -1,10 +1,9 @@
-//! The event queue: a total order of events by time, then by insertion.
+//! The event queue: it orders events by time, and events of the same time by insertion.
 //!
-//! Nearly every event lies less than four thousand cycles ahead. A ring with one
-//! list for each cycle takes such events in constant time. A bitmap of two levels
-//! finds the next list that is not empty. All lists share one slab of events. The
-//! rare event further ahead waits in a heap. It moves into the ring as soon as the
-//! ring reaches its cycle, so no later insertion can precede it.
+//! Nearly every event lies less than four thousand cycles ahead. A ring with one list for each
+//! cycle takes such events in constant time. A bitmap of two levels finds the next list that is not
+//! empty. All lists share one slab of events. The rare event further ahead waits in a heap. It
+//! moves into the ring as soon as the ring reaches its cycle, so no later insertion can precede it.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,40 +13,40 @@ pub type Cycle = u64;
 
 const RING: usize = 4096;
 const WORDS: usize = RING / 64;
-// One word records which words of the bitmap are not zero.
+// The bitmap has 64 words, so one more word can record which of them are not zero.
 const _: () = assert!(WORDS == 64);
 
-/// No event.
+/// The index that stands for no event.
 const NONE: u32 = u32::MAX;
 
 /// A queue of events of type `T`.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     now: Cycle,
-    /// Bucket `t % RING` holds the events of cycle `t`, for `now <= t < now +
-    /// RING`. It is the slab index of the last event, whose `next` is the first.
+    /// The list of events for each cycle `t` with `now <= t < now + RING`, in bucket `t % RING`. A
+    /// bucket holds the slab index of its last event, whose `next` is the first event.
     ring: Box<[u32; RING]>,
-    /// The buckets that hold events.
+    /// One bit for each bucket: set if the bucket holds events.
     occupied: Box<[u64; WORDS]>,
-    /// The words of `occupied` that are not zero.
+    /// One bit for each word of `occupied`: set if the word is not zero.
     occupied_words: u64,
     slab: Vec<SlabEvent<T>>,
-    /// The first free place of the slab.
+    /// The index of the first free place of the slab.
     free: u32,
     far: BinaryHeap<Reverse<FarEvent<T>>>,
     inserted: u64,
     len: usize,
 }
 
-/// An event in the slab. `next` is the next event of its bucket, or the next free
-/// place.
+/// An entry of the slab. `next` is the index of the next event of the same bucket, or, for a free
+/// entry, of the next free entry.
 #[derive(Clone, Copy, Debug)]
 struct SlabEvent<T> {
     next: u32,
     event: T,
 }
 
-/// An event beyond the ring, ordered by time, then by insertion.
+/// An event too far ahead for the ring. Such events are ordered by time, then by insertion.
 #[derive(Clone, Debug)]
 struct FarEvent<T> {
     at: Cycle,
@@ -89,7 +88,7 @@ impl<T: Copy> Default for EventQueue<T> {
 }
 
 impl<T: Copy> EventQueue<T> {
-    /// The time of the event taken last.
+    /// The cycle of the event that was taken last.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -116,7 +115,7 @@ impl<T: Copy> EventQueue<T> {
         self.inserted
     }
 
-    /// Inserts an event. An event in the past happens now.
+    /// Inserts an event. If `at` is in the past, the event happens in the current cycle.
     #[inline]
     pub fn push(&mut self, at: Cycle, event: T) {
         debug_assert!(at >= self.now, "an event at {at} was inserted at {}", self.now);
@@ -131,7 +130,7 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Appends an event to the list of its cycle, which is within the ring.
+    /// Appends an event to the list of its cycle. The cycle must be within the ring.
     #[inline]
     fn list(&mut self, at: Cycle, event: T) {
         let slot = at as usize % RING;
@@ -154,7 +153,7 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Adds an event to the end of the slab, as the only one of its list.
+    /// Adds an event to the end of the slab, as the only event of a list. Returns its index.
     #[cold]
     fn grow(&mut self, event: T) -> u32 {
         let new = self.slab.len() as u32;
@@ -162,7 +161,8 @@ impl<T: Copy> EventQueue<T> {
         new
     }
 
-    /// Takes the next event and moves time to it.
+    /// Removes the next event and returns it with its cycle, which becomes the current time. `None`
+    /// if the queue is empty.
     #[inline]
     pub fn pop(&mut self) -> Option<(Cycle, T)> {
         if self.ring[self.now as usize % RING] == NONE {
@@ -186,7 +186,7 @@ impl<T: Copy> EventQueue<T> {
         Some((self.now, event))
     }
 
-    /// The time of the next event.
+    /// The cycle of the next event. `None` if the queue is empty.
     #[must_use]
     pub fn peek(&self) -> Option<Cycle> {
         self.next_in_ring().or_else(|| self.far.peek().map(|far| far.0.at))
@@ -201,8 +201,8 @@ impl<T: Copy> EventQueue<T> {
         } else if self.occupied_words == 0 {
             return None;
         } else {
-            // The word of the current slot comes last: its lower bits lie a full
-            // round ahead.
+            // The word of the current bucket comes last, because its lower bits stand for cycles a
+            // full round ahead.
             let after = self.occupied_words.rotate_right(word as u32 + 1).trailing_zeros() as usize;
             let word = (word + 1 + after) % WORDS;
             (word, self.occupied[word])
@@ -211,8 +211,8 @@ impl<T: Copy> EventQueue<T> {
         Some(self.now + ((slot + RING - start) % RING) as u64)
     }
 
-    /// Moves time to the next event, and moves far events that the ring now
-    /// reaches.
+    /// Moves the current time to the next event, and moves far events into the ring if it now
+    /// reaches their cycles. `None` if no event is pending.
     fn advance(&mut self) -> Option<()> {
         self.now = self.peek()?;
         while let Some(far) = self.far.peek() {
@@ -232,7 +232,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The queue agrees with a plain heap of (time, order).
+        /// Property: the queue returns events in the same order as a plain heap of (time, order of
+        /// insertion).
         #[test]
         fn events_leave_by_time_then_by_insertion(
             steps in prop::collection::vec((0u64..16_000, 0usize..4), 1..400),

@@ -1,4 +1,4 @@
-//! Runs a program on a machine under a protocol.
+//! Entry points of the simulator: they run a program on a machine under a protocol.
 
 use kernel::Program;
 use proto::Protocol;
@@ -15,11 +15,10 @@ use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under protocol `P`, observed by `probe`: see
-/// [`run_subject`].
+/// Runs `program` on `system` under protocol `P`, observed by `probe`: see [`run_subject`].
 ///
 /// # Errors
-/// Those of [`run_subject`].
+/// The errors of [`run_subject`].
 pub fn run<P: Protocol, Pr: Probe>(
     system: &System,
     program: Program,
@@ -31,13 +30,13 @@ pub fn run<P: Protocol, Pr: Probe>(
 
 /// Runs `program` on `system` under a protocol, observed by `probe`.
 ///
-/// The result depends only on these arguments. The caller checks
-/// [`Outcome::answer`] against a reference.
+/// The result depends only on these arguments. The caller checks [`Outcome::answer`] against a
+/// reference.
 ///
 /// # Errors
-/// If the machine cannot be built, the protocol cannot run on it, the program makes
-/// an error or does not finish, the protocol reaches an impossible row, or the
-/// counters of the run are inconsistent.
+/// If the machine cannot be built, the protocol cannot run on it, the program makes an error or
+/// does not finish, the protocol reaches a row that its tables call impossible, or the counters of
+/// the run are inconsistent.
 pub fn run_subject<Pr: Probe>(
     subject: &Subject,
     system: &System,
@@ -50,8 +49,8 @@ pub fn run_subject<Pr: Probe>(
     Ok(outcome(system, machine.run()?))
 }
 
-/// The names of the counters in a sample of a run on this machine, without those of
-/// messages: `messages.NAME` and `message_bytes.NAME`.
+/// The names of the counters in a sample of a run on this machine. The names of message counters
+/// (`messages.NAME` and `message_bytes.NAME`) are left out.
 ///
 /// # Errors
 /// If the protocol cannot run on the machine.

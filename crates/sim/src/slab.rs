@@ -1,4 +1,4 @@
-//! A slab: values under numbers that are reused.
+//! A slab: a store of values that are identified by small, reused numbers.
 
 /// Stores values and gives each a small number. A number is valid from `insert` to `remove`.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// The number of values.
+    /// The number of values in the slab.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
@@ -53,7 +53,8 @@ impl<T> Slab<T> {
         value
     }
 
-    /// Removes a value without returning it.
+    /// Removes the value with this number without returning it. Does nothing if the number is not
+    /// in use.
     #[inline]
     pub(crate) fn free(&mut self, number: u32) {
         if let Some(place) = self.places.get_mut(number as usize).filter(|place| place.is_some()) {
@@ -62,12 +63,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The values, by number.
+    /// All values with their numbers, in the order of the numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.places.iter().enumerate().filter_map(|(i, v)| v.as_ref().map(|v| (i as u32, v)))
     }
 
-    /// The values, to change them.
+    /// All values in the order of their numbers, mutably.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().flatten()
     }

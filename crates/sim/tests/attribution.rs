@@ -1,4 +1,4 @@
-//! The attribution of cycles, invalidations, flushes and atomic accesses to causes.
+//! Tests of the attribution of cycles to causes, for invalidations, flushes, atomics and imbalance.
 
 mod common;
 
@@ -13,14 +13,14 @@ fn on_vi(name: &str, program: Program) -> Outcome {
     run(&system(name), program, &RunOptions::default()).unwrap()
 }
 
-/// The sum of the cycles of these causes.
+/// The sum of the cycles that a run attributes to these causes.
 fn sum(outcome: &Outcome, causes: &[Cause]) -> u64 {
     causes.iter().map(|cause| outcome.attribution.of(*cause)).sum()
 }
 
 const QUEUES: [Cause; 4] = [Cause::QueueL1, Cause::QueueNoc, Cause::QueueL2, Cause::QueueDram];
 
-/// A program with one kernel of this many wavefronts, one in each work-group.
+/// A program with one kernel of `groups` work-groups, each of one wavefront.
 fn kernel<F: Future<Output = ()> + 'static>(
     groups: u32,
     body: impl Fn(Wave, Array<u32>) -> F + Clone + 'static,
@@ -84,7 +84,7 @@ fn the_wait_for_an_unfinished_wavefront_is_imbalance() {
         }
     });
     let outcome = on_vi("hlrc-8cu", program);
-    // One of the two slots is idle nearly all the time.
+    // One of the two wavefronts ends early, so its slot is idle for nearly the whole run.
     let busy = sum(&outcome, &[Cause::Compute, Cause::Store]) + sum(&outcome, &QUEUES);
     let idle = outcome.attribution.of(Cause::Imbalance);
     assert!(idle.abs_diff(busy) < 20, "{idle} idle, {busy} busy");
@@ -111,7 +111,7 @@ fn the_scope_of_atomics_decides_which_cache_serves_them() {
     assert_eq!(served(&far), [11, 0, 11, 0, 0]);
     assert_eq!(near.counters["atomic_line_bytes"], 2 * 64);
 
-    // Orders cost cycles only if they leave the work-group.
+    // Acquires and releases cost cycles only if their scope is wider than a work-group.
     let orders = |outcome: &Outcome| {
         ["l1_invalidations.acquire", "l1_flushes.release", "l1_invalidations.remote", "l1_flushes.atomic_out"]
             .map(|name| outcome.counters[name])
@@ -141,7 +141,7 @@ fn a_release_waits_for_the_stores_before_it() {
     let access = |outcome: &Outcome| outcome.counters["atomic_store_wait_cycles"];
     assert!(releases(&many) > releases(&few));
     assert!(access(&many).abs_diff(access(&few)) < 40, "the access itself does not wait for the stores");
-    // Stores that leave the buffer more slowly delay the release.
+    // If stores leave the store buffer more slowly, the release takes longer.
     let mut slow = system("hlrc-8cu");
     slow.timers.drain_cycles = 16;
     let slow = run(&slow, stores(40), &RunOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Several chiplets: page placement, link traffic, and memory traffic.
+//! Tests of machines with several chiplets: page placement, link traffic, and memory traffic.
 
 mod common;
 
@@ -10,13 +10,13 @@ use sim::{Outcome, RunOptions};
 
 const POLICIES: [PagePlacement; 3] =
     [PagePlacement::Interleaved, PagePlacement::Hash, PagePlacement::FirstTouch];
-/// The words of a page.
+/// The number of words in a page.
 const PAGE: u64 = 1024;
-/// The pages of an array. There are two work-groups for each compute unit, all of
-/// them resident, so each kernel runs the same ones on the same unit.
+/// The number of pages of an array. Each compute unit gets two work-groups, all resident at once,
+/// so every kernel runs the same work-groups on the same compute unit.
 const PAGES: u64 = 16;
 
-/// `hrf-8cu` with this many chiplets, and an L2 of 256 KiB in all.
+/// The machine `hrf-8cu` with this many chiplets, and an L2 of 256 KiB in all.
 fn machine(chiplets: u32, placement: PagePlacement) -> System {
     let mut system = system("hrf-8cu");
     system.chiplets = chiplets;
@@ -26,8 +26,8 @@ fn machine(chiplets: u32, placement: PagePlacement) -> System {
     system
 }
 
-/// Repeats `c[i] = a[i] + b[i]`, with one page of each array for each work-group.
-/// If `host_stores`, the host stores to each page first.
+/// A program that repeats `c[i] = a[i] + b[i]`, with one page of each array for each work-group. If
+/// `host_stores`, the host stores to each page first.
 fn stream(pages: u64, rounds: u32, host_stores: bool) -> Program {
     Program::new("stream", move |host| async move {
         let len = pages * PAGE;
@@ -68,7 +68,8 @@ fn streamed(system: &System, host_stores: bool) -> Outcome {
 fn chiplets_with_equal_l2_keep_the_memory_reads_of_a_stream() {
     for placement in POLICIES {
         let one = streamed(&machine(1, placement), false).counters["dram_reads"];
-        // Each line of two arrays is read once; the second and third round hit.
+        // Each line of the two source arrays is read from memory once. In the second and third
+        // round it is a hit.
         assert_eq!(one, 2 * PAGES * PAGE * 4 / 64);
         for chiplets in [2, 4, 8] {
             let reads = streamed(&machine(chiplets, placement), false).counters["dram_reads"];
@@ -113,7 +114,8 @@ fn first_touch_places_the_pages_of_a_compute_unit_on_its_chiplet() {
         let (local, interleaved) =
             (bytes(PagePlacement::FirstTouch, false), bytes(PagePlacement::Interleaved, false));
         assert!(local * 10 < interleaved, "{chiplets} chiplets: {local} and {interleaved}");
-        // The host's stores come first, and place pages as with interleaved pages.
+        // The host's stores are the first touch of each page, and place it as with interleaved
+        // pages.
         let hosted = bytes(PagePlacement::FirstTouch, true);
         let both = bytes(PagePlacement::Interleaved, true);
         assert!(hosted.abs_diff(both) * 10 < both, "{chiplets} chiplets: {hosted} and {both}");

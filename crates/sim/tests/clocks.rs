@@ -1,4 +1,4 @@
-//! Timed runs of protocols with clocks.
+//! Tests of timed runs of protocols with clocks.
 
 mod common;
 #[path = "../../explore/tests/clocks/lease.rs"]
@@ -32,7 +32,8 @@ fn stamps_of_four_bits_roll_over_in_a_run() {
     assert!(cycles::<FourBits>(1) > 0 && cycles::<Absolute>(1) > 0);
 }
 
-/// A wavefront repeats a load and a store of data that its cache has a lease for.
+/// A program in which one wavefront repeats a load and a store of a word for which its cache has a
+/// lease.
 fn overwrite(times: u32) -> Program {
     Program::new("overwrite", move |host| async move {
         let a = host.alloc::<u32>("a", 4);
@@ -61,9 +62,9 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
         outcome.cycles
     };
     let (short, long) = (cycles(1, 1), cycles(100, 1));
-    // The lease begins with the request to memory and lasts 200 ticks.
+    // The lease begins when the request goes to memory, and lasts 200 ticks.
     assert!(short < 5_000 && (19_000..25_000).contains(&long), "{short} and {long} cycles");
-    // The second lease has its own deadline.
+    // The second lease has a deadline of its own.
     let twice = cycles(100, 2);
     assert!((39_000..46_000).contains(&twice), "{twice} cycles");
     let mut system = system("hrf-8cu");
@@ -72,7 +73,7 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     assert!(run.is_err(), "the write is never performed");
 }
 
-/// The number of requests of a cache whose wavefront repeats one load.
+/// The number of requests that a cache sends while its wavefront repeats one load.
 fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
     let mut system = system("hrf-8cu");
     change(&mut system);
@@ -109,7 +110,6 @@ fn a_lease_runs_during_the_access_to_memory() {
     let slow = |system: &mut System| {
         (system.dram.row_hit_cycles, system.dram.row_miss_cycles) = (1000, 1000);
     };
-    // The lease of 200 ticks has expired when the line arrives, so the second load
-    // misses.
+    // The lease of 200 ticks has already expired when the line arrives, so the second load misses.
     assert_eq!((asked::<LongLease>(2, slow), asked::<LongTags>(2, slow)), (2, 1));
 }

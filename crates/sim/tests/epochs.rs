@@ -1,4 +1,4 @@
-//! Timed runs of a protocol whose stores wait for an epoch.
+//! Tests of timed runs of a protocol whose stores wait for the next epoch.
 
 mod common;
 #[path = "../../explore/tests/epochs/toy.rs"]

@@ -1,4 +1,4 @@
-//! Timed runs of a protocol on three levels, on a machine that declares them.
+//! Tests of timed runs of a protocol with three levels, on a machine that declares them.
 
 mod common;
 #[path = "../../explore/tests/levels/toy.rs"]
@@ -9,7 +9,8 @@ use sim::config::System;
 use sim::{Outcome, RunOptions};
 use toy::Split;
 
-/// The levels of the toy protocol, for a machine with an L3 below the L2.
+/// The tables of a machine description that declare the levels of the toy protocol and an L3 below
+/// the L2.
 const LEVELS: &str = r#"
 [[level]]
 name = "read"
@@ -61,7 +62,7 @@ store_fifo_entries = 4
 latency_cycles = 2
 "#;
 
-/// A machine of this repository with the levels of the toy protocol.
+/// A machine of this repository, with these tables for the levels of the toy protocol.
 fn machine(levels: &str) -> System {
     let base = toml::to_string(&System { levels: Vec::new(), ..system("hrf-8cu") }).unwrap();
     let base = base.replacen("[l2]\n", "[l2]\nbelow = \"l3\"\n", 1);
@@ -98,7 +99,7 @@ fn messages_between_controllers_at_one_place_take_no_hop_and_no_bytes() {
     let apart = run(&machine(&LEVELS.replace("beside = \"read\"\n", "")));
     assert!(beside.counters["beside_messages"] > 0);
     assert!(!apart.counters.contains_key("beside_messages"));
-    // Each claim and each drop of lines has an ack.
+    // Each message that claims a line, and each message that drops lines, gets an ack.
     assert_eq!(apart.counters["messages.Claim"], apart.counters["messages.Claimed"]);
     assert!(!beside.counters.contains_key("messages.Claim"), "it does not use the network");
     assert!(beside.counters["noc_bytes_sent"] < apart.counters["noc_bytes_sent"]);

@@ -1,6 +1,5 @@
-//! Operations on memory from controllers that do not stand beside it. They cross
-//! the chip and cost messages, bytes, time and energy, on every topology and every
-//! machine.
+//! Tests of operations on memory from controllers that do not stand beside memory. The operations
+//! cross the chip and cost messages, bytes, time and energy, on every topology and every machine.
 
 mod common;
 #[path = "../../explore/tests/toys/mod.rs"]
@@ -47,7 +46,7 @@ impl Protocol for Uncached {
     toys::no_tables! {}
 }
 
-/// Every access goes to memory from one controller in the middle of the chip.
+/// A protocol in which every access goes to memory from one controller in the middle of the chip.
 mod hub {
     use super::*;
 
@@ -82,8 +81,7 @@ fn on<P: Protocol>(system: &System, program: Program) -> Outcome {
     sim::run::<P, ()>(system, program, &RunOptions::default(), &mut ()).unwrap()
 }
 
-/// Every machine of this repository, with its own network and with every other
-/// kind.
+/// Every machine of this repository, with its own network and with every other network topology.
 fn machines() -> Vec<System> {
     let n = |count: u32| NonZeroU32::new(count).unwrap();
     let mut all = Vec::new();
@@ -113,8 +111,8 @@ fn each_operation_and_each_answer_is_a_message_with_the_right_bytes() {
         let count = |name: &str| outcome.counters[name];
         let operations = count("memory_ops");
         assert!(operations > 0 && count("noc_messages") == 2 * operations, "{what}");
-        // Memory and the network both move the lines that are read and the bytes
-        // that are written. Each message has a header.
+        // The expected bytes: memory and the network both move the lines that are read and the
+        // bytes that are written, and each message has a header.
         let headers = 2 * operations * u64::from(system.noc.header_bytes);
         assert_eq!(count("noc_bytes_sent"), headers + count("dram_bytes"), "{what}");
         assert_eq!(count("noc_bytes_received"), count("noc_bytes_sent"), "{what}");
@@ -150,7 +148,7 @@ fn a_controller_in_the_middle_of_the_chip_uses_the_network_too() {
     }
 }
 
-/// Adds one to a word, `times` times.
+/// A program that adds one to a word, `times` times.
 fn updates(times: u64) -> Program {
     Program::new("updates", move |host| async move {
         let data = host.alloc::<u32>("data", 1);
@@ -179,7 +177,8 @@ fn an_update_carries_one_word_each_way_and_memory_reads_and_writes() {
 
 #[test]
 fn a_changed_byte_in_memory_is_progress() {
-    // Two values alternate, so only memory shows that a store changes a byte.
+    // The stores alternate between two values, so the operations repeat, and only the changed bytes
+    // in memory are progress.
     let program = Program::new("by-turns", |host| async move {
         let data = host.alloc::<u32>("data", 1);
         let kernel = Kernel::new("store", move |w: Wave| async move {
@@ -195,7 +194,7 @@ fn a_changed_byte_in_memory_is_progress() {
     run.expect("the run makes progress").answer.expect("data", &[1u32]).unwrap();
 }
 
-/// Loads a word of each of `lines` lines, one after the other.
+/// A program that loads a word of each of `lines` lines, one after the other.
 fn chain(lines: u64, words_of_line: u64) -> Program {
     Program::new("chain", move |host| async move {
         let data = host.alloc::<u32>("data", lines * words_of_line);
@@ -245,8 +244,8 @@ fn a_load_from_memory_takes_the_hops_in_both_directions() {
     }
 }
 
-/// The node of the memory of a bank's lines. On a crossbar, compute units have the
-/// first ports.
+/// The node of the memory of a bank's lines. On a crossbar, compute units have the first ports and
+/// banks the ports after them.
 fn node_of_memory(system: &System, bank: u64) -> u64 {
     match system.noc.topology {
         Topology::Crossbar { .. } => {
@@ -263,7 +262,7 @@ fn requests_use_the_ports_of_the_compute_unit_and_data_those_of_memory() {
         let (lines, line_bytes) = (u64::from(system.l2.banks), u64::from(system.l1.line_bytes));
         let outcome = on::<Uncached>(&system, chain(lines, line_bytes / 4));
         let header = u64::from(system.noc.header_bytes);
-        // The bytes into and out of the network at each node.
+        // The expected bytes into and out of the network, at each node.
         let mut expected: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for bank in 0..lines {
             for (node, sent, received) in [

@@ -1,4 +1,4 @@
-//! Small kernels with known races, and kernels without races.
+//! Tests of the race detector, with small kernels that have known races or no races.
 
 use kernel::prelude::*;
 use sim::RunOptions;
@@ -15,7 +15,8 @@ struct Shared {
     data: Array<u32>,
 }
 
-/// The locations of races under a model, in three runs of this many work-groups.
+/// The locations of the races that the detector finds in three runs of a kernel with this many
+/// work-groups.
 fn races<F>(options: RaceOptions, groups: u32, body: fn(Wave, Shared) -> F) -> Vec<String>
 where
     F: Future<Output = ()> + 'static,
@@ -42,8 +43,8 @@ fn all() -> Vec<RaceOptions> {
     models.iter().flat_map(|&model| pairings.map(|pairing| RaceOptions { model, pairing })).collect()
 }
 
-/// Many lanes exchange. The wavefront that sees the first exchange continues before
-/// the last one.
+/// Many lanes make an atomic exchange on one word. The wavefront that sees the first exchange
+/// continues before the last exchange.
 #[test]
 fn an_atomic_does_not_race_with_accesses_that_acquired_it() {
     async fn body(w: Wave, s: Shared) {
@@ -61,8 +62,8 @@ fn an_atomic_does_not_race_with_accesses_that_acquired_it() {
     }
 }
 
-/// The first lane fails and the second lane releases. No acquire happens in
-/// between.
+/// The compare-exchange of the first lane fails and that of the second lane releases. No acquire
+/// happens in between.
 #[test]
 fn a_release_by_one_lane_survives_the_failure_of_another() {
     async fn body(w: Wave, s: Shared) {
@@ -84,7 +85,8 @@ fn a_release_by_one_lane_survives_the_failure_of_another() {
     }
 }
 
-/// A fence of too narrow a scope does not consume the release for the next fence.
+/// A fence whose scope is too narrow to acquire a release does not prevent a later, wider fence
+/// from acquiring it.
 #[test]
 fn a_wider_fence_acquires_what_an_earlier_narrow_one_did_not() {
     async fn body(w: Wave, s: Shared) {
@@ -105,7 +107,7 @@ fn a_wider_fence_acquires_what_an_earlier_narrow_one_did_not() {
     }
 }
 
-/// A remote access synchronizes with an earlier narrow one; an ordinary atomic does
+/// A remote access synchronizes with an earlier access of narrower scope; an ordinary atomic does
 /// not.
 #[test]
 fn a_remote_atomic_does_not_hide_a_narrow_one() {

@@ -1,4 +1,4 @@
-//! The choice of victims: the least recently used way of the lowest rank.
+//! Tests of the choice of victims: the least recently used way of the lowest rank.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sim::RunOptions;
 use sim::config::System;
 use zoo::denovo::{DenovoB, DenovoRprio};
 
-/// One wavefront alternates loads of one line with loads of new lines.
+/// A program in which one wavefront alternates loads of one line with loads of new lines.
 fn again(rounds: u64) -> Program {
     Program::new("again", move |host| async move {
         let a = host.alloc::<u32>("a", 16 * (rounds + 1));
@@ -25,7 +25,7 @@ fn again(rounds: u64) -> Program {
     })
 }
 
-/// `hrf-8cu` with L1s of one set of two lines.
+/// The machine `hrf-8cu` with L1s of one set of two lines.
 fn narrow() -> System {
     let mut system = system("hrf-8cu");
     (system.l1.bytes, system.l1.ways) = (128, 2);
@@ -41,15 +41,15 @@ fn a_hit_makes_a_line_recently_used() {
     }
 }
 
-/// One wavefront stores to a line, loads two other lines, then loads the first
-/// line.
+/// A program in which one wavefront stores to a line, loads two other lines, then loads the first
+/// line again.
 fn stored() -> Program {
     Program::new("stored", |host| async move {
         let a = host.alloc::<u32>("a", 48);
         let kernel = Kernel::new("stored", move |w: Wave| async move {
             let w = w.below(w.first_item(), 1);
             w.store(a, Unit(0), Lanes::from_fn(|_| 1u32)).await;
-            // The release completes the registration of the line.
+            // The release waits until the line is registered (owned by the L1).
             w.fence(release(Level::Device)).await;
             for line in [1, 2, 0] {
                 w.load(a, Unit(16 * line)).await;

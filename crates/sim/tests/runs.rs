@@ -1,4 +1,4 @@
-//! Whole runs: correct answers, golden costs, deterministic results.
+//! Tests of whole runs: correct answers, golden costs, deterministic results.
 
 mod common;
 
@@ -85,7 +85,7 @@ fn a_kernel_sees_earlier_writes_of_kernels_and_the_host() {
     }
 }
 
-/// A kernel writes, then the host accesses the results word by word.
+/// A program in which a kernel writes, then the host reads the results word by word.
 fn host_looks(len: u64) -> Program {
     Program::new("host-looks", move |host| async move {
         let a = host.alloc::<u32>("a", len);
@@ -167,7 +167,8 @@ fn a_load_after_a_buffered_store_forwards_the_value_of_the_storing_lane() {
         let seen = host.alloc::<u32>("seen", 1);
         let kernel = Kernel::new("store-load", move |w: Wave| async move {
             let w = w.leader();
-            // The second store waits for the first, which the L2 performs.
+            // The second store waits in the buffer until the first store, which the L2 performs, is
+            // complete.
             let first = w.atomic_store(far, 0, 1, relaxed(Level::Device));
             let second = w.store(word, 0, 2);
             let value = w.load(word, 0).await;
@@ -241,10 +242,10 @@ fn a_machine_of_thousands_of_compute_units_and_banks_runs() {
     assert_eq!(outcome.counters["line_requests"], 3 * len / 16);
 }
 
-/// A program with its name in the table.
+/// A program with its name in the golden table.
 type Labelled = (&'static str, fn() -> Program);
 
-/// Golden costs of small runs. `FENCEPOST_BLESS=1` rewrites the table.
+/// Compares the costs of small runs with a golden table. `FENCEPOST_BLESS=1` rewrites the table.
 #[test]
 fn small_runs_match_the_golden_table() {
     let mut table = String::from(

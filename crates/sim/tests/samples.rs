@@ -1,4 +1,4 @@
-//! Samples of counters: they add up to the run, and do not affect it.
+//! Tests of samples of counters: they add up to the counters of the run, and do not affect it.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn levels_count_items_under_way() {
 
 #[test]
 fn each_level_counts_the_items_of_its_name() {
-    // One line comes from memory. After that, every update hits in the L2.
+    // One line comes from memory. After it has arrived, every update hits in the L2.
     let program = Program::new("updates", |host| async move {
         let word = host.alloc::<u32>("word", 1);
         let kernel = Kernel::new("add", move |w: Wave| async move {
@@ -86,7 +86,7 @@ fn each_level_counts_the_items_of_its_name() {
         Answer::new().with("word", &host.read(word).await)
     });
     let mut kept = Kept { every: 5, samples: Vec::new() };
-    // The L2 of this machine writes out late.
+    // The L2 of this machine writes dirty lines out only when it must.
     sim::run::<Vi, _>(&system("hrf-8cu"), program, &RunOptions::default(), &mut kept).unwrap();
     let share = |level: &str| kept.samples.iter().filter(|sample| sample.count(level) > 0).count();
     let [requests, messages, memory] = LEVELS.map(share);
@@ -109,8 +109,8 @@ fn the_names_of_counters_are_known_before_a_run() {
     assert_eq!(found, known);
 }
 
-/// The fields of Perfetto's public schema that this test reads. They are declared
-/// again, so a field written under another number is not found.
+/// The fields of Perfetto's public schema that this test reads. The test declares them a second
+/// time, so it does not find a field that is written under another number.
 mod schema {
     #[derive(Clone, PartialEq, prost::Message)]
     pub(super) struct Trace {
@@ -210,8 +210,8 @@ fn a_trace_has_the_clock_the_counters_and_the_channels_of_the_machine() {
         );
         assert!(unit != "%" || values.iter().all(|value| *value <= 100.0 + 1e-9), "{name}: {values:?}");
     }
-    // The bandwidth covers all bytes of memory. Intervals have 1000 cycles, except
-    // the last.
+    // The bandwidth counter covers all bytes of memory. Intervals have 1000 cycles, except for the
+    // last one.
     let bandwidth = values("DRAM bandwidth", "GB/s");
     let whole: f64 = bandwidth[..bandwidth.len() - 1].iter().map(|value| value / 1.2 * 1000.0).sum();
     let bytes = outcome.counters["dram_bytes"] as f64;

@@ -1,4 +1,4 @@
-//! Runs that do not finish stop by themselves, with a diagnosis.
+//! Tests of runs that do not finish: they stop by themselves, with a diagnosis.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn stuck(program: Program, options: &RunOptions) -> Stuck {
     }
 }
 
-/// A kernel of `groups` work-groups of `waves` wavefronts, with one flag.
+/// A program with one kernel of `groups` work-groups of `waves` wavefronts, which share one flag.
 fn with_flag<F>(groups: u32, waves: u32, body: impl Fn(Wave, Array<u32>) -> F + 'static) -> Program
 where
     F: Future<Output = ()> + 'static,
@@ -139,8 +139,7 @@ fn a_small_patience_applies_as_soon_as_computation_ends() {
         assert!(idle_cycles > 2 * impatient().patience_cycles, "{found}");
         found.cycle
     };
-    // The patience elapses twice: once without progress, then once without a new
-    // operation.
+    // The patience elapses twice: first without progress, then without a new operation.
     let twice = 2 * impatient().patience_cycles + 1000;
     let mut slow = system("hlrc-8cu");
     slow.launch.kernel_cycles = 100_000;

@@ -1,17 +1,18 @@
-//! Checks that involve several numbers of a machine description.
+//! Checks of a machine description that involve several of its numbers.
 
 use proto::words::counted;
 
 use super::System;
 use crate::network::noc::NocSpec;
 
-/// A reason why the machine is impossible: a key, and the end of a sentence.
+/// A reason why a machine description is impossible: a key, and the second half of a sentence about
+/// its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, from the top of the file: `["l1", "bytes"]`. A number is an index
-    /// in a list.
+    /// The key from the top of the file, such as `["l1", "bytes"]`. A number is an index into a
+    /// list.
     pub path: Vec<String>,
-    /// The value found and the value expected.
+    /// The value found and the value expected, as the second half of a sentence.
     pub message: String,
 }
 
@@ -20,14 +21,14 @@ impl Problem {
         Problem::at(&[table, key], message)
     }
 
-    /// A problem at a path from the top of the file. A number is an index in a
-    /// list.
+    /// A problem of the key at this path from the top of the file. A number in the path is an index
+    /// into a list. Empty parts are left out.
     pub(super) fn at(path: &[&str], message: String) -> Self {
         let path = path.iter().filter(|part| !part.is_empty());
         Problem { path: path.map(|part| (*part).to_owned()).collect(), message }
     }
 
-    /// The key as text: `l1.bytes`.
+    /// The key as text, such as `l1.bytes`.
     #[must_use]
     pub fn key(&self) -> String {
         self.path.join(".")

@@ -1,22 +1,22 @@
-//! Settings for machines with several chiplets.
+//! Settings for machines with several chiplets: the size and the placement of pages.
 
 use proto::PagePolicy;
 use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// Which chiplet a page of memory lies on.
+/// The rule that decides on which chiplet a page of memory lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PagePlacement {
     /// Consecutive pages lie on consecutive chiplets.
     #[default]
     Interleaved,
-    /// Consecutive pages form groups of one page for each chiplet. A hash of the
-    /// group's number decides the order within the group.
+    /// Each group of consecutive pages has one page per chiplet. A hash of the group's number
+    /// decides the order within the group.
     Hash,
-    /// The chiplet of the compute unit that touches the page first. A page that the
-    /// host touches first is placed as with `interleaved`. Copies of whole arrays
+    /// Each page lies on the chiplet of the compute unit that touches the page first. A page that
+    /// the host touches first is placed as with `interleaved`. Copies of whole arrays by the host
     /// place no page.
     FirstTouch,
 }
@@ -31,14 +31,14 @@ impl From<PagePlacement> for PagePolicy {
     }
 }
 
-/// Pages of memory, the unit of placement on chiplets.
+/// The pages of memory. A page is the unit of placement on chiplets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PageSpec {
-    /// The size of a page.
+    /// The size of a page in bytes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub bytes: u32,
-    /// Which chiplet a page lies on.
+    /// The rule that decides on which chiplet a page lies.
     pub placement: PagePlacement,
 }
 

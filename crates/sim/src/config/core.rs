@@ -1,46 +1,48 @@
-//! Compute units, the host, and the launch of work.
+//! Settings of compute units, the host, and the launch of kernels and work-groups.
 
 use kernel::Class;
 use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// Which ready wavefront of a SIMD unit issues next.
+/// The rule that selects which ready wavefront of a SIMD unit issues next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// The wavefront that was dispatched first.
+    /// Select the wavefront that was dispatched first.
     OldestFirst,
-    /// The next wavefront in slot order after the last one that issued.
+    /// Select the next wavefront in slot order after the one that issued last.
     RoundRobin,
 }
 
-/// The scope of the release at the end of a kernel.
+/// The scope of the release that ends a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndOfKernel {
-    /// The host, at once: shared levels write out their dirty lines.
+    /// Release to the host at the kernel's end: shared levels write out their dirty lines.
     #[default]
     System,
-    /// The device. The release to the host follows when the host next accesses
-    /// memory.
+    /// Release to the device at the kernel's end. The release to the host follows when the host
+    /// next accesses memory.
     Device,
 }
 
-/// Which operations of one wavefront may overlap.
+/// The rule that decides which operations of one wavefront may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IssueRule {
-    /// A GPU core: plain accesses and relaxed atomics overlap until another
-    /// operation waits for them.
+    /// The rule of a GPU core: independent accesses overlap. No later operation passes an acquire,
+    /// and a release waits for all earlier operations.
     Gpu,
-    /// One operation at a time.
+    /// One operation at a time, each complete before the next one issues.
     InOrder,
-    /// Sequential consistency with a write buffer. Loads forward from the buffer.
+    /// Sequential consistency, with a store buffer. Loads wait until the buffer is empty.
     ScWriteBuffer,
-    /// Total store order.
+    /// Total store order (TSO): loads pass older stores and read from the core's own buffered
+    /// stores.
     Tso,
-    /// Relaxed memory order.
+    /// Relaxed memory order (RMO): as `Gpu`; in addition, loads read from the core's own
+    /// outstanding stores.
     Rmo,
 }
 
@@ -56,80 +58,80 @@ impl From<IssueRule> for proto::issue::IssueRule {
     }
 }
 
-/// The compute units.
+/// Settings of the compute units.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CuSpec {
     /// The number of compute units.
     #[serde(deserialize_with = "number::positive_u32")]
     pub count: u32,
-    /// SIMD units in each compute unit.
+    /// The number of SIMD units in each compute unit.
     #[serde(deserialize_with = "number::positive_u32")]
     pub simd_units: u32,
-    /// Wavefronts that one compute unit holds at a time, over all SIMD units.
+    /// The number of wavefronts that one compute unit holds at a time, over all its SIMD units.
     #[serde(deserialize_with = "number::positive_u32")]
     pub wavefront_slots: u32,
-    /// Work-groups that one compute unit holds at a time.
+    /// The number of work-groups that one compute unit holds at a time.
     #[serde(deserialize_with = "number::positive_u32")]
     pub work_group_slots: u32,
-    /// Work-items in a wavefront.
+    /// The number of work-items in a wavefront.
     #[serde(deserialize_with = "number::positive_u32")]
     pub lanes: u32,
-    /// Which ready wavefront issues.
+    /// The rule that selects which ready wavefront of a SIMD unit issues next.
     pub scheduler: Scheduler,
 }
 
-/// The cycles for which one vector operation occupies its SIMD unit, by class. An
-/// operation on eight-byte lanes counts as two, except in double precision.
+/// The cycles for which one vector operation occupies its SIMD unit, by class of operation. An
+/// operation on eight-byte lanes counts as two operations, except in double precision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {
-    /// Integer add, subtract, shift, logic, minimum, maximum, move.
+    /// Cycles of an integer add, subtract, shift, logic, minimum, maximum or move.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_cycles: u32,
-    /// Integer multiply.
+    /// Cycles of an integer multiply.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_mul_cycles: u32,
-    /// Integer divide and remainder.
+    /// Cycles of an integer divide or remainder.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_div_cycles: u32,
-    /// Float add, subtract, negate, minimum, maximum.
+    /// Cycles of a float add, subtract, negate, minimum or maximum.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_add_cycles: u32,
-    /// Float multiply, fused multiply-add.
+    /// Cycles of a float multiply or fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_mul_cycles: u32,
-    /// Double-precision add, multiply, fused multiply-add.
+    /// Cycles of a double-precision add, multiply or fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
     pub double_cycles: u32,
-    /// Float divide.
+    /// Cycles of a float divide.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_div_cycles: u32,
-    /// Square root.
+    /// Cycles of a square root.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_sqrt_cycles: u32,
-    /// Compare into a mask.
+    /// Cycles of a comparison whose result is a mask.
     #[serde(deserialize_with = "number::positive_u32")]
     pub compare_cycles: u32,
-    /// Choose by a mask.
+    /// Cycles of a selection between two values by a mask.
     #[serde(deserialize_with = "number::positive_u32")]
     pub select_cycles: u32,
-    /// Convert between types.
+    /// Cycles of a conversion between types.
     #[serde(deserialize_with = "number::positive_u32")]
     pub convert_cycles: u32,
-    /// Exponential, logarithm, trigonometry.
+    /// Cycles of an exponential, a logarithm or a trigonometric function.
     #[serde(deserialize_with = "number::positive_u32")]
     pub special_cycles: u32,
-    /// Move values between lanes.
+    /// Cycles of a move of values between lanes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub shuffle_cycles: u32,
-    /// Change the execution mask.
+    /// Cycles of a change of the execution mask, which selects the active lanes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub branch_cycles: u32,
 }
 
 impl VectorOpSpec {
-    /// The cycles of one operation of this class.
+    /// The cycles for which one operation of this class occupies its SIMD unit.
     #[must_use]
     pub fn cycles(&self, class: Class) -> u32 {
         match class {
@@ -151,48 +153,49 @@ impl VectorOpSpec {
     }
 }
 
-/// The local memory of one compute unit.
+/// Settings of the local memory of each compute unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LdsSpec {
-    /// Its size.
+    /// The size of the local memory of one compute unit.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
-    /// From issue to use, without a bank conflict.
+    /// The cycles from the issue of an access to the use of its result, without a bank conflict.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// Banks of four bytes. Lanes that access the same bank take turns.
+    /// The number of banks, each four bytes wide. Lanes that access the same bank take turns.
     #[serde(deserialize_with = "number::positive_u32")]
     pub banks: u32,
 }
 
-/// How kernels and work-groups start.
+/// Times of kernel and work-group launches, and the scope of the release at a kernel's end.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchSpec {
-    /// From the end of one kernel to the first work-group of the next.
+    /// Cycles from the end of one kernel to the first work-group of the next kernel.
     #[serde(deserialize_with = "number::whole_u32")]
     pub kernel_cycles: u32,
-    /// Between the starts of two work-groups.
+    /// Cycles between the starts of two work-groups.
     #[serde(deserialize_with = "number::positive_u32")]
     pub work_group_interval_cycles: u32,
-    /// From the dispatch of a wavefront to its first instruction.
+    /// Cycles from the dispatch of a wavefront to its first instruction.
     #[serde(deserialize_with = "number::whole_u32")]
     pub wavefront_cycles: u32,
-    /// The scope of the release at the end of a kernel.
+    /// The scope of the release that ends a kernel.
     #[serde(default)]
     pub end_of_kernel: EndOfKernel,
 }
 
-/// The in-order processor beside the GPU. It accesses memory at system scope.
+/// Settings of the host, the in-order processor beside the GPU. The host accesses memory at system
+/// scope.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
-    /// The round trip from the host to the GPU's memory, without the memory access
+    /// Cycles of the round trip from the host to the GPU's memory, without the memory access
     /// itself.
     #[serde(deserialize_with = "number::positive_u32")]
     pub memory_latency_cycles: u32,
-    /// One operation that touches no memory.
+    /// Cycles of one host operation that accesses no memory.
     #[serde(deserialize_with = "number::positive_u32")]
     pub operation_cycles: u32,
 }

@@ -1,4 +1,4 @@
-//! Levels other than the L1s and the L2.
+//! Settings of memory levels other than the L1s and the L2.
 
 use proto::{CacheShape, MemoryLevel};
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::memory::{Invalidation, WritePolicy};
 use super::number;
 
-/// The units that each have `count` controllers of a level.
+/// The kind of unit that a level's `count` refers to: the level has `count` controllers per unit of
+/// this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// Compute units.
+    /// `count` controllers per compute unit.
     Cu,
-    /// Chiplets.
+    /// `count` controllers per chiplet.
     Chiplet,
-    /// Machines.
+    /// `count` controllers in the whole machine.
     Machine,
-    /// Hosts.
+    /// `count` controllers per host.
     Host,
 }
 
@@ -31,64 +32,65 @@ impl From<Per> for proto::Per {
     }
 }
 
-/// A level other than `[l1]` and `[l2]`: one of the `[[level]]` tables.
+/// Settings of a memory level other than `[l1]` and `[l2]`: one of the `[[level]]` tables.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelSpec {
     /// The name by which protocols find the level.
     pub name: String,
-    /// The units that have `count` controllers each.
+    /// The kind of unit, such as a chiplet, that has `count` controllers of this level.
     pub per: Per,
-    /// The number of controllers of each such unit.
+    /// The number of controllers per unit of the kind `per`.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub count: u32,
-    /// The level below. Without it, memory is below.
+    /// The name of the level below. If absent, memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
-    /// A level whose controllers stand at the same place, if this level has no
-    /// place of its own on the network. Messages between the two take no hop and no
-    /// bytes.
+    /// The name of a level that shares its network place with this level, if this level has no
+    /// place of its own. Messages between the two levels cross no link and cost no bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// From the arrival of an access to its first message or answer.
+    /// Cycles from the arrival of an access at a controller to the controller's first message or
+    /// answer.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
     /// The cycles for which one access occupies a controller.
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub occupancy_cycles: u32,
-    /// The least distance between two atomics on one line.
+    /// The minimum number of cycles between two atomics on one line.
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub atomic_cycles: u32,
-    /// The requests of cores that a controller accepts in one cycle.
+    /// The number of requests from cores that a controller accepts in one cycle.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ports: u32,
-    /// The size of each controller's array. Without it, the level keeps no lines,
-    /// and the next six keys have no effect.
+    /// The size of each controller's data array. If absent, the level keeps no lines, and the next
+    /// six keys have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Lines in a set.
+    /// The number of lines in a set.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// The misses that one controller can have outstanding.
+    /// The number of misses that one controller can have outstanding.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
     /// The capacity of a controller's store FIFO, in dirty lines.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// The handling of a store.
+    /// The rule for a store: keep its bytes here, or pass them on to the level below.
     #[serde(default = "combining")]
     pub write_policy: WritePolicy,
-    /// The way an acquire invalidates the array.
+    /// The mechanism by which an acquire invalidates the data array: all lines together, or one
+    /// after the other.
     #[serde(default = "flash")]
     pub invalidation: Invalidation,
-    /// The cost of an invalidation: for the whole array (flash) or for each line
-    /// (walked).
+    /// The cycles of an invalidation: for the whole data array with `flash`, or per line with
+    /// `walked`.
     #[serde(default, deserialize_with = "number::whole_u32")]
     pub invalidate_cycles: u32,
-    /// A read of the data array.
+    /// The energy of one read of the data array.
     #[serde(default)]
     pub read_pj: f64,
-    /// A write of the data array.
+    /// The energy of one write of the data array.
     #[serde(default)]
     pub write_pj: f64,
 }
@@ -102,7 +104,7 @@ fn flash() -> Invalidation {
 }
 
 impl LevelSpec {
-    /// The level as protocols see it, on a machine with lines of this size.
+    /// The level in the form that protocols use, on a machine with lines of this size.
     pub(super) fn level(&self, line_bytes: u32) -> MemoryLevel {
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
         let array = self.bytes.map(|bytes| CacheShape {

@@ -1,18 +1,19 @@
-//! The caches.
+//! Settings of the L1 and L2 caches.
 
 use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// The handling of a store by a cache.
+/// The rule of a cache for stores: keep the bytes, or pass them on to the next level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// Dirty bytes stay until a release, an eviction or a full store FIFO.
+    /// Dirty bytes stay in the cache until a release, an eviction, or a full store FIFO writes them
+    /// out.
     Combining,
-    /// The store goes to the next level at once; the line stays.
+    /// The bytes of a store go to the next level at once. The line stays in the cache.
     Through,
-    /// The store goes to the next level at once; the line is invalidated.
+    /// The bytes of a store go to the next level at once. The line is invalidated in the cache.
     ThroughInvalidate,
 }
 
@@ -26,83 +27,83 @@ impl From<WritePolicy> for proto::WritePolicy {
     }
 }
 
-/// The invalidation of all lines of a cache.
+/// The mechanism that invalidates all lines of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Invalidation {
-    /// All lines together, in `invalidate_cycles`.
+    /// All lines are invalidated together, in `invalidate_cycles`.
     Flash,
-    /// Line after line, `invalidate_cycles` for each.
+    /// The lines are invalidated one after the other, in `invalidate_cycles` for each.
     Walked,
 }
 
-/// The data cache of one compute unit.
+/// Settings of the L1, the data cache of one compute unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1Spec {
-    /// Its size.
+    /// The size of one L1.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
-    /// Lines in a set.
+    /// The number of lines in a set.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// The line of the whole machine: 32, 64 or 128 bytes.
+    /// The size of a line in all caches of the machine: 32, 64 or 128 bytes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub line_bytes: u32,
-    /// From issue to use of a hit.
+    /// The cycles from the issue of a hit to the use of its result.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
-    /// Lines that it looks up in one cycle.
+    /// The number of lines that the cache looks up in one cycle.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ports: u32,
-    /// The misses that it can have outstanding.
+    /// The number of misses that the cache can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
     /// The capacity of the store FIFO, in dirty lines.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// The handling of a store.
+    /// The rule for a store: keep its bytes in the L1, or pass them on to the L2.
     pub write_policy: WritePolicy,
-    /// The way an acquire invalidates the cache.
+    /// The mechanism by which an acquire invalidates the cache: all lines together, or one after
+    /// the other.
     pub invalidation: Invalidation,
-    /// The cost of an invalidation: for the whole cache (flash) or for each line
-    /// (walked).
+    /// The cycles of an invalidation: for the whole cache with `flash`, or per line with `walked`.
     #[serde(deserialize_with = "number::whole_u32")]
     pub invalidate_cycles: u32,
 }
 
-/// The cache that all compute units share.
+/// Settings of the L2, the cache that all compute units share.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2Spec {
-    /// Its size, all banks together.
+    /// The size of the L2, all banks together.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
     /// The number of banks. Consecutive lines go to consecutive banks.
     #[serde(deserialize_with = "number::positive_u32")]
     pub banks: u32,
-    /// Lines in a set.
+    /// The number of lines in a set.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ways: u32,
-    /// From the arrival of a request at the bank to its answer, for a hit.
+    /// The cycles from the arrival of a request at a bank to its answer, for a hit.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
     /// The cycles for which one access occupies a bank.
     #[serde(deserialize_with = "number::positive_u32")]
     pub occupancy_cycles: u32,
-    /// The least distance between two atomics on one line.
+    /// The minimum number of cycles between two atomics on one line.
     #[serde(deserialize_with = "number::positive_u32")]
     pub atomic_cycles: u32,
-    /// The misses that one bank can have outstanding.
+    /// The number of misses that one bank can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of a bank's store FIFO, in dirty lines. It is emptied by a
-    /// release at system scope.
+    /// The capacity of a bank's store FIFO, in dirty lines. A release at system scope empties the
+    /// FIFO.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// The handling of a store.
+    /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
-    /// The level below. Without it, memory is below.
+    /// The name of the level below the L2. If absent, memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
 }

@@ -1,12 +1,12 @@
-//! Numbers of a machine description. Reading refuses a number that is not whole or
-//! out of range, with the expected range.
+//! Readers for the whole numbers of a machine description. They refuse a fraction and a number out
+//! of range, with the expected range.
 
 use core::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
-/// Reads a whole number within a range.
+/// A reader of whole numbers from `min` to `max`.
 struct WholeNumber {
     min: u64,
     max: u64,
@@ -40,19 +40,19 @@ impl Visitor<'_> for WholeNumber {
     }
 }
 
-/// A `u32` above zero.
+/// Reads a `u32` above zero.
 pub(crate) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let value = from.deserialize_u64(WholeNumber { min: 1, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
-/// A `u32`, zero allowed.
+/// Reads a `u32`. Zero is allowed.
 pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let value = from.deserialize_u64(WholeNumber { min: 0, max: u64::from(u32::MAX) })?;
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
-/// A `u64` above zero. The upper end of the range is TOML's largest integer.
+/// Reads a `u64` above zero. The largest allowed value is TOML's largest integer.
 pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_u64(WholeNumber { min: 1, max: i64::MAX as u64 })
 }

@@ -1,21 +1,21 @@
-//! The timers of protocols.
+//! Settings of the timers that protocols use.
 
 use serde::{Deserialize, Serialize};
 
 use super::number;
 
-/// The periods of protocol timers.
+/// The periods of the timers that protocols use.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimerSpec {
-    /// Until the next entry of a buffer may drain.
+    /// Cycles until the next entry of a store buffer may drain.
     #[serde(deserialize_with = "number::positive_u32")]
     pub drain_cycles: u32,
-    /// Until the next epoch begins.
+    /// Cycles until the next epoch of an epoch-based protocol begins.
     #[serde(deserialize_with = "number::positive_u32")]
     pub epoch_cycles: u32,
-    /// Between two ticks of the protocols' clock. Leases and deadlines are counted
-    /// in ticks.
+    /// Cycles between two ticks of the protocols' clock. Protocols count leases and deadlines in
+    /// ticks.
     #[serde(deserialize_with = "number::positive_u32")]
     pub tick_cycles: u32,
 }

@@ -1,4 +1,4 @@
-//! Work-group barriers.
+//! Work-group barriers: arrival of wavefronts, and continuation after the last arrival.
 
 use proto::{Op, Order};
 
@@ -6,12 +6,12 @@ use crate::cores::Cores;
 use crate::cores::instr::{Owner, Phase};
 use crate::engine::{Engine, Event};
 
-/// From the arrival of the last wavefront at a barrier until all continue.
+/// Cycles from the arrival of the last wavefront at a barrier until all its wavefronts continue.
 const BARRIER_CYCLES: u64 = 4;
 
 impl Cores<'_> {
-    /// Turns the instruction of a wavefront into the fence before or after its
-    /// barrier. Returns the wavefront.
+    /// Turns the barrier instruction of a wavefront into the fence before or after the barrier.
+    /// Returns the number of the wavefront.
     pub(crate) fn fence(&mut self, number: u32, order: Order, phase: Phase) -> Option<u32> {
         let instr = self.instrs.get_mut(number)?;
         let Owner::Wave(wave) = instr.owner else { return None };

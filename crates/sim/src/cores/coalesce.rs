@@ -1,37 +1,38 @@
-//! Coalescing: the line requests of one vector memory instruction.
+//! Coalescing: splits one vector memory instruction into line requests.
 //!
-//! A load or store becomes one request for each line, in the order in which the
-//! lanes first touch the lines. A read-modify-write request updates each word at
-//! most once. Of several lanes that address one word, the second goes into a
-//! further request behind the first ones, and so on.
+//! A load or store becomes one request for each line, in the order in which the lanes first touch
+//! the lines. A read-modify-write request updates each word at most once. If several lanes address
+//! one word, the second lane goes into a further request after the first ones, the third lane into
+//! another, and so on.
 //!
-//! Lanes with consecutive addresses, by far the most common case, take a faster
-//! path that examines no single lane.
+//! Lanes with consecutive addresses, by far the most common case, take a faster path that examines
+//! no single lane.
 
 use proto::{ByteMask, LineAddr, Width};
 
-/// The most lanes of a wavefront.
+/// The largest number of lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
-/// The part of an instruction that concerns one line.
+/// The part of a memory instruction that concerns one line: one line request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinePart {
-    /// The line.
+    /// The number of the line.
     pub line: LineAddr,
-    /// The bytes of the line.
+    /// The bytes of the line that the instruction accesses.
     pub mask: ByteMask,
-    /// The lanes that these bytes belong to.
+    /// The lanes that access these bytes, as a bit mask.
     pub lanes: u64,
-    /// The offset of the lowest lane in the line, if the lanes' addresses are
-    /// consecutive.
+    /// The offset of the lowest lane's address in the line, if the lanes' addresses are
+    /// consecutive; otherwise `None`.
     pub run: Option<u8>,
 }
 
-/// Splits instructions into line requests. Reuses its tables between calls.
+/// Splits memory instructions into line requests. Reuses its hash table between calls.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     line_shift: u32,
-    /// A hash table from lines to positions in the output, one-based.
+    /// A hash table from lines to positions in the output. Positions count from 1; 0 is an empty
+    /// entry.
     table: [u8; TABLE],
 }
 
@@ -70,8 +71,7 @@ impl Coalescer {
         }
     }
 
-    /// Splits lanes with any addresses that are aligned to the width: one part for
-    /// each line.
+    /// Splits lanes with arbitrary addresses that are aligned to the width: one part for each line.
     #[inline]
     pub fn gather(
         &mut self,
@@ -103,9 +103,8 @@ impl Coalescer {
         }
     }
 
-    /// The position of `line` in `parts`, or the position where it will be added.
-    /// There is at most one part for each lane, so the table stays at most a
-    /// quarter full.
+    /// The position of `line` in `parts`, or the position at which the caller will add the line.
+    /// `parts` has at most one part for each lane, so the hash table stays at most a quarter full.
     #[inline]
     fn position(&mut self, line: LineAddr, parts: &[LinePart]) -> usize {
         let mut slot = (line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
@@ -140,8 +139,8 @@ impl Coalescer {
             let round_start = out.len();
             let mut later = 0u64;
             self.table.fill(0);
-            // A lane must not overtake an earlier lane of its line that moved to a
-            // later round.
+            // A lane must not overtake an earlier lane of its line that was moved to a later round
+            // (pass over the remaining lanes).
             let mut closed = 0u64;
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
@@ -165,7 +164,7 @@ impl Coalescer {
                 part.mask = part.mask.union(word);
                 part.lanes |= 1 << lane;
             }
-            // Lines of which no lane has this round's tag leave empty parts.
+            // A line none of whose lanes has this round's tag has left an empty part.
             let mut kept = round_start;
             for at in round_start..out.len() {
                 if out[at].lanes != 0 {
@@ -179,8 +178,8 @@ impl Coalescer {
     }
 }
 
-/// The address of lane 0, active or not, if the lanes are contiguous and their
-/// addresses are consecutive.
+/// The address of lane 0, active or not, if the active lanes are contiguous and their addresses are
+/// consecutive; otherwise `None`.
 #[inline]
 fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> Option<u64> {
     if lanes == 0 {

@@ -1,4 +1,4 @@
-//! Work-groups on compute units: admission, departure and migration.
+//! Work-groups on compute units: their admission, their departure, and their move to another unit.
 
 use kernel::{Coords, Grid, Launch, Session};
 use proto::issue::Issue;
@@ -10,12 +10,13 @@ use crate::cores::wave::Stage;
 use crate::reports::probe::WaveAt;
 
 impl Cores<'_> {
-    /// Whether a compute unit has room for a work-group of this grid.
+    /// Whether a compute unit has enough free slots and local memory for a work-group of this grid.
     pub(crate) fn has_room(&self, cu: u32, grid: &Grid) -> bool {
         self.units[cu as usize].has_room(self.system, grid)
     }
 
-    /// Admits a work-group to a compute unit. Returns its number on the machine.
+    /// Admits a work-group to a compute unit. Returns the number of its entry among the work-groups
+    /// that are now on the machine.
     pub(crate) fn admit(&mut self, cu: u32, work_group: u32, grid: &Grid) -> u32 {
         self.units[cu as usize].admit(u64::from(grid.lds_bytes));
         self.groups.insert(Group {
@@ -27,8 +28,8 @@ impl Cores<'_> {
         })
     }
 
-    /// Puts a wavefront of the given age into the lowest free slot. Returns the
-    /// slot's number.
+    /// Puts a wavefront of the given age into the lowest free slot of a compute unit. Returns the
+    /// slot's number on the machine, or `None` if no slot is free.
     pub(crate) fn place(
         &mut self,
         session: &Session,
@@ -53,8 +54,8 @@ impl Cores<'_> {
         Some(number)
     }
 
-    /// Frees the slot of a retired wavefront. Returns true if this ends its
-    /// work-group, whose place is then free as well.
+    /// Frees the slot of a retired wavefront. If this was the last wavefront of its work-group,
+    /// removes the work-group, frees its room on the compute unit, and returns true.
     pub(crate) fn leave(&mut self, at: WaveAt, number: u32) -> bool {
         let unit = &mut self.units[at.cu as usize];
         unit.free(at.slot);
@@ -68,17 +69,19 @@ impl Cores<'_> {
         true
     }
 
-    /// The work-group with this number in the grid.
+    /// The entry of the work-group with this number in its grid. `None` if the work-group is not on
+    /// the machine.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }
 
-    /// The compute unit of a work-group.
+    /// The compute unit that a work-group runs on. `None` if all its wavefronts have retired.
     pub(crate) fn cu_of(&self, group: u32) -> Option<u32> {
         self.waves_of(group).first().map(|&wave| self.waves[wave as usize].at.cu)
     }
 
-    /// The wavefronts of a work-group that have not retired, in order.
+    /// The wavefronts of a work-group that have not retired, in the order of their numbers in the
+    /// work-group.
     pub(crate) fn waves_of(&self, group: u32) -> Vec<u32> {
         let waves = self.waves().filter(|(_, wave)| wave.group == group && wave.is_live());
         let mut waves: Vec<u32> = waves.map(|(number, _)| number).collect();
@@ -86,15 +89,16 @@ impl Cores<'_> {
         waves
     }
 
-    /// Whether a wavefront has nothing under way except a wait at a barrier.
+    /// Whether a wavefront has no outstanding instruction (a wait at a barrier does not count) and
+    /// no operation that the issue rule holds.
     pub(crate) fn is_at_rest(&self, number: u32) -> bool {
         let of_wave = self.instrs.iter().filter(|(_, instr)| instr.owner == Owner::Wave(number));
         let mut under_way = of_wave.filter(|(_, instr)| instr.phase != Phase::BarrierWait);
         under_way.next().is_none() && !matches!(self.waves[number as usize].stage, Stage::Held(_))
     }
 
-    /// Moves a work-group to another compute unit, if that has enough free slots.
-    /// Returns the old and the new number of each wavefront, and its new SIMD unit.
+    /// Moves a work-group to another compute unit. Returns the moved wavefronts, or `None` if the
+    /// other compute unit has too few free slots.
     pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<MovedWave>> {
         let (from, waves) = (self.cu_of(group)?, self.waves_of(group));
         if self.units[cu as usize].free_slots() < waves.len() {
@@ -106,7 +110,8 @@ impl Cores<'_> {
         waves.into_iter().map(|wave| self.move_wave(wave, cu)).collect()
     }
 
-    /// Moves a wavefront into the lowest free slot of a compute unit.
+    /// Moves a wavefront into the lowest free slot of a compute unit. Returns its old and new
+    /// slots, or `None` if no slot is free.
     fn move_wave(&mut self, from: u32, cu: u32) -> Option<MovedWave> {
         let slot = self.units[cu as usize].take_slot()?;
         let to = cu * self.system.cu.wavefront_slots + slot;
@@ -127,11 +132,11 @@ impl Cores<'_> {
     }
 }
 
-/// A wavefront that was moved to another slot.
+/// A wavefront that was moved to another slot: its old slot, its new slot, and its new SIMD unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovedWave {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Its new SIMD unit.
+    /// The SIMD unit of the new slot.
     pub(crate) simd: u32,
 }

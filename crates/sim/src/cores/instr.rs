@@ -1,4 +1,4 @@
-//! Instructions: operations under way.
+//! Instructions: operations of wavefronts, the host or kernel boundaries, from issue to completion.
 
 use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Posted};
 use proto::issue::IssueId;
@@ -13,61 +13,64 @@ use crate::reports::counters::Counts;
 use crate::reports::probe::WaveAt;
 use crate::reports::spent::Waits;
 
-/// The owner of an instruction.
+/// The issuer that waits for an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Wave(u32),
     Host(OpId),
-    /// The beginning or end of a kernel on a compute unit or for the machine.
+    /// The beginning or end of this kernel, on one compute unit or for the whole machine.
     Kernel(KernelId),
-    /// The release of all completed kernels to the host.
+    /// The release of the writes of all completed kernels to the host.
     Release,
-    /// A work-group that moves to another compute unit.
+    /// A work-group that moves to another compute unit, by its entry on the machine.
     Group(u32),
 }
 
-/// The phase of an instruction.
+/// The phase of an instruction. A barrier has up to three phases, every other operation one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// An access, a fence or a kernel boundary. It is complete when all requests
-    /// are answered.
+    /// An access, a fence or a kernel boundary. The instruction is complete when all of its
+    /// requests are answered.
     Simple,
-    /// The release before a barrier.
+    /// The release that precedes a barrier.
     BarrierRelease,
-    /// The wait at a barrier.
+    /// The wait for the other wavefronts at a barrier.
     BarrierWait,
-    /// The acquire after a barrier.
+    /// The acquire that follows a barrier.
     BarrierAcquire,
     /// An access to local memory.
     Lds,
 }
 
-/// An operation under way.
+/// An instruction: an operation that was issued and is not complete.
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The posted operation. `None` if the issue rule let the issuer continue.
+    /// The posted operation of the program. `None` if no program waits for this instruction,
+    /// because the issue rule let the issuer continue early or a kernel boundary made the request.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
-    /// Line requests not yet answered.
+    /// The number of line requests that are not answered yet.
     pub(crate) left: u32,
-    /// The time of the latest answer.
+    /// The cycle of the latest answer so far.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,
-    /// Waits other than the access itself: in earlier phases, and in this phase.
+    /// Waits other than the access itself: `spent` in earlier phases, `spent_now` in the current
+    /// phase.
     pub(crate) spent: Waits,
     pub(crate) spent_now: Waits,
-    /// True if the bytes come from a store of the same wavefront. No station gets a
-    /// request.
+    /// Whether the bytes come from a buffered store of the same wavefront. Such a load sends no
+    /// request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
-    /// The operands of a store whose issuer has continued.
+    /// The operands of a buffered store whose issuer has continued. `None` for all other
+    /// operations.
     pub(crate) kept: Option<Box<BufferedStore>>,
 }
 
 impl Instr {
-    /// An operation that begins now and needs `left` answers.
+    /// An instruction that begins now and needs `left` answers.
     pub(crate) fn new(now: Cycle, owner: Owner, head: RequestHead, left: u32) -> Instr {
         Instr {
             owner,
@@ -85,8 +88,8 @@ impl Instr {
         }
     }
 
-    /// Records the answer of one line request. The waits of the slowest line count
-    /// for the operation.
+    /// Records the answer to one line request at cycle `at`. Only the waits of the line that is
+    /// answered last count for the instruction.
     #[inline]
     pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
@@ -96,13 +99,13 @@ impl Instr {
         }
     }
 
-    /// Ends a phase. All of its requests are answered; another phase may follow.
+    /// Ends a phase all of whose requests are answered, so that another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
         self.spent_now = Waits::default();
     }
 
-    /// Counts the wait cycles of a complete operation.
+    /// Adds the wait cycles of a complete instruction to the counters for its kind of operation.
     pub(crate) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
         if self.phase == Phase::Lds {
             return;
@@ -120,7 +123,8 @@ impl Instr {
             (Phase::Simple, Op::Store) if head.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
-            // The path of an order to its station belongs to the order.
+            // The access time of a fence or a kernel boundary counts as release or acquire
+            // time.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::Fence) if head.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
@@ -128,7 +132,7 @@ impl Instr {
         } += access;
     }
 
-    /// The cause of a wait for this instruction, apart from queues and
+    /// The cause to which the access time of this instruction is charged, apart from queues and
     /// synchronization.
     pub(crate) fn access_cause(&self) -> Cause {
         match (self.phase, self.head.op) {
@@ -137,7 +141,8 @@ impl Instr {
             (Phase::Simple, Op::Load | Op::Store) if self.head.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
-            // The path of an order to its station belongs to the order.
+            // The access time of a fence or a kernel boundary counts as release or acquire
+            // time.
             (Phase::Simple, _) if self.head.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
@@ -145,7 +150,8 @@ impl Instr {
     }
 }
 
-/// The part that all line requests of an instruction have in common.
+/// The properties that all line requests of an instruction have in common, such as operation, order
+/// and scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead {
     pub(crate) op: Op,
@@ -158,7 +164,7 @@ pub(crate) struct RequestHead {
     pub(crate) work_group: u32,
 }
 
-/// The operands of a store that outlive its operation.
+/// The operands of a store that stay valid after its operation has completed for the program.
 #[derive(Debug)]
 pub(crate) struct BufferedStore {
     pub(super) exec: Mask,
@@ -197,7 +203,7 @@ impl RequestHead {
         }
     }
 
-    /// A request at a kernel boundary.
+    /// The common part of a request at a kernel boundary.
     pub(crate) fn of_boundary(op: Op, scope: Scope) -> RequestHead {
         RequestHead {
             op,
@@ -211,12 +217,12 @@ impl RequestHead {
         }
     }
 
-    /// The key that decides the entry station.
+    /// The key by which the protocol decides which station receives the requests.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }
 
-    /// The request for one line, without operands.
+    /// The request for one line of the instruction, without the values to store.
     #[inline]
     pub(crate) fn request(&self, part: &LinePart) -> Request {
         Request {

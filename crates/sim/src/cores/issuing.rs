@@ -1,4 +1,4 @@
-//! Issue of operations: the issue rule, local memory, and requests to ports.
+//! Issue of operations: the issue rule, local memory, and the start of line requests.
 
 use kernel::{Action, OpId, Posted, Session, Space};
 use proto::Order;
@@ -15,24 +15,26 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 
-/// The effect of offering an operation to the issue rule.
+/// The next step for an operation that was offered to the issue rule.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) enum Issued {
-    /// The operation waits, or needs no station.
+    /// No request is sent now: the issue rule holds the operation, or the operation needs no
+    /// station.
     Here,
-    /// The operation needs its line requests: its [parts](Cores::take_parts).
+    /// The instruction's line requests, its [parts](Cores::take_parts), are to be sent.
     Lines { instr: u32 },
-    /// The operation needs an order request.
+    /// The instruction is a fence: one request without a line is to be sent.
     Order { instr: u32 },
-    /// The operation is a barrier with this order.
+    /// The instruction is a barrier whose acquire and release semantics are `order`.
     Barrier { instr: u32, order: Order },
-    /// The operation waits in the buffer, and its wavefront continues.
+    /// The operation is a store that waits in the issue rule's buffer while its wavefront
+    /// continues.
     Buffered,
 }
 
 impl Cores<'_> {
-    /// Offers an operation to the issue rule. Its arithmetic is done.
+    /// Offers an operation to the issue rule. The arithmetic before the operation is done.
     #[inline(never)]
     pub(crate) fn offer<Pr: Probe>(
         &mut self,
@@ -69,7 +71,7 @@ impl Cores<'_> {
         }
     }
 
-    /// Starts an operation. One that is not sent joins the buffered stores of its
+    /// Starts an operation. If `is_sent` is false, the operation joins the buffered stores of its
     /// wavefront.
     fn start<Pr: Probe>(
         &mut self,
@@ -129,7 +131,7 @@ impl Cores<'_> {
         self.instrs.insert(instr)
     }
 
-    /// Splits an operation that belongs to no wavefront. Returns the number of its
+    /// Splits an operation of the host into line requests. Returns the number of its
     /// [parts](Cores::take_parts).
     pub(crate) fn split(&mut self, op: &Posted) -> usize {
         self.parts.clear();
@@ -137,20 +139,22 @@ impl Cores<'_> {
         self.parts.len()
     }
 
-    /// Takes a store out of its wavefront's buffer.
+    /// Removes a store from its wavefront's buffer and returns its instruction.
     pub(crate) fn unbuffer(&mut self, number: u32, issue: IssueId) -> Option<u32> {
         let buffered = &mut self.waves[number as usize].buffered;
         let at = buffered.iter().position(|&(id, _)| id == issue)?;
         Some(buffered.remove(at).1)
     }
 
-    /// Takes the line requests of a buffered store.
+    /// Takes the line requests out of a buffered store. `None` if the instruction is not a buffered
+    /// store.
     pub(crate) fn take_buffered_parts(&mut self, instr: u32) -> Option<Vec<LinePart>> {
         let kept = self.instrs.get_mut(instr)?.kept.as_mut()?;
         Some(core::mem::take(&mut kept.parts))
     }
 
-    /// Forwards the bytes of an older store of the same wavefront to a load.
+    /// Completes a load with the bytes of an older store of the same wavefront that is not
+    /// complete.
     fn forward<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -165,7 +169,7 @@ impl Cores<'_> {
         let store = self.instrs.iter().map(|(_, instr)| instr).find(is_from);
         let mut ops = session.ops();
         let Some(values) = store.and_then(|store| forwarded(&ops, store, ops.get(id))) else {
-            // The store covers the range but not every word of it.
+            // The store covers the load's address range but not every word of it.
             self.waves[number as usize].stage = Stage::Held(id);
             return Issued::Here;
         };

@@ -1,15 +1,17 @@
-//! Local memory: the effect and the turns of an access.
+//! Local memory: the effect of an access, and the number of turns it takes at the banks.
 
 use kernel::{Action, Addressing, Posted};
 
 use crate::cores::coalesce::bank_turns;
 
-/// The number of turns that the banks need.
+/// The number of turns that the banks of local memory need for an access. Lanes that access one
+/// bank take turns.
 pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     let words = op.width.bytes().div_ceil(4) as u32;
     match op.addressing {
         Addressing::None | Addressing::Single(_) => words.div_ceil(banks).max(1),
-        // Consecutive words fill the banks one after the other.
+        // Consecutive words lie in consecutive banks, so one turn serves as many words as there are
+        // banks.
         Addressing::Unit(_) if op.width.bytes() >= 4 => (op.exec.count() * words).div_ceil(banks),
         Addressing::Unit(_) | Addressing::Gather => {
             let offsets = core::array::from_fn(|lane| op.addr(lane).0);
@@ -19,15 +21,14 @@ pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     }
 }
 
-/// Performs an access, lane by lane from the lowest. Returns true if a byte
+/// Performs an access to local memory, lane by lane from the lowest. Returns true if a byte
 /// changed.
 pub(super) fn perform(op: &mut Posted, lds: &mut [u8]) -> bool {
     let mut changed = false;
     let bytes = op.width.bytes();
     for lane in op.exec.iter() {
         let at = op.addr(lane).0 as usize;
-        // The kernel's handle checks indices, so an access beyond the end has no
-        // effect.
+        // The kernel's array handle checks indices, so an access beyond the end has no effect.
         let Some(place) = lds.get_mut(at..at + bytes) else { continue };
         let mut word = [0u8; 8];
         word[..bytes].copy_from_slice(place);

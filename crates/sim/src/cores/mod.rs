@@ -1,4 +1,4 @@
-//! Compute units and their wavefronts.
+//! Compute units, the wavefronts on them, and their instructions.
 
 mod barrier;
 pub mod coalesce;
@@ -27,26 +27,26 @@ use crate::cores::wave::Wave;
 use crate::options::ScopeReplacement;
 use crate::slab::Slab;
 
-/// The compute units of a machine, and all instructions under way.
+/// The compute units of a machine, and all instructions that are not complete.
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Scopes that replace those of the program.
+    /// Scopes that replace those of the program at places in its source.
     scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
-    /// By slot.
+    /// The wavefronts by slot. Slots are numbered over all compute units.
     waves: Vec<Wave>,
     groups: Slab<Group>,
     instrs: Slab<Instr>,
     coalescer: Coalescer,
-    /// The line requests of the last operation that was split.
+    /// The line requests of the operation that was split last.
     parts: Vec<LinePart>,
     work_cost: WorkCost,
 }
 
 impl<'a> Cores<'a> {
-    /// Idle compute units.
+    /// The compute units of a machine, all idle.
     pub(crate) fn new(system: &'a System, scopes: &'a [ScopeReplacement]) -> Cores<'a> {
         let cus = system.cu.count;
         Cores {
@@ -68,61 +68,61 @@ impl<'a> Cores<'a> {
         self.units.len() as u32
     }
 
-    /// The wavefront in a slot.
+    /// The wavefront in a slot. Slots are numbered over all compute units.
     #[inline]
     pub(crate) fn wave(&self, number: u32) -> &Wave {
         &self.waves[number as usize]
     }
 
-    /// The wavefront in a slot, to change it.
+    /// The wavefront in a slot, mutably.
     #[inline]
     pub(crate) fn wave_mut(&mut self, number: u32) -> &mut Wave {
         &mut self.waves[number as usize]
     }
 
-    /// The wavefronts by slot.
+    /// All wavefront slots by number, each with the state of its wavefront.
     pub(crate) fn waves(&self) -> impl Iterator<Item = (u32, &Wave)> {
         (0..).zip(&self.waves)
     }
 
-    /// The wavefront whose arithmetic runs on a SIMD unit.
+    /// The wavefront whose arithmetic a SIMD unit runs now.
     pub(crate) fn running(&self, simd: u32) -> Option<u32> {
         self.simds[simd as usize].running
     }
 
-    /// A work-group on the machine.
+    /// A work-group on the machine. `None` if no work-group has this number.
     pub(crate) fn group(&self, number: u32) -> Option<&Group> {
         self.groups.get(number)
     }
 
-    /// An instruction under way.
+    /// An instruction that is not complete. `None` if no instruction has this number.
     #[inline]
     pub(crate) fn instr(&self, number: u32) -> Option<&Instr> {
         self.instrs.get(number)
     }
 
-    /// An instruction under way, to change it.
+    /// An instruction that is not complete, mutably. `None` if no instruction has this number.
     #[inline]
     pub(crate) fn instr_mut(&mut self, number: u32) -> Option<&mut Instr> {
         self.instrs.get_mut(number)
     }
 
-    /// The instructions under way, by number.
+    /// The instructions that are not complete, by number.
     pub(crate) fn instrs(&self) -> impl Iterator<Item = (u32, &Instr)> {
         self.instrs.iter()
     }
 
-    /// Whether no instruction is under way.
+    /// Whether every instruction is complete.
     pub(crate) fn is_idle(&self) -> bool {
         self.instrs.len() == 0
     }
 
-    /// Adds an instruction that belongs to no wavefront.
+    /// Adds an instruction that belongs to no wavefront. Returns its number.
     pub(crate) fn add(&mut self, instr: Instr) -> u32 {
         self.instrs.insert(instr)
     }
 
-    /// Removes an instruction that is complete.
+    /// Removes a complete instruction and returns it.
     #[inline]
     pub(crate) fn remove(&mut self, number: u32) -> Option<Instr> {
         self.instrs.remove(number)
@@ -134,19 +134,20 @@ impl<'a> Cores<'a> {
         core::mem::take(&mut self.parts)
     }
 
-    /// Returns the buffer for line requests.
+    /// Gives back the buffer that `take_parts` returned, so that the next operation can reuse it.
     #[inline]
     pub(crate) fn reuse_parts(&mut self, parts: Vec<LinePart>) {
         self.parts = parts;
     }
 
-    /// The agent that makes the requests of a wavefront.
+    /// The agent (a compute unit) that makes the requests of a wavefront.
     #[inline]
     pub(crate) fn agent(&self, wave: u32) -> Agent {
         Agent::Cu(self.waves[wave as usize].at.cu as u16)
     }
 
-    /// The chiplet of an instruction's wavefront.
+    /// The chiplet of the wavefront that owns an instruction. `None` if the owner is not a
+    /// wavefront.
     pub(crate) fn chiplet(&self, instr: u32) -> Option<u16> {
         match self.instrs.get(instr)?.owner {
             Owner::Wave(wave) => Some((self.waves[wave as usize].at.cu / self.cus_per_chiplet()) as u16),
@@ -158,7 +159,7 @@ impl<'a> Cores<'a> {
         self.system.cu.count / self.system.chiplets
     }
 
-    /// The request for one line of an instruction, with its operands.
+    /// The request for one line of an instruction, with the values to store.
     #[inline]
     pub(crate) fn request(&self, session: &Session, instr: &Instr, part: &LinePart) -> Request {
         operands::request(session, instr, part, u64::from(self.system.l1.line_bytes))

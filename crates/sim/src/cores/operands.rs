@@ -1,4 +1,4 @@
-//! Operations as text, as address ranges, as line requests and as operands.
+//! Conversions of operations: to text, to address ranges, to line requests and to operands.
 
 use kernel::{Action, Addressing, LANES_MAX, Packed, Posted, Session, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp};
@@ -9,7 +9,7 @@ use crate::cores::instr::Instr;
 use crate::queue::Cycle;
 use crate::reports::progress::Watch;
 
-/// The name of an operation.
+/// The name of an operation in a diagnosis.
 pub(crate) fn describe(op: &Posted) -> &'static str {
     match (op.action, op.space) {
         (Action::Load, Space::Global) => "load",
@@ -25,7 +25,7 @@ pub(crate) fn describe(op: &Posted) -> &'static str {
     }
 }
 
-/// Copies the operands of a part's lanes to their places in the line.
+/// Copies the operands of a part's lanes to their positions in the line.
 #[inline]
 pub(crate) fn gather_operands(
     data: &Packed,
@@ -71,7 +71,7 @@ pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, 
     }
 }
 
-/// The first and last byte that an operation may touch. Local memory lies above
+/// The first and last byte that an operation may touch. Addresses of local memory are mapped above
 /// every global address.
 fn extent(op: &Posted) -> (u64, u64) {
     let bytes = op.width.bytes() as u64;
@@ -107,7 +107,7 @@ pub(crate) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
     IssueOp { id, kind, order: op.semantics.order, first, last }
 }
 
-/// The request for one line of an instruction, with its operands.
+/// The request for one line of an instruction, with the values to store.
 pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_bytes: u64) -> Request {
     let mut request = instr.head.request(part);
     if matches!(request.op, Op::Store | Op::Rmw(_)) {
@@ -130,7 +130,7 @@ pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_by
     request
 }
 
-/// Splits an access into line requests.
+/// Splits an access into line requests, which it appends to `parts`.
 pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<LinePart>) {
     let lanes = op.exec.0;
     let is_rmw = matches!(op.action, Action::Rmw { .. });
@@ -162,14 +162,15 @@ pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<Line
     }
 }
 
-/// Whether the lanes are contiguous.
+/// Whether the active lanes are contiguous.
 #[inline]
 fn is_run(lanes: u64) -> bool {
     let run = lanes >> (lanes.trailing_zeros() & 63);
     run & run.wrapping_add(1) == 0
 }
 
-/// The values that a load forwards from a store, if the store writes every word.
+/// The values, by lane, that a load takes from an older store of its wavefront. `None` if the store
+/// does not write every word that the load reads.
 pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
     let mut values = [0; LANES_MAX];
     for lane in load.exec.iter() {
@@ -191,7 +192,7 @@ pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Opti
     Some(values)
 }
 
-/// Reports an operation to the watch, which detects repetition.
+/// Reports an operation to the watch, which detects wavefronts that repeat the same operations.
 pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     let operand = |lane| match op.action {
         Action::Store | Action::Rmw { .. } => op.value(lane),
@@ -208,8 +209,8 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     }
 }
 
-/// Whether a read-modify-write changed a word, given the old bytes. The operands
-/// have not been replaced by the old values yet.
+/// Whether a read-modify-write changes a word, given the old bytes of the line. At the time of the
+/// call, the operation still has its operands and not yet the old values.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
     if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;

@@ -11,7 +11,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
-/// A wavefront that has retired.
+/// A wavefront that has retired: its place and its work-group.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct Retired {
@@ -20,7 +20,8 @@ pub(crate) struct Retired {
 }
 
 impl Cores<'_> {
-    /// Runs a wavefront's program until it waits.
+    /// Runs a wavefront's program until it waits for an operation or ends. Returns the wavefront if
+    /// it retires.
     #[inline(never)]
     pub(crate) fn poll<Pr: Probe>(
         &mut self,
@@ -54,7 +55,8 @@ impl Cores<'_> {
         self.go_on(engine, reports, session, number)
     }
 
-    /// Queues a wavefront's next arithmetic at its SIMD unit.
+    /// Queues a wavefront's next arithmetic at its SIMD unit. Returns the wavefront if it retires
+    /// instead.
     pub(crate) fn go_on<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -83,7 +85,7 @@ impl Cores<'_> {
         None
     }
 
-    /// Starts the arithmetic of the next ready wavefront, if the unit is free.
+    /// Starts the arithmetic of the next ready wavefront of a SIMD unit, if the unit is free.
     pub(crate) fn next_arithmetic<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -108,7 +110,7 @@ impl Cores<'_> {
         }
         if let Stage::Arithmetic(Some(op)) = wave.stage {
             let (more_cycles, more_ops) = self.work_cost.of(&session.ops().get(op).work);
-            // An operation on memory takes one issue cycle.
+            // A memory operation adds one issue cycle.
             cycles += more_cycles + 1;
             ops += more_ops;
         }
@@ -120,8 +122,8 @@ impl Cores<'_> {
         engine.at(now + cycles, Event::Simd(number));
     }
 
-    /// Ends the arithmetic of a wavefront. Returns the wavefront and the operation
-    /// that it may now issue.
+    /// Ends the arithmetic that runs on a SIMD unit. Returns the wavefront, and the operation that
+    /// it may now issue, if one follows.
     #[inline]
     pub(crate) fn end_arithmetic<Pr: Probe>(
         &mut self,
@@ -136,12 +138,12 @@ impl Cores<'_> {
         Some((wave, op))
     }
 
-    /// Suspends the arithmetic of a SIMD unit's wavefront.
+    /// Suspends the arithmetic that a SIMD unit runs.
     pub(crate) fn set_aside(&mut self, simd: u32) {
         self.simds[simd as usize].running = None;
     }
 
-    /// Resumes suspended arithmetic on a SIMD unit.
+    /// Resumes the suspended arithmetic of a wavefront on a SIMD unit.
     pub(crate) fn take_up(&mut self, simd: u32, wave: u32) {
         self.simds[simd as usize].running = Some(wave);
     }

@@ -1,4 +1,4 @@
-//! SIMD units, which wavefronts share, and the cost of arithmetic.
+//! SIMD units, each shared by several wavefronts, and the cost of arithmetic.
 
 use kernel::{Class, Work};
 use proto::Symbol;
@@ -6,17 +6,17 @@ use proto::Symbol;
 use crate::config::{Scheduler, VectorOpSpec};
 use crate::cores::wave::Wave;
 
-/// A SIMD unit.
+/// A SIMD unit: the wavefront that it runs, and the wavefronts that are ready.
 #[derive(Debug, Default)]
 pub(crate) struct Simd {
     pub(super) running: Option<u32>,
     pub(super) ready: Vec<u32>,
-    /// The slot that issued last.
+    /// The slot of the wavefront that issued last.
     last_slot: u32,
 }
 
 impl Simd {
-    /// Takes the next ready wavefront.
+    /// Removes the next wavefront from the ready ones, as the scheduler rule selects.
     pub(super) fn take(&mut self, waves: &[Wave], rule: Scheduler, slots: u32) -> Option<u32> {
         let key = |&wave: &u32| {
             let wave = &waves[wave as usize];
@@ -39,7 +39,7 @@ impl Simd {
     }
 }
 
-/// The cost of arithmetic on this machine.
+/// The cycles of each class of vector operation on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkCost {
     cycles: [u64; kernel::CLASSES],
@@ -54,7 +54,7 @@ impl WorkCost {
         WorkCost { cycles }
     }
 
-    /// The cycles and the number of vector operations.
+    /// The cycles that this arithmetic takes, and its number of vector operations.
     #[inline]
     pub(super) fn of(&self, work: &Work) -> (u64, u64) {
         let mut cycles = 0;

@@ -5,10 +5,11 @@ use kernel::Grid;
 use crate::config::System;
 use crate::queue::Cycle;
 
-/// A compute unit.
+/// A compute unit: its free wavefront slots, work-group slots and local memory.
 #[derive(Debug)]
 pub(crate) struct Cu {
-    /// Free wavefront slots in descending order. The lowest is taken first.
+    /// The free wavefront slots in descending order, so that the lowest slot is at the end and is
+    /// taken first.
     free_slots: Vec<u32>,
     groups: u32,
     lds_bytes: u64,
@@ -16,7 +17,7 @@ pub(crate) struct Cu {
 }
 
 impl Cu {
-    /// An idle compute unit.
+    /// A compute unit without work-groups.
     pub(super) fn new(system: &System) -> Cu {
         Cu {
             free_slots: (0..system.cu.wavefront_slots).rev().collect(),
@@ -26,7 +27,7 @@ impl Cu {
         }
     }
 
-    /// Whether there is room for a work-group of this grid.
+    /// Whether the compute unit has room for a work-group of this grid.
     pub(super) fn has_room(&self, system: &System, grid: &Grid) -> bool {
         self.free_slots.len() >= grid.waves as usize
             && self.groups < system.cu.work_group_slots
@@ -38,19 +39,19 @@ impl Cu {
         self.free_slots.len()
     }
 
-    /// Reserves room for a work-group.
+    /// Reserves a work-group slot and local memory for a work-group.
     pub(super) fn admit(&mut self, lds_bytes: u64) {
         self.groups += 1;
         self.lds_bytes += lds_bytes;
     }
 
-    /// Frees the room of a work-group.
+    /// Frees the work-group slot and the local memory of a work-group.
     pub(super) fn dismiss(&mut self, lds_bytes: u64) {
         self.groups -= 1;
         self.lds_bytes -= lds_bytes;
     }
 
-    /// Takes the lowest free slot for a wavefront.
+    /// Takes the lowest free wavefront slot. `None` if no slot is free.
     pub(super) fn take_slot(&mut self) -> Option<u32> {
         self.free_slots.pop()
     }
@@ -62,13 +63,13 @@ impl Cu {
     }
 }
 
-/// A work-group on the machine.
+/// A work-group that runs on the machine.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) number: u32,
     pub(crate) waves: u32,
     pub(crate) ended: u32,
     pub(crate) lds: Vec<u8>,
-    /// The barrier instructions of the waiting wavefronts.
+    /// The barrier instructions of the wavefronts that wait at the barrier.
     pub(crate) at_barrier: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Wavefronts.
+//! Wavefront slots and the state of the wavefronts in them.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,19 @@ use proto::issue::{Issue, IssueId};
 use crate::config::System;
 use crate::reports::probe::WaveAt;
 
-/// The stage of a wavefront's next operation.
+/// The stage that a wavefront's next operation has reached on its way to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Its SIMD unit has no work for it.
+    /// No arithmetic of the wavefront waits for or runs on its SIMD unit.
     Idle,
-    /// Its arithmetic runs or waits for the SIMD unit. The operation follows.
+    /// The wavefront's arithmetic runs on, or waits for, the SIMD unit. Then this operation
+    /// follows, or the wavefront ends if `None`.
     Arithmetic(Option<OpId>),
-    /// The issue rule holds the operation.
+    /// The arithmetic is done, but the issue rule does not let this operation issue yet.
     Held(OpId),
 }
 
-/// The last operation of a wavefront, for the diagnosis of a spinning wavefront.
+/// The operation that a wavefront issued last, for the diagnosis of a wavefront that spins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastOp {
     pub(crate) site: Site,
@@ -28,25 +29,26 @@ pub(crate) struct LastOp {
     pub(crate) value: Option<u64>,
 }
 
-/// A wavefront slot.
+/// A wavefront slot, with the state of the wavefront in it.
 #[derive(Debug)]
 pub(crate) struct Wave {
     pub(crate) task: Option<WaveTask>,
     pub(crate) at: WaveAt,
     pub(crate) group: u32,
-    /// The number of wavefronts dispatched earlier. The oldest has the lowest.
+    /// The number of wavefronts that were dispatched earlier. The oldest wavefront has the lowest
+    /// number.
     pub(crate) age: u64,
     pub(crate) stage: Stage,
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// Arithmetic that no operation has followed yet.
+    /// Arithmetic since the last operation, which no later operation has followed yet.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
-    /// Stores in the issue rule's buffer, with their instructions.
+    /// The stores in the issue rule's buffer, each with the number of its instruction.
     pub(crate) buffered: Vec<(IssueId, u32)>,
-    /// The number of instructions under way.
+    /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,
     pub(crate) last: Option<LastOp>,
 }
@@ -74,7 +76,7 @@ impl Wave {
 }
 
 impl Wave {
-    /// Whether the slot has a program that has not retired.
+    /// Whether the slot holds a wavefront that has not retired.
     pub(crate) fn is_live(&self) -> bool {
         self.task.is_some() || self.ended
     }

@@ -1,8 +1,8 @@
-//! The host: an in-order agent beside the GPU.
+//! The host: the CPU beside the GPU. It executes its operations in order.
 //!
-//! Its timed accesses go through its own station at system scope, one at a time.
-//! Copies of whole arrays are not timed: a copy waits until nothing is under way,
-//! and the run's cycles exclude that wait.
+//! Its timed accesses go through its own station (a controller of the protocol) at system scope,
+//! one at a time. Copies of whole arrays are not timed: a copy waits until nothing is outstanding
+//! in the machine, and the run's cycles exclude that wait.
 
 use std::collections::VecDeque;
 
@@ -17,15 +17,15 @@ use crate::reports::error::RunError;
 pub(crate) struct Host {
     pending: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// The timed access under way.
+    /// The timed access that the host has issued and that is not complete.
     current: Option<OpId>,
     draining_since: Option<Cycle>,
-    /// Whether it waits for the release of the completed kernels.
+    /// Whether the host waits for the release of the completed kernels.
     waits_for_release: bool,
-    /// The cycles of waits before copies.
+    /// The cycles that copies waited for the machine to become idle. The run's cycles exclude them.
     untimed_cycles: u64,
     ended: bool,
-    /// Whether it has written since the last kernel began.
+    /// Whether the host has written since the last kernel began.
     has_written: bool,
 }
 
@@ -34,33 +34,33 @@ impl Host {
         self.ended
     }
 
-    /// Whether it has an operation to issue or under way. A wait for the end of a
-    /// kernel does not count.
+    /// Whether the host has an operation to issue or an access that is not complete. A wait for the
+    /// end of a kernel does not count.
     pub(crate) fn is_at_work(&self) -> bool {
         self.current.is_some() || !self.pending.is_empty()
     }
 
-    /// Whether a copy waits until nothing is under way.
+    /// Whether a copy waits until nothing is outstanding in the machine.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining_since.is_some()
     }
 
-    /// The cycles of waits before copies, which the run's cycles exclude.
+    /// The cycles that copies waited for the machine to become idle. The run's cycles exclude them.
     pub(crate) fn untimed_cycles(&self) -> u64 {
         self.untimed_cycles
     }
 
-    /// The operation that its program waits for.
+    /// The operation that the host's program waits for.
     pub(crate) fn waits_for(&self) -> Option<OpId> {
         self.waits_for
     }
 
-    /// The timed access under way.
+    /// The timed access that the host has issued and that is not complete.
     pub(crate) fn current(&self) -> Option<OpId> {
         self.current
     }
 
-    /// Runs its program until it waits.
+    /// Runs the host's program until it waits for an operation or ends.
     pub(crate) fn poll(&mut self, engine: &mut Engine, session: &mut Session) {
         let polled = session.poll_host();
         let mut ops = session.ops();
@@ -77,24 +77,24 @@ impl Host {
         }
     }
 
-    /// The next operation, unless it must wait.
+    /// The host's next operation. `None` if it has no operation or must wait before it.
     pub(crate) fn next(&self) -> Option<OpId> {
         let may_go_on = self.current.is_none() && !self.is_draining() && !self.waits_for_release;
         self.pending.front().copied().filter(|_| may_go_on)
     }
 
-    /// Takes the next operation.
+    /// Removes the next operation from the queue.
     pub(crate) fn take_next(&mut self) {
         self.pending.pop_front();
     }
 
-    /// Takes the next operation, a timed access, which begins now.
+    /// Removes the next operation, a timed access, from the queue and marks it as issued.
     pub(crate) fn begin(&mut self, id: OpId) {
         self.take_next();
         self.current = Some(id);
     }
 
-    /// Ends an operation. Returns true if the program was waiting for it.
+    /// Ends an operation of the host. Returns true if the host's program was waiting for it.
     pub(crate) fn end(&mut self, id: OpId) -> bool {
         if self.current == Some(id) {
             self.current = None;
@@ -106,17 +106,17 @@ impl Host {
         waits
     }
 
-    /// Begins or ends the wait for the release of the completed kernels.
+    /// Begins (`waits` is true) or ends the host's wait for the release of the completed kernels.
     pub(crate) fn wait_for_release(&mut self, waits: bool) {
         self.waits_for_release = waits;
     }
 
-    /// Begins the wait until nothing is under way.
+    /// Begins the wait of a copy until nothing is outstanding in the machine.
     pub(crate) fn drain(&mut self, now: Cycle) {
         self.draining_since = Some(now);
     }
 
-    /// Ends the wait: nothing is under way.
+    /// Ends the wait of a copy, because nothing is outstanding in the machine.
     pub(crate) fn drained(&mut self, now: Cycle) {
         if let Some(since) = self.draining_since.take() {
             self.untimed_cycles += now - since;
@@ -128,8 +128,8 @@ impl Host {
         self.has_written = true;
     }
 
-    /// Returns whether the host has written since the last kernel began, and resets
-    /// that, because the next kernel begins.
+    /// Returns whether the host has written since the last kernel began, and resets this record
+    /// because the next kernel begins.
     pub(crate) fn take_written(&mut self) -> bool {
         core::mem::take(&mut self.has_written)
     }

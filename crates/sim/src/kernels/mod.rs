@@ -1,10 +1,9 @@
-//! Kernels. They run one at a time, in launch order. The command processor
-//! dispatches their work-groups as compute units have room.
+//! Kernels. They run one at a time, in launch order. The command processor dispatches a work-group
+//! as soon as a compute unit has room.
 //!
-//! A kernel begins with an acquire for the whole GPU and then one on each compute
-//! unit. It ends with a release on each compute unit. The release of the whole GPU
-//! to the host follows at once, or when the host next accesses memory; the machine
-//! description decides.
+//! A kernel begins with an acquire for the whole GPU and then one on each compute unit. It ends
+//! with a release on each compute unit. The release of the whole GPU to the host follows at once,
+//! or when the host next accesses memory; the machine description decides.
 
 pub(crate) mod host;
 
@@ -25,25 +24,25 @@ use crate::reports::outcome::KernelTime;
 use crate::reports::probe::Probe;
 use crate::reports::progress::BUSY_LAUNCH;
 
-/// The phase of a kernel.
+/// The phase of the current kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelPhase {
-    /// The command processor prepares it.
+    /// The launch latency has not passed yet.
     Launching,
-    /// The requests of a boundary are under way.
+    /// The acquire or release requests of the kernel's beginning or end are not all answered.
     Boundary(Boundary),
-    /// Work-groups run.
+    /// Work-groups of the kernel run.
     Running,
 }
 
-/// The kernel that is launched, runs or ends.
+/// The kernel that is being launched, runs or ends.
 #[derive(Debug)]
 pub(crate) struct CurrentKernel {
     pub(crate) launch: Rc<Launch>,
     pub(crate) phase: KernelPhase,
     next_group: u32,
     live_groups: u32,
-    /// Boundary requests that are not answered yet.
+    /// The number of requests at the kernel's beginning or end that are not answered yet.
     due: u32,
     is_dispatching: bool,
     from: Cycle,
@@ -70,14 +69,14 @@ impl CurrentKernel {
     }
 }
 
-/// What follows a phase of a kernel.
+/// The step that follows a phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextPhase {
-    /// Nothing yet.
+    /// No step follows yet.
     Wait,
-    /// A boundary.
+    /// The requests of this step of the kernel's beginning or end are next.
     Boundary(Boundary),
-    /// The end of the kernel, and with it the end of this host operation.
+    /// The kernel has ended, and this host operation, its launch, is complete.
     Ended(OpId),
 }
 
@@ -88,17 +87,19 @@ pub(crate) struct Kernels<'a> {
     queue: VecDeque<Rc<Launch>>,
     current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
-    /// The order in which dispatch tries compute units.
+    /// The order in which dispatch tries compute units. The seed shuffles it.
     order: Vec<u32>,
     next_cu: usize,
     waves_started: u64,
-    /// The source of start skew. `None` for seed 0.
+    /// The random source of start skew (extra cycles before a wavefront starts). `None` for seed 0,
+    /// which has no skew.
     skew: Option<Rng>,
-    /// The last kernel that has ended, if it is not released to the host yet.
+    /// The last kernel that has ended, if its writes are not released to the host yet.
     unreleased: Option<KernelId>,
 }
 
-/// The largest start skew of a wavefront, which the seed selects.
+/// The largest start skew of a wavefront: extra cycles before it starts, chosen at random by the
+/// seed.
 const SKEW_CYCLES: u64 = 16;
 
 impl<'a> Kernels<'a> {
@@ -123,22 +124,22 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Whether no kernel runs or waits.
+    /// Whether no kernel runs and none is queued.
     pub(crate) fn is_idle(&self) -> bool {
         self.current.is_none() && self.queue.is_empty()
     }
 
-    /// The kernel that is launched, runs or ends.
+    /// The kernel that is being launched, runs or ends.
     pub(crate) fn current(&self) -> Option<&CurrentKernel> {
         self.current.as_ref()
     }
 
-    /// The number of the current kernel.
+    /// The number of the current kernel. `None` if no kernel is current.
     pub(crate) fn number(&self) -> Option<KernelId> {
         self.current.as_ref().map(|current| current.launch.kernel)
     }
 
-    /// The kernels that wait for the current one.
+    /// The kernels that are queued behind the current one.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Launch> {
         self.queue.iter().map(|launch| &**launch)
     }
@@ -148,17 +149,18 @@ impl<'a> Kernels<'a> {
         self.times
     }
 
-    /// The last kernel that has ended, if it is not released to the host yet.
+    /// The last kernel that has ended, if its writes are not released to the host yet.
     pub(crate) fn unreleased(&self) -> Option<KernelId> {
         self.unreleased
     }
 
-    /// Takes that kernel, whose release begins now.
+    /// Takes the last kernel that has ended and is not released to the host yet, because its
+    /// release begins now.
     pub(crate) fn take_unreleased(&mut self) -> Option<KernelId> {
         self.unreleased.take()
     }
 
-    /// Queues a kernel, which runs after those launched before it.
+    /// Queues a kernel. It runs after the kernels that were launched before it.
     pub(crate) fn launch<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -190,8 +192,8 @@ impl<'a> Kernels<'a> {
         engine.at(now + launch, Event::Launch);
     }
 
-    /// Moves the kernel to a boundary. Returns the kernel and the agents that make
-    /// requests there.
+    /// Moves the current kernel to a step of its beginning or end. Returns the kernel and the
+    /// agents that make requests in that step.
     pub(crate) fn enter_boundary(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
         let current = self.current.as_mut()?;
         current.phase = KernelPhase::Boundary(step);
@@ -200,15 +202,16 @@ impl<'a> Kernels<'a> {
         Some((current.launch.kernel, agents))
     }
 
-    /// Records the answer of a boundary request. Returns true if it was the last
-    /// one.
+    /// Records the answer to a request at the kernel's beginning or end. Returns true if no other
+    /// request is outstanding.
     pub(crate) fn answered(&mut self) -> bool {
         let Some(current) = &mut self.current else { return false };
         current.due -= 1;
         current.due == 0
     }
 
-    /// Ends a boundary. All of its requests are answered.
+    /// Ends the current phase of the kernel, all of whose requests are answered. Returns the next
+    /// step.
     pub(crate) fn phase_done<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -256,7 +259,7 @@ impl<'a> Kernels<'a> {
         NextPhase::Ended(current.launch.op)
     }
 
-    /// Places the next work-group if a compute unit has room.
+    /// Places the next work-group on a compute unit, if one has room.
     #[inline(never)]
     pub(crate) fn dispatch<Pr: Probe>(
         &mut self,
@@ -295,7 +298,7 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Finds the compute unit for the next work-group.
+    /// Finds a compute unit with room for the next work-group.
     fn find_room(&mut self, cores: &Cores<'_>, launch: &Launch) -> Option<u32> {
         let has_room = |cu: u32| cores.has_room(cu, &launch.grid);
         match launch.grid.placement {

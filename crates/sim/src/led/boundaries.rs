@@ -1,4 +1,5 @@
-//! Kernel boundaries and program steps in a machine that follows a script.
+//! Kernel boundaries (the requests at a kernel's beginning and end) and program steps in a machine
+//! that follows a script of moves.
 
 use proto::{Agent, Boundary};
 
@@ -16,8 +17,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().and_then(|script| script.kernels.as_deref())
     }
 
-    /// Marks the end of a program step. The next step begins only when a move lets
-    /// it.
+    /// Marks that a program step has ended, or that the next one has begun. While a step has ended,
+    /// the next one begins only when a move names it.
     pub(crate) fn set_between_steps(&mut self, is_between_steps: bool) {
         if let Some(script) = self.script.as_mut().filter(|script| script.orders_boundaries()) {
             script.is_between_steps = is_between_steps;
@@ -28,8 +29,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().is_some_and(|script| script.is_between_steps)
     }
 
-    /// Whether the host has written since the last kernel began. A script overrides
-    /// the answer.
+    /// Whether the host has written since the last kernel began. If the script lists the current
+    /// kernel, the script gives the answer.
     pub(crate) fn host_has_written(&mut self) -> bool {
         let written = self.host.take_written();
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
@@ -37,21 +38,22 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the last kernel stays unreleased although the host accesses memory
-    /// next.
+    /// Whether the script says that the last kernel is not released to the host, although the host
+    /// accesses memory next.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
         led.is_some_and(|kernel| !kernel.is_released)
     }
 
-    /// Whether the current kernel comes after those of the script.
+    /// Whether the current kernel is launched later than all kernels that the script lists.
     pub(crate) fn is_after_script(&self) -> bool {
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
     }
 
-    /// Queues a boundary request, or holds it until its move.
+    /// Queues a request at a kernel's beginning or end. If moves order these requests, holds it
+    /// until a move names it.
     pub(crate) fn queue_boundary(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
         match self.script.as_mut().filter(|script| script.orders_boundaries()) {
             Some(script) => script.boundary.push((number, agent, instr)),
@@ -59,7 +61,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes an agent's request at a kernel boundary.
+    /// Makes the held request of one agent at a kernel's beginning or end. Returns `None` if this
+    /// move is not possible.
     pub(crate) fn make_boundary(&mut self, now: Cycle, number: u32) -> Option<&'static str> {
         let script = self.script.as_mut().filter(|script| !script.is_between_steps)?;
         let at = script.boundary.iter().position(|&(other, ..)| other == number)?;
@@ -68,7 +71,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Begins the next step of the program.
+    /// Begins the next step of the program. Returns `None` if this move is not possible.
     pub(crate) fn make_next(&mut self, now: Cycle, held: &mut Vec<Event>) -> Option<&'static str> {
         if self.is_between_steps() {
             self.set_between_steps(false);
@@ -84,7 +87,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Whether threads may issue operations.
+    /// Whether wavefronts and the host may issue operations now.
     pub(crate) fn may_issue(&self) -> bool {
         let current = self.kernels.current();
         let orders_boundaries = self.script.as_ref().is_some_and(|script| script.orders_boundaries());
@@ -92,8 +95,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             || !self.is_between_steps() && current.is_none_or(|current| current.phase == KernelPhase::Running)
     }
 
-    /// Whether all threads of a kernel have ended and the program continues after
-    /// it.
+    /// Whether all threads of the current kernel have ended, and the script says that the program
+    /// continues after this kernel.
     fn may_end_kernel(&self) -> bool {
         let Some(current) = self.kernels.current() else { return false };
         let number = usize::from(current.launch.kernel.0);
@@ -102,14 +105,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         is_followed && current.phase == KernelPhase::Running && self.are_threads_done()
     }
 
-    /// Whether the program has reached its last step and has nothing left to do.
+    /// Whether all threads have ended and no request at a kernel's beginning or end is outstanding.
     pub(crate) fn is_program_over(&self) -> bool {
         let step = self.kernels.current().map(|current| current.phase);
         let is_at_boundary = matches!(step, Some(KernelPhase::Boundary(_)));
         self.are_threads_done() && !is_at_boundary
     }
 
-    /// Whether all running threads have ended.
+    /// Whether all wavefronts, also preempted ones, and the host have ended.
     fn are_threads_done(&self) -> bool {
         let is_done = |wave: &Wave| {
             let is_live = wave.is_live();
@@ -120,7 +123,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The possible moves that concern no event.
+    /// The possible moves that do not concern a held event: the next step, requests at a kernel
+    /// boundary, and the resumption of preempted work-groups.
     pub(crate) fn open_without_events(&self) -> Vec<Move> {
         let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();
@@ -133,7 +137,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// Makes the boundary request of a compute unit for a single work-group.
+    /// Makes the request of a kernel's beginning or end for a single work-group, on its compute
+    /// unit.
     pub(crate) fn queue_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };

@@ -1,5 +1,5 @@
-//! Crossings: requests and answers between a core and a station other than that of
-//! its plain loads, in a machine that follows a script.
+//! Crossings, in a machine that follows a script of moves. A crossing is a request from a core to a
+//! station (controller) other than the station of its plain loads, or the answer to such a request.
 
 use proto::issue::IssueId;
 use proto::{Agent, PlanKey};
@@ -11,8 +11,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// A request or an answer between a core and a station other than that of its plain
-/// loads.
+/// A crossing: a request from a core to a station other than the station of its plain loads, or the
+/// answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -21,18 +21,18 @@ pub(crate) struct Crossing {
     age: IssueId,
 }
 
-/// The place where a crossing is held.
+/// The list in which a crossing waits for its move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeldCrossing {
-    /// An index into the held events.
+    /// An answer: its index among the held events.
     Answer(usize),
-    /// An index into the requests that cores hold.
+    /// A request: its index among the requests that cores hold.
     Request(usize),
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The station of the agent's plain loads and the entry station of this
-    /// instruction, if they differ.
+    /// The issuer of an instruction, the station of its plain loads, and the station that this
+    /// instruction enters. `None` if the two stations are the same.
     fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -54,7 +54,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != entered).then_some((issues, home, entered))
     }
 
-    /// The crossing of an answer from another station.
+    /// The crossing by which an answer returns from a station other than that of plain loads.
+    /// `None` if the event is not such an answer.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
@@ -62,14 +63,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// The crossing of a request to another station.
+    /// The crossing by which a request goes to a station other than that of plain loads. `None` if
+    /// the request does not cross.
     fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, entered) = self.crossing_stations(instr)?;
         Some(Crossing { from: home, to: entered, issues, age: instr.issue })
     }
 
-    /// Holds a core's request until its move. Returns false if it needs no move.
+    /// Holds a core's request until a move names it. Returns false if the request needs no move,
+    /// because it does not cross.
     pub(crate) fn holds_back(&mut self, number: u32) -> bool {
         if self.script.is_none() || self.crossing_of_request(number).is_none() {
             return false;
@@ -80,8 +83,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         })
     }
 
-    /// The moves of all crossings. Those of one thread on one path are numbered by
-    /// age.
+    /// The possible moves of all held crossings. Crossings of one issuer on one path are numbered
+    /// by age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
         let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();
@@ -101,7 +104,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Makes the move of a crossing.
+    /// Lets the crossing that a move names happen. Returns `None` if no held crossing matches the
+    /// move.
     pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         let (_, held_crossing) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
         match held_crossing {

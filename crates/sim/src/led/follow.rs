@@ -1,14 +1,12 @@
-//! Runs in a given order: a script of moves decides the order of events, and the
-//! machine decides their times.
+//! Scripted runs: a script of moves decides the order of events, and the machine decides their
+//! times.
 //!
-//! In an ordinary run, latencies decide which of two messages arrives first, and
-//! the least recently used way is evicted. In a scripted run, a list of [`Move`]s
-//! decides. An event that is a choice of the environment waits until a move names
-//! it, and then happens at the current cycle. All other events (arithmetic, ports,
-//! transit through the network, kernel launches) happen by themselves. If the
-//! script lists kernels, moves also order the requests at their boundaries. For
-//! controllers with clocks, time passes when a move says so; after the last move it
-//! passes by cycles.
+//! In an ordinary run, latencies decide which of two messages arrives first, and the least recently
+//! used way is evicted. In a scripted run, a list of [`Move`]s decides. An event that is a choice
+//! of the environment waits until a move names it, and then happens at the current cycle. All other
+//! events (arithmetic, ports, transit through the network, kernel launches) happen by themselves.
+//! If the script lists kernels, moves also order the requests at their boundaries. For controllers
+//! with clocks, time passes when a move says so; after the last move it passes by cycles.
 
 use kernel::Program;
 use proto::Mutation;
@@ -23,14 +21,14 @@ use crate::options::RunOptions;
 use crate::run::outcome;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under a protocol, with these moves in this order.
-/// Each cache must have one set. If the script lists no kernels, every wavefront
-/// waits before its first operation when the moves begin. Each kernel must end with
-/// arithmetic, so that none ends before the last move or before the move that ends
-/// it. If the host runs last, the program must launch another kernel after it.
+/// Runs `program` on `system` under a protocol, with the moves of a script in their order. Each
+/// cache must have one set. If the script lists no kernels, every wavefront waits before its first
+/// operation when the moves begin. Each kernel must end with arithmetic, so that it does not end
+/// before the last move or before the move that ends it. If the host runs last, the program must
+/// launch another kernel after it.
 ///
 /// # Errors
-/// As [`crate::run`]. Also if a move is not possible when its turn comes.
+/// The errors of [`crate::run`], and an error if a move is not possible when its turn comes.
 pub fn follow(
     subject: &Subject,
     system: &System,
@@ -38,7 +36,7 @@ pub fn follow(
     mutation: Option<Mutation>,
     script: &Script<'_>,
 ) -> Result<ScriptOutcome, FollowError> {
-    // Every hit must be visible as a step.
+    // Without the shortcut for hits, every hit is a step.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));

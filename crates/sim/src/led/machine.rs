@@ -1,5 +1,5 @@
-//! The machine under a script: an event that is a choice waits until a move names
-//! it. See [`crate::follow`].
+//! The machine under a script of moves: an event that is a choice of the environment waits until a
+//! move names it. See [`crate::follow`].
 
 use proto::issue::{IssueId, Verdict};
 
@@ -16,7 +16,8 @@ use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
 use crate::stations::timed::StepInput;
 
-/// The result of a scripted run.
+/// The result of a scripted run: the names of the stations, the moves made, and the state at the
+/// end.
 pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
     pub(crate) steps: Vec<MadeMove>,
@@ -28,27 +29,29 @@ pub(crate) enum ScriptEnd {
     Early(End),
 }
 
-/// The way an event is ordered.
+/// The rule that decides when an event happens.
 enum Choice {
-    /// It happens by itself.
+    /// The event happens by itself.
     None,
-    /// This move names it.
+    /// The event waits until this move names it.
     Of(Move),
-    /// An answer from another station than that of plain loads. A crossing move
-    /// names it.
+    /// The event is an answer from a station other than that of plain loads. It waits until a
+    /// crossing move names it.
     Crosses,
-    /// The last arithmetic of a wavefront, or the launch of a kernel after those of
-    /// the script. It follows all moves of its kernel or program.
+    /// The event is the last arithmetic of a wavefront, or the launch of a kernel that the script
+    /// does not list. It happens after all moves of its kernel or program.
     Last,
 }
 
-/// The limit of timer events before the first move. Some timers never stop.
+/// The maximum number of timer events before the first move. A limit is necessary because some
+/// timers never stop.
 const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Makes the moves of a script.
+    /// Makes the moves of a script one after the other. Returns the moves made and the state after
+    /// them.
     pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<ScriptResult, FollowError> {
-        // A port accepts the next request, however many are under way.
+        // A port accepts the next request, however many requests are outstanding.
         self.ports.take_any_number();
         let mut held = Vec::new();
         self.stations.hold_time();
@@ -165,7 +168,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return Choice::Last };
         let ops = self.session.ops();
         let op = ops.get(op);
-        // A barrier without a release is reached without a request.
+        // A barrier without a release sends no request when a wavefront reaches it.
         let is_silent = op.action == kernel::Action::Barrier && !op.semantics.order.releases();
         if is_silent { Choice::None } else { self.issues(wave) }
     }
@@ -179,7 +182,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that names this event, unless the event must wait for others.
+    /// The move that names this event, if the event may happen now. `None` if it must wait for
+    /// others.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -198,7 +202,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The first held event that the move names.
+    /// The index of the first held event that the move names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -207,8 +211,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move if it is possible, then processes the events that happen by
-    /// themselves.
+    /// Makes a move, then processes the events that happen by themselves. Returns `None` if the
+    /// move is not possible.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
@@ -242,7 +246,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Some(MadeMove { cycle, what }))
     }
 
-    /// Makes a move of a held event, or of an item held elsewhere.
+    /// Makes a move that names a held event, or an item held in another list. Returns `None` if the
+    /// move is not possible.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -285,7 +290,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// The violation of the protocol's tables, if the last move led to one.
+    /// The violated rule, if the last move led to a row that the protocol's tables call impossible.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(None),
@@ -311,8 +316,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// The state after the last move. If the program is over, the kernel ends and
-    /// the host continues.
+    /// The state after the last move. If all threads have ended, lets the kernel end and the host
+    /// continue first.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {

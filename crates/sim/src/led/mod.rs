@@ -1,4 +1,4 @@
-//! A machine that follows a script: a list of moves decides the order of choices.
+//! Scripted runs: a list of moves decides the order of the machine's events.
 
 mod boundaries;
 mod crossings;

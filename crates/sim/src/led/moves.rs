@@ -1,4 +1,4 @@
-//! Scripts for a machine, and their results.
+//! Scripts for a machine (lists of moves), and their results.
 
 use proto::{LineAddr, TimerClass, Way};
 
@@ -6,177 +6,178 @@ use crate::queue::Cycle;
 use crate::reports::error::RunError;
 use crate::reports::outcome::Outcome;
 
-/// An issuer of operations.
+/// The issuer of an operation: a wavefront or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveIssuer {
-    /// A wavefront.
+    /// A wavefront of a kernel.
     Wave {
-        /// Its work-group in the grid.
+        /// The number of the wavefront's work-group in the grid.
         work_group: u32,
-        /// The wavefront in its work-group.
+        /// The number of the wavefront in its work-group.
         wave: u32,
     },
-    /// The host.
+    /// The host, which is the CPU beside the GPU.
     Host,
 }
 
-/// One step of a schedule. Stations are numbered in the order of their protocol's
-/// kinds.
+/// One step of a schedule. Stations (controllers of the protocol) are numbered in the order of the
+/// protocol's kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// A wavefront or the host issues its next operation, or a wavefront makes the
     /// acquire after a barrier.
     Issue(MoveIssuer),
-    /// The oldest message between two stations arrives.
+    /// The oldest message from one station to another arrives.
     Deliver {
-        /// The sender.
+        /// The station that sent the message.
         from: u32,
-        /// The receiver.
+        /// The station that receives the message.
         to: u32,
     },
     /// Memory performs the oldest operation of a station on a line.
     Serve {
-        /// The station.
+        /// The station that requested the operation.
         station: u32,
-        /// The line.
+        /// The line that the operation accesses.
         line: LineAddr,
-        /// Whether the answer arrives in the same move.
+        /// Whether memory's answer arrives in the same move.
         answers: bool,
     },
-    /// Memory's oldest answer about a line arrives at a station.
+    /// Memory's oldest answer to a station about a line arrives there.
     Answer {
-        /// The station.
+        /// The station that receives the answer.
         station: u32,
-        /// The line.
+        /// The line that the answer is about.
         line: LineAddr,
     },
-    /// A timer expires.
+    /// A timer of a station expires.
     Timer {
-        /// The station.
+        /// The station that started the timer.
         station: u32,
-        /// The class of the timer.
+        /// The class of the timer that expires.
         class: TimerClass,
     },
-    /// A way is evicted. Ways are numbered in the order of their lines.
+    /// A station evicts a way. Ways are numbered in the order of their lines.
     Evict {
-        /// The station.
+        /// The station that evicts the way.
         station: u32,
-        /// The way.
+        /// The way to evict.
         way: Way,
     },
-    /// A clock tick passes.
+    /// A tick of the protocol's clock passes.
     Tick {
-        /// A single station, or all of them.
+        /// The station whose clock advances. `None` advances the clocks of all stations.
         station: Option<u32>,
     },
-    /// A request that its core holds reaches a station other than that of the
-    /// core's plain loads, or the answer returns from there.
+    /// A request that its core holds reaches a station other than that of the core's plain loads,
+    /// or the answer returns from that station.
     Cross {
-        /// The station that it leaves. A core counts as the station of its plain
+        /// The station that the request or answer leaves. A core counts as the station of its plain
         /// loads.
         from: u32,
-        /// The station that it reaches.
+        /// The station that the request or answer reaches.
         to: u32,
-        /// The issuer. A work-group that migrates counts as its first wavefront.
+        /// The issuer of the operation. A work-group that migrates counts as its first wavefront.
         issues: MoveIssuer,
-        /// The index of this crossing among those on the same path, sorted by the age
-        /// of their operations.
+        /// The index of this crossing among those of the same issuer on the same path, sorted by
+        /// the age of their operations.
         nth: u32,
     },
-    /// An agent makes its request at a kernel boundary.
+    /// An agent (a compute unit or the command processor) makes its request at a kernel boundary.
     Boundary {
-        /// A compute unit, or 0 for the command processor.
+        /// The number of the compute unit, or 0 for the command processor.
         agent: u32,
     },
-    /// The next step of the program begins: a boundary, or the code after it.
+    /// The next step of the program begins: the requests at a kernel boundary, or the code after
+    /// them.
     Next,
-    /// A work-group leaves its compute unit, which releases first.
+    /// A work-group is taken off its compute unit. The compute unit makes a release first.
     Preempt {
-        /// Its number in the grid.
+        /// The number of the work-group in its grid.
         work_group: u32,
     },
-    /// A preempted work-group resumes on another compute unit, which acquires
-    /// first.
+    /// A preempted work-group resumes on another compute unit. The new compute unit makes an
+    /// acquire first.
     Resume {
-        /// Its number in the grid.
+        /// The number of the work-group in its grid.
         work_group: u32,
-        /// The compute unit.
+        /// The compute unit on which the work-group resumes.
         cu: u32,
     },
 }
 
-/// A kernel whose boundaries the moves order.
+/// A kernel at whose beginning and end moves decide the order of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptKernel {
     /// Whether the host may have written since the previous kernel.
     pub host_has_written: bool,
-    /// Whether the kernel is released to the host when the host next accesses
+    /// Whether the writes of the kernel are released to the host when the host next accesses
     /// memory.
     pub is_released: bool,
-    /// Whether the program continues after it, so that a move ends it.
+    /// Whether the program continues after the kernel, so that a move ends the kernel.
     pub is_followed: bool,
 }
 
-/// The schedule of a run.
+/// The schedule of a scripted run.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    /// Lines whose pages lie on these chiplets from the start, in this order, for
-    /// placement by first touch.
+    /// For placement by first touch: lines whose pages lie on the given chiplets from the start, in
+    /// the order of placement.
     pub pages: &'a [(LineAddr, u16)],
-    /// The kernels whose boundaries moves order, in launch order. Later kernels run
-    /// after the moves. If `None`, boundaries happen by themselves.
+    /// The kernels at whose boundaries moves decide the order of requests, in launch order. Later
+    /// kernels run after the moves. If `None`, boundaries happen by themselves.
     pub kernels: Option<&'a [ScriptKernel]>,
-    /// The moves.
+    /// The moves in the order in which they are made.
     pub moves: &'a [Move],
 }
 
-/// A move that was made.
+/// A move that was made, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeMove {
-    /// The cycle of the move.
+    /// The cycle at which the move was made.
     pub cycle: Cycle,
-    /// The message's name, or what memory does: `reads`, `writes`, `updates`.
+    /// The name of the message that arrived, or the effect on memory: `reads`, `writes` or
+    /// `updates`. Empty for other moves.
     pub what: &'static str,
 }
 
-/// The state after the last move.
+/// The state of the run after the last move.
 #[derive(Debug)]
 pub enum End {
-    /// Every thread has ended, and nothing is under way. The kernel and the program
-    /// have then ended as well.
+    /// Every thread has ended, and nothing was outstanding. The kernel and the program have then
+    /// ended as well.
     Over(Box<Outcome>),
-    /// Every thread has ended, but part of the machine is not at rest, for this
-    /// reason.
+    /// Every thread has ended, but part of the machine is not at rest. The text is the reason.
     NotAtRest(String),
     /// No move is possible, and some thread has not ended.
     Stuck,
-    /// The script is over, but the run is not: these moves are possible.
+    /// No move of the script is left, but the run has not ended: these moves are possible.
     Unfinished(Vec<Move>),
     /// The protocol reached a row that its tables call impossible.
     Impossible(String),
 }
 
-/// The result of a scripted run.
+/// The result of a scripted run: the moves made, and the state after them.
 #[derive(Debug)]
 pub struct ScriptOutcome {
-    /// The names of the stations, by their numbers.
+    /// The names of the stations, in the order of their numbers.
     pub stations: Vec<String>,
-    /// The moves that were made.
+    /// The moves that were made, in order. Each has its cycle and its effect.
     pub steps: Vec<MadeMove>,
-    /// How it ended.
+    /// The state of the run after the last move.
     pub end: End,
 }
 
 /// The reason why a machine cannot follow a script.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run fails regardless of the order.
+    /// The run fails for a reason that does not depend on the order of moves.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move of the script is not possible when its turn comes.
+    /// A move of the script is not possible at its turn.
     #[error("move {} is not possible at this point", .at + 1)]
     NotOpen {
-        /// The index of the move.
+        /// The index of the impossible move in the script.
         at: usize,
         /// The moves that are possible at that point.
         open: Vec<Move>,

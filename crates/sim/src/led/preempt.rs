@@ -1,10 +1,10 @@
-//! Preemption: a move takes a work-group off its compute unit, and another move
-//! resumes it on a different one.
+//! Preemption: a move takes a work-group off its compute unit, and another move resumes it on a
+//! different one.
 //!
-//! None of the work-group's requests is under way then. The old compute unit makes
-//! the request of a kernel's end at device scope. The new one makes the request of
-//! a kernel's beginning before the work-group continues. The registers and local
-//! memory of the work-group do not pass through the caches.
+//! When a move preempts a work-group, no request of the work-group is outstanding. The old compute
+//! unit makes the request of a kernel's end at device scope. The new one makes the request of a
+//! kernel's beginning before the work-group continues. The registers and local memory of the
+//! work-group do not pass through the caches.
 
 use proto::{Agent, Boundary};
 
@@ -19,7 +19,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The wavefront of an event that waits for a move or for the end.
+    /// The wavefront that a held event belongs to, if it belongs to one.
     fn wave_of(&self, event: Event) -> Option<u32> {
         match event {
             Event::Simd(unit) => self.cores.running(unit),
@@ -31,7 +31,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Takes a work-group off its compute unit, which releases.
+    /// Takes a work-group off its compute unit, which makes a release. Returns `None` if the
+    /// work-group cannot be preempted now.
     pub(crate) fn make_preempt(
         &mut self,
         now: Cycle,
@@ -62,7 +63,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// The moves that resume work-groups on other compute units.
+    /// The possible moves that resume preempted work-groups on other compute units.
     pub(crate) fn resumes(&self) -> Vec<Move> {
         let preempted = self.script.iter().flat_map(|script| &script.preempted);
         let off = preempted.filter(|preempted| preempted.stage == PreemptStage::Off);
@@ -75,7 +76,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Resumes a work-group on another compute unit, which acquires.
+    /// Resumes a preempted work-group on another compute unit, which makes an acquire. Returns
+    /// `None` if this move is not possible.
     pub(crate) fn make_resume(&mut self, now: Cycle, work_group: u32, cu: u32) -> Option<&'static str> {
         if !self.resumes().contains(&Move::Resume { work_group, cu }) {
             return None;
@@ -99,14 +101,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Sends the request that a work-group's compute unit holds.
+    /// Sends the acquire or release request that was held for a preempted work-group.
     pub(crate) fn send_for_group(&mut self, now: Cycle, group: u32, instr: u32) {
         if let Some(cu) = self.cores.cu_of(group) {
             self.queue_order(now, Agent::Cu(cu as u16), instr);
         }
     }
 
-    /// Records the answer to the request of a preempted work-group.
+    /// Records the answer to the acquire or release of a preempted work-group. After the release,
+    /// the work-group may resume elsewhere; after the acquire, it continues.
     pub(crate) fn group_moved(&mut self, now: Cycle, group: u32) {
         let Some(script) = &mut self.script else { return };
         let Some(at) = script.preempted.iter().position(|preempted| preempted.group == group) else { return };

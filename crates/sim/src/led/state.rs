@@ -6,17 +6,19 @@ use proto::Agent;
 use crate::engine::Event;
 use crate::led::moves::ScriptKernel;
 
-/// The state of a scripted run other than its events.
+/// The state of a scripted run, except for the events that it holds.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
-    /// The kernels of the script, if moves order their boundaries.
+    /// The kernels of the script, if moves order the requests at kernel boundaries. `None` if these
+    /// requests happen by themselves.
     pub(super) kernels: Option<Vec<ScriptKernel>>,
-    /// Requests at a boundary: the number of the agent, the agent and the
-    /// instruction.
+    /// Held requests at a kernel's beginning or end: the number of the agent in moves, the agent,
+    /// and the instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// Requests that cores hold before they cross to another station.
+    /// The instructions whose requests cores hold before they cross to a station other than that of
+    /// plain loads.
     pub(super) held_requests: Vec<u32>,
-    /// Work-groups that are off their compute unit.
+    /// Work-groups that a move has taken off their compute unit.
     pub(super) preempted: Vec<Preempted>,
     /// True if a step of the program has ended and the next one has not begun.
     pub(super) is_between_steps: bool,
@@ -27,28 +29,28 @@ impl ScriptState {
         Box::new(ScriptState { kernels: kernels.map(<[_]>::to_vec), ..ScriptState::default() })
     }
 
-    /// Whether moves order the boundaries of kernels.
+    /// Whether moves decide the order of the requests at the beginning and end of kernels.
     pub(crate) fn orders_boundaries(&self) -> bool {
         self.kernels.is_some()
     }
 }
 
-/// A work-group that a move has preempted.
+/// A work-group that a move has taken off its compute unit.
 #[derive(Debug)]
 pub(crate) struct Preempted {
     pub(super) group: u32,
     pub(super) stage: PreemptStage,
-    /// The held events of its wavefronts, each with the number of its wavefront.
+    /// The held events of the work-group's wavefronts, each with the slot of its wavefront.
     pub(super) events: Vec<(u32, Event)>,
 }
 
-/// The stage of a preemption.
+/// The stage that the preemption of a work-group has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreemptStage {
-    /// The old compute unit releases.
+    /// The old compute unit makes a release. Its answer is outstanding.
     Saving,
-    /// The work-group may resume on another compute unit.
+    /// The release is answered. The work-group may resume on another compute unit.
     Off,
-    /// The new compute unit acquires.
+    /// The new compute unit makes an acquire. Its answer is outstanding.
     Restoring,
 }

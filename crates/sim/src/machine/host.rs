@@ -1,4 +1,4 @@
-//! The host's operations: accesses, copies and launches, in order.
+//! The host's operations (accesses, copies and kernel launches), which start in program order.
 
 use kernel::{Action, OpId};
 use proto::Agent;
@@ -11,13 +11,14 @@ use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::progress::BUSY_HOST;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Runs the host's program until it waits, and starts the operations it posted.
+    /// Runs the host's program until it waits, and starts the operations that the program has
+    /// posted.
     pub(crate) fn poll_host(&mut self) {
         self.host.poll(&mut self.engine, &mut self.session);
         self.host_next();
     }
 
-    /// Starts the host's next operations until one must wait.
+    /// Starts the host's next operations, in order, until one of them must wait.
     fn host_next(&mut self) {
         let now = self.engine.now();
         while !self.engine.has_failed()
@@ -57,13 +58,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Resumes the host's copy. Nothing is under way.
+    /// Continues the host's copy, because nothing is outstanding in the machine any more.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
     }
 
-    /// Resumes the host after a release: memory is up to date.
+    /// Continues the host after the release of the completed kernels. Memory is up to date then.
     pub(super) fn released_to_host(&mut self) {
         self.host.wait_for_release(false);
         self.set_between_steps(true);
@@ -88,7 +89,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Issues the host's current timed access.
+    /// Issues the requests of the host's current timed access.
     #[inline(never)]
     pub(super) fn host_issue(&mut self, now: Cycle) {
         let Some(id) = self.host.current() else { return };
@@ -116,7 +117,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.reuse_parts(parts);
     }
 
-    /// Completes an operation of the host: an access or a kernel.
+    /// Completes an operation of the host: an access, or the launch of a kernel that has ended.
     pub(super) fn host_completed(&mut self, now: Cycle, id: OpId) {
         debug_assert_eq!(now, self.engine.now());
         self.host_op_done(id);

@@ -1,4 +1,5 @@
-//! Kernel boundaries: their requests, and what follows.
+//! Kernel boundaries: the requests at the beginning and end of a kernel, and the step that follows
+//! them.
 
 use proto::{Agent, Boundary, KernelId, Op, Scope};
 
@@ -11,7 +12,7 @@ use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Launches a kernel for the host.
+    /// Launches a kernel for the host: announces it to the protocol and queues it.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);
@@ -19,7 +20,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.kernels.launch(&mut self.engine, &mut self.reports, launch);
     }
 
-    /// Begins a kernel after its launch latency.
+    /// Begins a kernel, because its launch latency has passed.
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
         self.reports.times.phase_done(now, Cause::Launch);
         let written = self.host_has_written();
@@ -27,8 +28,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
-    /// Sends the requests of a kernel boundary: one from the command processor, or
-    /// one from each compute unit.
+    /// Sends the requests of one step of a kernel's beginning or end: one from the command
+    /// processor, or one from each compute unit.
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some((kernel, agents)) = self.kernels.enter_boundary(step) else { return };
         let (op, scope) = (step.op(kernel), step.scope(host_has_written));
@@ -38,13 +39,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Adds a request at a kernel boundary.
+    /// Adds an instruction for a request at a kernel's beginning or end. Returns the instruction's
+    /// number.
     pub(crate) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
         self.cores.add(Instr::new(now, owner, RequestHead::of_boundary(op, scope), 1))
     }
 
-    /// Releases the writes of completed kernels to the host. Returns true if the
-    /// host must wait.
+    /// Releases the writes of completed kernels to the host, if they are not released yet. Returns
+    /// true if the host must wait for the answer.
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         if self.stays_unreleased() {
             return false;
@@ -56,7 +58,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// Completes a boundary request.
+    /// Records the answer to a request at a kernel's beginning or end. After the last answer,
+    /// continues with the next step.
     pub(super) fn boundary_done(&mut self, now: Cycle) {
         if !self.kernels.answered() {
             return;
@@ -69,8 +72,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Frees the slot of a retired wavefront, and the room of its work-group if
-    /// that has ended.
+    /// Frees the slot of a retired wavefront, and the room of its work-group if the work-group has
+    /// ended. If the kernel has ended, sends the requests of its end.
     pub(super) fn wave_left(&mut self, now: Cycle, at: WaveAt, group: u32) {
         let has_group_ended = self.cores.leave(at, group);
         if !self.kernels.wave_left(&mut self.engine, has_group_ended) {

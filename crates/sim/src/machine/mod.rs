@@ -1,12 +1,11 @@
-//! The machine: all parts that take time, around the stations.
+//! The machine: all parts that take time, around the stations (the controllers of the protocol).
 //!
-//! **Event order.** Events happen by cycle, and within a cycle in the order in
-//! which they were scheduled. An input to a station (a request at its L1's port, a
-//! message, memory's answer, a timer) changes the station's state when it arrives.
-//! Messages and answers leave after the station's latency, after earlier work of
-//! the station. A wavefront's arithmetic runs between the completion of the
-//! operation it waited for and its next operation. Its operations reach the L1 one
-//! line per port and cycle, in the order of issue.
+//! **Event order.** Events happen by cycle, and within a cycle in the order in which they were
+//! scheduled. An input to a station (a request at its L1's port, a message, memory's answer, a
+//! timer) changes the station's state when it arrives. Messages and answers leave after the
+//! station's latency, after earlier work of the station. A wavefront's arithmetic runs between the
+//! completion of the operation it waited for and its next operation. Its operations reach the L1
+//! one line per port and cycle, in the order of issue.
 
 mod host;
 mod kernels;
@@ -41,7 +40,7 @@ use crate::reports::progress::{Watch, least_patience};
 use crate::stations::fabric::Fabric;
 use crate::stations::timed::TimedStations;
 
-/// A machine that runs a program.
+/// A machine that runs one program: the state of the simulation.
 pub(crate) struct Machine<'a, Pr> {
     system: &'a System,
     options: &'a RunOptions,
@@ -56,9 +55,9 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
     pub(crate) script: Option<Box<ScriptState>>,
-    /// Whether the first touch of a page places it.
+    /// Whether pages are placed on chiplets at their first touch.
     places_pages: bool,
-    /// The cycle up to which no check of the run is due.
+    /// The cycle until which no check for limits or missing progress is needed.
     check_at: Cycle,
 }
 
@@ -115,12 +114,12 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         })
     }
 
-    /// Whether nothing is under way.
+    /// Whether no instruction is outstanding, and only timers and deadlines are pending.
     fn is_at_rest(&self) -> bool {
         self.engine.is_quiet() && self.cores.is_idle()
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to its end and returns the results of the machine.
     pub(crate) fn run(mut self) -> Result<Finished, RunError> {
         self.give_first_inputs();
         self.poll_host();
@@ -131,8 +130,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.finish(cycles)
     }
 
-    /// Runs until nothing is left to do. Returns the cycle at which the program
-    /// ended.
+    /// Runs the machine until no event of the program is left. Returns the cycle at which the
+    /// program ended.
     pub(crate) fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         let mut end = None;
         loop {
@@ -164,7 +163,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         Ok(end.unwrap_or(0))
     }
 
-    /// Checks whether the run may continue, and schedules the next check.
+    /// Takes the samples that are due, and ends the run with an error if it is too long or makes no
+    /// progress. Otherwise sets the cycle of the next check.
     #[cold]
     fn check_progress(&mut self, now: Cycle) -> Result<(), RunError> {
         self.reports.take_samples(now, &self.network.traffic(), &self.memory.traffic());
@@ -243,7 +243,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 }
 
-/// The results of a machine after a run.
+/// The results of a run, from which its outcome is computed.
 pub(crate) struct Finished {
     pub(crate) cycles: Cycle,
     pub(crate) attribution: Attribution,
@@ -256,7 +256,7 @@ pub(crate) struct Finished {
     pub(crate) events: u64,
 }
 
-/// The machine parameters that programs see.
+/// The parameters of the machine that programs can read, such as the number of lanes.
 #[must_use]
 pub fn kernel_shape(system: &System) -> kernel::Shape {
     kernel::Shape {

@@ -1,4 +1,5 @@
-//! The path of requests through ports to their stations, and of answers back.
+//! The path of requests through the ports to their stations (the controllers of the protocol), and
+//! of answers back.
 
 use proto::{Agent, LineData, Load, Op, Slot};
 
@@ -15,7 +16,8 @@ use crate::stations::fabric::StationId;
 use crate::stations::timed::StepInput;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Queues the line requests of an instruction.
+    /// Queues the line requests of an instruction at the port of the station that the protocol
+    /// chooses.
     pub(crate) fn queue_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.places_pages {
@@ -26,8 +28,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Places the pages of lines that are touched for the first time: on the
-    /// chiplet of the compute unit, or for the host as with interleaved pages.
+    /// Places the pages of lines that are touched for the first time. The page of a wavefront's
+    /// access goes to the chiplet of its compute unit; the page of a host access goes where
+    /// interleaving puts it.
     #[cold]
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
         let chiplet = self.cores.chiplet(instr);
@@ -37,7 +40,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Queues a request without a line.
+    /// Queues a request without a line: a fence or a kernel boundary.
     pub(crate) fn queue_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {
@@ -45,7 +48,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// The entry station of an agent's instruction, which the protocol decides.
+    /// The station that receives the requests of an agent's instruction. The protocol decides it.
+    /// `None` after a violation.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.cores.instr(instr)?.head.key();
@@ -60,7 +64,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Presents the requests that the port accepts in one cycle.
+    /// Presents to a station as many requests as its port accepts in one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
         for _ in 0..self.ports.begin(now, station) {
@@ -71,7 +75,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.ports.end(&mut self.engine, station);
     }
 
-    /// Presents a request to its station.
+    /// Presents one request to its station and carries out the effects.
     #[inline(never)]
     fn present(&mut self, now: Cycle, station: StationId, waiting: WaitingRequest) {
         let Some(instr) = self.cores.instr(waiting.instr) else { return };
@@ -101,8 +105,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, StepInput::Request { line }, Trail::default());
     }
 
-    /// Answers a load hit without a step. The effect is that of
-    /// [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`].
+    /// Answers a load hit without a step of the station. The effect is the same as that of
+    /// [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`]. Returns false if the
+    /// load needs a step.
     #[inline]
     fn answer_hit(&mut self, now: Cycle, station: StationId, waiting: &WaitingRequest) -> bool {
         let Some(instr) = self.cores.instr_mut(waiting.instr) else { return false };
@@ -122,7 +127,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// Records the answer of a request. Its bytes arrive at `at`.
+    /// Records the answer to a request. The bytes of the answer arrive at cycle `at`.
     #[inline(never)]
     pub(super) fn answer(
         &mut self,

@@ -1,5 +1,5 @@
-//! The inputs of stations, and the effects of a step: messages, memory operations,
-//! timers and answers.
+//! The inputs of stations (the controllers of the protocol), and the effects of a step: messages,
+//! memory operations, timers and answers.
 
 use proto::{Addr, TimerClass};
 
@@ -21,19 +21,21 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Advances the clock of a station by some ticks.
+    /// Advances the clock of a station by `elapsed` ticks.
     pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
         self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// Handles a deadline event. The station decides whether its deadline has come.
+    /// Handles a deadline event: brings the station's clock up to date. The station decides whether
+    /// its deadline has come.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);
     }
 
-    /// Carries out the effects of the last step of a station.
+    /// Carries out the effects of a station's last step: sends messages and memory operations,
+    /// starts timers, records answers.
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
         let mut out = self.stations.take_out();
@@ -93,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Delivers a message to its station.
+    /// Delivers the message with this number, which has arrived, to its station.
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
@@ -103,20 +105,20 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, to, StepInput::Message { name, line, is_access }, trail);
     }
 
-    /// Delivers memory's answer to its station.
+    /// Delivers memory's answer to the operation with this number to the station that sent it.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
         let Some((station, line, trail)) = arrived else { return };
         self.catch_up(now, station);
-        // Answers are large, so this one is read in place.
+        // Answers are large, so the answer is read in place instead of being copied.
         let Some(operation) = self.memory.operation(number) else { return };
         self.stations.memory(station, &operation.reply, operation.clock);
         self.memory.forget(number);
         self.carry_out(now, station, StepInput::Memory { line }, trail);
     }
 
-    /// Gives every station its first input, which takes no time.
+    /// Gives every station its initial input. The machine's clock does not advance.
     pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {
@@ -133,7 +135,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// Reads bytes as if every cache had written its dirty lines out.
+    /// Reads bytes of memory as if every cache had written its dirty lines out.
     pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
         self.memory.read(from, to);
         self.stations.overlay_dirty(from, to, u64::from(self.system.l1.line_bytes));

@@ -1,4 +1,5 @@
-//! Diagnosis of a machine that does not finish: which thread waits for what.
+//! Diagnosis of a machine that does not finish: the threads, and the thing that each of them waits
+//! for.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,12 @@ use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::stuck::LineHistory;
 use crate::stations::fabric::Parked;
 
-/// The numbers of lines, and of messages for each line, that a diagnosis shows.
+/// The number of lines, and the number of messages for each line, that a diagnosis shows.
 const LINES_SHOWN: usize = 4;
 const MESSAGES_SHOWN: usize = 8;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The diagnosis of the current state.
+    /// The error that ends a stuck run, with a diagnosis of the machine's current state.
     pub(super) fn stuck(&self, cause: Cause) -> RunError {
         let mut lines = BTreeSet::new();
         let mut waits = Vec::new();
@@ -94,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             cause == Cause::NothingMoves || instr.issued_at <= self.reports.watch.last_progress()
         };
         let what = match (found, wave.last) {
-            // The answer is overdue, or will never come.
+            // The oldest answer is overdue, or will never come.
             (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
                 let what = instr.op.map_or("store", |id| describe(ops.get(id)));
                 self.answer_waits(number, instr, what, lines)
@@ -110,7 +111,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who, what, site })
     }
 
-    /// The first unanswered request of an instruction.
+    /// The wait for the first unanswered request of an instruction: its operation, its address, and
+    /// where the request is.
     fn answer_waits(
         &self,
         number: u32,
@@ -166,7 +168,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         format!("kernel `{kernel}`, work-group {work_group}, wavefront {wave} (CU[{cu}], slot {slot})")
     }
 
-    /// Text such as ` of `array[3]` at 0x1234`.
+    /// The place of an address in words, such as ` of `array[3]` at 0x1234`.
     fn place_in_words(&self, address: u64) -> String {
         let arrays = self.session.arrays();
         let holds = |a: &&kernel::ArrayInfo| (a.base.0..a.base.0 + a.bytes).contains(&address);

@@ -1,5 +1,5 @@
-//! Wavefronts in the machine: the requests of their operations, and their
-//! completion.
+//! Wavefronts in the machine: the requests of their operations, and the completion of these
+//! operations.
 
 use kernel::OpId;
 use proto::Order;
@@ -13,7 +13,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Starts a wavefront.
+    /// Starts the wavefront in a slot and runs its program until it waits.
     #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, number: u32) {
         self.reports.probe.wave_start(now, self.cores.wave(number).at);
@@ -22,14 +22,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.poll_wave(now, number);
     }
 
-    /// Runs a wavefront's program until it waits.
+    /// Runs a wavefront's program until it waits for an operation or ends.
     fn poll_wave(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.poll(engine, reports, session, number);
         self.retire(now, retired);
     }
 
-    /// Continues with the next operation of a wavefront.
+    /// Queues the next operation of a wavefront, or retires the wavefront if its program has ended.
     fn next_instruction(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.go_on(engine, reports, session, number);
@@ -43,7 +43,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Handles the end of the arithmetic before an operation.
+    /// Handles the end of the arithmetic that a SIMD unit runs: offers the wavefront's operation,
+    /// and starts the next arithmetic.
     #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let ended = self.cores.end_arithmetic(now, &mut self.reports, number);
@@ -55,7 +56,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.next_arithmetic(&mut self.engine, &mut self.reports, &self.session, number);
     }
 
-    /// Offers an operation to the issue rule. Its arithmetic is done.
+    /// Offers an operation to the issue rule, and sends its requests if the rule allows it. The
+    /// arithmetic before the operation is done.
     fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
         let Machine { cores, engine, reports, session, .. } = self;
         match cores.offer(engine, reports, session, number, id) {
@@ -66,7 +68,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.cores.reuse_parts(parts);
             }
             Issued::Order { instr } => self.queue_order(now, self.cores.agent(number), instr),
-            // The release of the barrier comes first.
+            // A barrier with a release sends the release before the wavefront arrives at the
+            // barrier.
             Issued::Barrier { instr, order } if order.releases() => {
                 self.queue_fence(now, instr, Order::Release, Phase::BarrierRelease);
             }
@@ -75,8 +78,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Completes a store for its program before it is sent, as the issue rule
-    /// allows.
+    /// Completes a store for its program before it is sent. The issue rule allows this for buffered
+    /// stores.
     fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
         self.session.ops().complete(id);
         let wave = self.cores.wave_mut(number);
@@ -92,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a store from its wavefront's buffer.
+    /// Sends a store from its wavefront's buffer to the port of its station.
     fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
         let Some(instr) = self.cores.unbuffer(number, issue) else { return };
         if !self.holds_back(instr) {
@@ -100,7 +103,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a request that a core holds.
+    /// Sends a request that its core has held until a move of a script named it.
     pub(crate) fn send_held(&mut self, now: Cycle, instr: u32) {
         let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
             Some(Owner::Wave(wave)) => self.cores.agent(wave),
@@ -112,7 +115,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Completes an instruction, all of whose requests are answered.
+    /// Completes an instruction. All of its requests are answered.
     #[inline(never)]
     pub(crate) fn complete(&mut self, now: Cycle, number: u32) {
         let Some(instr) = self.cores.instr_mut(number) else { return };
@@ -135,8 +138,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Continues a wavefront after a barrier that all wavefronts have reached. It
-    /// acquires first if the barrier's semantics say so.
+    /// Continues a wavefront after a barrier that all wavefronts of its work-group have reached. If
+    /// the barrier has acquire semantics, the wavefront acquires first.
     fn behind_barrier(&mut self, now: Cycle, number: u32) {
         self.reports.tally.counts.barriers += 1;
         let Some(instr) = self.cores.instr_mut(number) else { return };
@@ -177,7 +180,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.op_completed(now, number, instr.op);
     }
 
-    /// Continues a wavefront after one of its operations is complete.
+    /// Continues a wavefront after one of its operations has completed.
     fn op_completed(&mut self, now: Cycle, number: u32, op: Option<OpId>) {
         let wave = self.cores.wave_mut(number);
         if let Stage::Held(held) = wave.stage {

@@ -1,17 +1,17 @@
-//! The bytes of main memory: one flat address space, in pages that are allocated at
-//! the first write.
+//! The bytes of main memory: one flat address space, in pages that are allocated at their first
+//! write.
 
 use proto::{Addr, ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 
 const PAGE_SHIFT: u32 = 16;
 const PAGE_BYTES: usize = 1 << PAGE_SHIFT;
-/// Pages below this number are found by index. The arrays of most programs start at
-/// low addresses and need no search.
+/// The number of pages that are found by index instead of by a search: those with the lowest
+/// addresses, which hold the arrays of most programs.
 const DENSE_PAGES: usize = 1 << 16;
 
 type Page = Box<[u8; PAGE_BYTES]>;
 
-/// A memory that reads as zero where nothing was written.
+/// A memory in which every byte is zero until it is written.
 #[derive(Debug, Default)]
 pub struct Memory {
     dense: Vec<Option<Page>>,
@@ -20,14 +20,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty memory with lines of `line_bytes`, a power of two.
+    /// A memory with all bytes zero, and with lines of `line_bytes`, a power of two.
     #[must_use]
     pub fn new(line_bytes: usize) -> Memory {
         debug_assert!(line_bytes.is_power_of_two() && line_bytes <= LINE_BYTES_MAX);
         Memory { line_shift: line_bytes.trailing_zeros(), ..Memory::default() }
     }
 
-    /// The bytes that this memory allocates in the simulator.
+    /// The size of the pages that this memory has allocated in the simulator, in bytes.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         (self.dense.iter().flatten().count() + self.sparse.len()) * PAGE_BYTES
@@ -60,7 +60,7 @@ impl Memory {
         (address >> PAGE_SHIFT, address as usize % PAGE_BYTES)
     }
 
-    /// The bytes of a line, followed by zeros.
+    /// The bytes of a line, at the start of a buffer that is otherwise zero.
     #[inline]
     #[must_use]
     pub fn read_line(&self, line: LineAddr) -> LineData {
@@ -73,7 +73,7 @@ impl Memory {
         data
     }
 
-    /// Writes the masked bytes of a line. Returns true if a byte changed.
+    /// Writes the bytes of a line that `mask` selects. Returns true if a byte changed.
     #[inline]
     pub fn write_line(&mut self, line: LineAddr, mask: ByteMask, data: &LineData) -> bool {
         let (number, offset) = self.place(line);
@@ -85,7 +85,7 @@ impl Memory {
         before.0[..bytes] != *place
     }
 
-    /// Reads bytes from any address.
+    /// Reads bytes from an address, which need not be aligned.
     pub fn read(&self, from: Addr, to: &mut [u8]) {
         let mut at = from.0;
         let mut left = to;
@@ -102,7 +102,7 @@ impl Memory {
         }
     }
 
-    /// Writes bytes to any address.
+    /// Writes bytes to an address, which need not be aligned.
     pub fn write(&mut self, to: Addr, from: &[u8]) {
         let mut at = to.0;
         let mut left = from;

@@ -1,10 +1,10 @@
 //! Main memory: channels, banks and rows.
 //!
-//! A chiplet's lines are spread over its channels, then over the rows of a
-//! channel's banks. If there are fewer channels than chiplets, adjacent chiplets
-//! share one. An access waits for its bank, then for the channel's data bus. Both
-//! serve in order of arrival, so accesses to one line complete in order. A bank
-//! keeps its last row open: another access to that row is a row hit.
+//! A chiplet's lines are spread over its channels, then over the rows of a channel's banks. If
+//! there are fewer channels than chiplets, adjacent chiplets share a channel. An access waits for
+//! its bank, then for the channel's data bus. Banks and buses serve accesses in order of arrival,
+//! so accesses to one line complete in order. A bank keeps its last row open: another access to
+//! that row is a row hit.
 
 use core::num::NonZeroU32;
 
@@ -12,58 +12,59 @@ use serde::{Deserialize, Serialize};
 
 use crate::queue::Cycle;
 
-/// The memory of a machine. Times are in cycles of the GPU clock.
+/// Settings of the memory of a machine. Times are in cycles of the GPU clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DramSpec {
-    /// Independent channels.
+    /// The number of independent memory channels.
     pub channels: NonZeroU32,
-    /// Banks of each channel.
+    /// The number of banks of each channel.
     pub banks_per_channel: NonZeroU32,
-    /// Bytes of an open row.
+    /// The size of a row of a bank, in bytes.
     pub row_bytes: NonZeroU32,
-    /// Consecutive bytes on one channel before the next channel.
+    /// The number of consecutive bytes that lie on one channel before the next channel follows.
     pub interleave_bytes: NonZeroU32,
-    /// The bytes that a channel's data bus carries each cycle.
+    /// The number of bytes that a channel's data bus carries in one cycle.
     pub channel_bytes_per_cycle: NonZeroU32,
-    /// The round trip through controller and wires, without the latencies below.
+    /// Cycles of the round trip through the memory controller and wires, without `row_hit_cycles`
+    /// and `row_miss_cycles`.
     pub base_latency_cycles: u32,
-    /// From the command to the data, for an open row.
+    /// Cycles from the command to the data, if the row is open.
     pub row_hit_cycles: u32,
-    /// From the command to the data, if another row must be closed and this one
-    /// opened.
+    /// Cycles from the command to the data, if another row must be closed and this row opened
+    /// first.
     pub row_miss_cycles: u32,
 }
 
-/// The traffic of the memory.
+/// The traffic of memory: counts of accesses, bytes and waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DramTraffic {
-    /// Accesses that read.
+    /// The number of accesses that read.
     pub reads: u64,
-    /// Accesses that wrote.
+    /// The number of accesses that wrote.
     pub writes: u64,
-    /// Bytes moved over the channels.
+    /// The number of bytes moved over the channels.
     pub bytes: u64,
-    /// Accesses that found their row open.
+    /// The number of accesses that found their row open.
     pub row_hits: u64,
-    /// Accesses that opened their row.
+    /// The number of accesses that had to open their row.
     pub row_misses: u64,
-    /// Cycles that accesses waited for a busy bank or bus.
+    /// The cycles that accesses waited for a busy bank or data bus, summed over all accesses.
     pub queue_cycles: u64,
 }
 
-/// A byte of memory and its place.
+/// A byte of memory: its address, its chiplet, and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteLocation {
-    /// Its address.
+    /// The address of the byte.
     pub address: u64,
-    /// Its chiplet.
+    /// The chiplet on which the byte lies.
     pub chiplet: u16,
-    /// Its index among the bytes of that chiplet.
+    /// The index of the byte among the bytes of its chiplet.
     pub local: u64,
 }
 
-/// For a machine with one chiplet.
+/// The location of an address on a machine with one chiplet.
 impl From<u64> for ByteLocation {
     #[inline]
     fn from(address: u64) -> ByteLocation {
@@ -73,40 +74,40 @@ impl From<u64> for ByteLocation {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bank {
-    /// The open row, plus one; zero before the first access.
+    /// The number of the open row, plus one. Zero before the first access.
     open_row: u64,
     ready_at: Cycle,
 }
 
-/// An access, as probes see it.
+/// A memory access in the form that probes see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramUse {
-    /// The channel.
+    /// The memory channel of the access.
     pub channel: usize,
-    /// The bank, counted over all channels.
+    /// The bank of the access, counted over all channels.
     pub bank: usize,
-    /// The address of the first byte.
+    /// The address of the first byte accessed.
     pub address: u64,
-    /// The number of bytes.
+    /// The number of bytes accessed.
     pub bytes: u32,
-    /// Whether it writes.
+    /// Whether the access writes.
     pub is_write: bool,
-    /// Whether its row was open.
+    /// Whether the access found its row open.
     pub is_row_hit: bool,
-    /// The first cycle of its data on the channel.
+    /// The first cycle in which the access uses the channel's data bus.
     pub from: Cycle,
-    /// The first cycle in which the channel is free again.
+    /// The first cycle in which the data bus is free again.
     pub until: Cycle,
-    /// When the data arrive at the requester (a read) or in the array (a write).
+    /// The cycle at which the data arrive at the requester (a read) or in the array (a write).
     pub done: Cycle,
 }
 
-/// The timing of memory. Another type keeps its bytes.
+/// The timing of memory: banks, buses and open rows. Another type stores the bytes of memory.
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
-    /// The channels of a chiplet. The next field is the number of chiplets that
-    /// share them.
+    /// The number of channels of a chiplet. `sharers` is the number of chiplets that share these
+    /// channels.
     channels_each: u64,
     sharers: u64,
     banks: Vec<Bank>,
@@ -115,7 +116,7 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// An idle memory with all rows closed.
+    /// The timing of an idle memory, with all rows closed.
     #[must_use]
     pub fn new(spec: &DramSpec, chiplets: u32) -> Dram {
         let channels = spec.channels.get() as usize;
@@ -131,8 +132,8 @@ impl Dram {
 
     /// The channel, the bank (counted over all channels) and the row of a byte.
     ///
-    /// The bank is a hash of the row number. Arrays at a distance of a power of two
-    /// thus do not collide in one bank.
+    /// The bank is a hash of the row number, so that arrays at a distance of a power of two do not
+    /// collide in one bank.
     #[must_use]
     pub fn place(&self, byte: impl Into<ByteLocation>) -> (usize, usize, u64) {
         let ByteLocation { chiplet, local, .. } = byte.into();
@@ -152,7 +153,8 @@ impl Dram {
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access of `bytes` from `byte` on, which arrives now.
+    /// Serves an access to `bytes` bytes from `byte` on. The access arrives at cycle `now`. Returns
+    /// its times.
     #[inline]
     pub fn access(&mut self, now: Cycle, byte: impl Into<ByteLocation>, bytes: u32, write: bool) -> DramUse {
         let byte = byte.into();
@@ -188,7 +190,7 @@ impl Dram {
         DramUse { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit, from, until, done }
     }
 
-    /// The traffic so far.
+    /// The traffic of memory since the beginning of the run.
     #[must_use]
     pub fn traffic(&self) -> DramTraffic {
         self.traffic

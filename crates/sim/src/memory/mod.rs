@@ -1,4 +1,4 @@
-//! Main memory: its bytes, its timing, and the operations under way.
+//! Main memory: its bytes, its timing, and the operations that are outstanding.
 
 pub(crate) mod bytes;
 pub mod dram;

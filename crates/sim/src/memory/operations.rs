@@ -1,10 +1,10 @@
 //! Operations on memory, with the paths of their requests and answers.
 //!
-//! A memory controller stands beside each bank of the last shared cache and serves
-//! the lines of that bank. A bank reaches the memory of its own lines without the
-//! network. Every other controller on the chip sends a message to the place of the
-//! line's memory and gets one back; both take links, time, bytes and energy. The
-//! host has a path of its own, with the latency `host.memory_latency_cycles`.
+//! A memory controller stands beside each bank of the last shared cache and serves the lines of
+//! that bank. A bank reaches the memory of its own lines without the network. Every other
+//! controller on the chip sends a message to the node of the line's memory and gets one back; both
+//! messages take links, time, bytes and energy. The host has a path of its own, with the latency
+//! `host.memory_latency_cycles`.
 
 use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
 
@@ -22,52 +22,52 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// An operation on memory under way.
+/// An operation on memory that a station has sent and whose answer it has not read yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
-    /// The sender.
+    /// The station (controller) that sent the operation.
     pub(crate) station: StationId,
-    /// The place of the line's memory, if the path uses the network.
+    /// The network node of the line's memory. `None` if the path does not use the network.
     place: Option<NocNode>,
     pub(crate) trail: Trail,
-    /// The sender's clock at the time of sending.
+    /// The clock of the sending station, in ticks, at the time of sending.
     pub(crate) clock: i64,
     pub(crate) reply: MemoryReply,
 }
 
-/// A station's path to memory.
+/// The path from a station (controller) to memory.
 #[derive(Clone, Copy, Debug)]
 struct MemoryPath {
-    /// Cycles in each direction, besides those on the network.
+    /// Cycles of the path in each direction, without those on the network.
     cycles: u64,
     start: Start,
 }
 
-/// The start of a path to memory.
+/// The kind of place where a station's path to memory starts.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// A bank. The memory of its lines stands beside it.
+    /// A bank at this node. The memory of the bank's own lines stands beside it.
     Bank(NocNode),
-    /// Another place on the chip.
+    /// A place on the chip other than a bank.
     Chip,
-    /// The host, which does not use the network.
+    /// The host, whose path does not use the network.
     Host,
 }
 
-/// Main memory and the operations under way.
+/// Main memory, and the operations that stations have sent to it.
 #[derive(Debug)]
 pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
     line_bytes: u32,
-    /// By bank: the place of the memory of its lines.
+    /// For each bank, the network node of the memory of its lines.
     places: Vec<NocNode>,
-    /// By station.
+    /// The path to memory of each station, by station.
     paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
 }
 
-/// The name and the payload of the message that carries an operation to memory.
+/// The name of the message that carries an operation to memory, and its payload in bytes.
 fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryRead", 0),
@@ -76,7 +76,7 @@ fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
     }
 }
 
-/// The name and the payload of the message that carries memory's answer.
+/// The name of the message that carries memory's answer, and its payload in bytes.
 fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32) {
     match access {
         MemoryAccess::Read => ("MemoryData", line_bytes),
@@ -86,7 +86,7 @@ fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32)
 }
 
 impl MainMemory {
-    /// A zeroed memory for these stations.
+    /// A memory for a machine with these stations, with all bytes zero.
     pub(crate) fn new(
         system: &System,
         levels: &[LevelInfo],
@@ -113,28 +113,29 @@ impl MainMemory {
         }
     }
 
-    /// The traffic so far.
+    /// The traffic of memory since the beginning of the run.
     pub(crate) fn traffic(&self) -> DramTraffic {
         self.dram.traffic()
     }
 
-    /// Reads bytes of memory itself, without caches.
+    /// Reads bytes of memory itself. Dirty bytes in caches are not visible.
     pub(crate) fn read(&self, from: Addr, to: &mut [u8]) {
         self.bytes.read(from, to);
     }
 
-    /// Writes bytes without a delay.
+    /// Writes bytes of memory at once, without simulated time.
     pub(crate) fn write(&mut self, to: Addr, from: &[u8]) {
         self.bytes.write(to, from);
     }
 
-    /// An operation under way.
+    /// An operation that is not complete. `None` if no operation has this number.
     #[inline]
     pub(crate) fn operation(&self, number: u32) -> Option<&MemoryTransit> {
         self.operations.get(number)
     }
 
-    /// The place of a line's memory, if a station reaches it over the network.
+    /// The network node of the memory of a bank's lines. `None` if the station reaches that memory
+    /// without the network.
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
@@ -145,7 +146,7 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation.
+    /// Sends an operation from a station to memory, at the time when it leaves the station.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -175,7 +176,7 @@ impl MainMemory {
         engine.at(leave, event);
     }
 
-    /// Sends an operation into the network.
+    /// Sends an operation, which has left its station, through the network to memory.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -193,8 +194,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Performs an operation. The answer leaves when the channel has transferred
-    /// the data.
+    /// Performs an operation on memory. The answer leaves when the channel has transferred the
+    /// data.
     #[inline(never)]
     pub(crate) fn start<Pr: Probe>(
         &mut self,
@@ -250,7 +251,7 @@ impl MainMemory {
         engine.at(done + path, event);
     }
 
-    /// Sends an answer into the network.
+    /// Sends memory's answer through the network to the station.
     #[inline(never)]
     pub(crate) fn send_answer<Pr: Probe>(
         &mut self,
@@ -266,7 +267,7 @@ impl MainMemory {
         let past = PastMessage { from: network.memory(), to: station, ..PastMessage::of(now, name, op.line) };
         let bytes = network.bytes_of(payload);
         if network.count(reports, past, bytes) {
-            // Memory has answered, but the network loses the message.
+            // Memory has answered, but the network drops the message.
             self.operations.free(number);
             reports.tally.counts.memory_answers += 1;
             return;
@@ -277,8 +278,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// Records the arrival of an answer at its station, which
-    /// [reads](MainMemory::operation) it in place.
+    /// Records that an answer has arrived at its station. The station then
+    /// [reads](MainMemory::operation) the answer in place.
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,

@@ -1,16 +1,18 @@
-//! The order in which messages leave a station.
+//! The order in which messages leave a station (a controller of the protocol).
 
 use rustc_hash::FxHashMap;
 
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
-/// The time of the last departure from a station.
+/// The times of the last departures from a station, which later messages must not precede.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// One order for all messages of a station with a single latency.
+    /// The last departure of any message. A station with a single latency sends all its messages in
+    /// one order.
     Serial(Cycle),
-    /// One order for each destination.
+    /// The last departure for each destination. Messages to different destinations may leave in any
+    /// order.
     Each(LastDepartures),
 }
 
@@ -19,8 +21,8 @@ impl Departures {
         if is_serial { Departures::Serial(0) } else { Departures::Each(LastDepartures::default()) }
     }
 
-    /// The earliest time at which a message may leave for this destination: the
-    /// time of the last departure. May be 0 if that time is past.
+    /// The time of the last departure, which is the earliest time at which a message may leave for
+    /// this destination. May be 0 if the time is past. The caller updates it.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -30,21 +32,22 @@ impl Departures {
     }
 }
 
-/// The time of the last departure for each destination. Times in the past delay
-/// nothing and are removed now and then, so that memory use does not grow with the
-/// square of the number of stations.
+/// The time of the last departure for each destination. Times in the past delay no message and are
+/// removed now and then, so that memory use does not grow with the square of the number of
+/// stations.
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
-    /// When the map has this many destinations, those whose time is past are removed.
+    /// The number of destinations in the map at which the past times are removed.
     prunes_at: usize,
 }
 
-/// Nothing is removed while the map has fewer destinations than this.
+/// The size of the map below which past times are not removed.
 const KEPT: usize = 64;
 
 impl LastDepartures {
-    /// The time of the last departure for a destination. May be 0 if that time is past.
+    /// The time of the last departure for a destination. May be 0 if the time is past. The caller
+    /// updates it.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.prunes_at {

@@ -1,4 +1,5 @@
-//! The network: the places of stations, and the messages under way.
+//! The network: the places of stations (the controllers of the protocol), and the messages in
+//! transit.
 
 mod departures;
 pub mod noc;
@@ -20,7 +21,7 @@ use departures::Departures;
 use noc::{LinkEnds, Noc, NocNode, NocTraffic};
 use placement::Placement;
 
-/// A message under way.
+/// A message that was sent and has not arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transit {
     pub(crate) from: StationId,
@@ -30,50 +31,52 @@ pub(crate) struct Transit {
     bytes: u32,
     pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
-    /// True if sender and receiver stand at the same place, so that the message
-    /// does not use the network.
+    /// Whether sender and receiver stand at the same place, so that the message does not use the
+    /// network.
     is_beside: bool,
     pub(crate) trail: Trail,
 }
 
-/// The departure of a message or a memory operation from a station.
+/// The sender and the earliest departure time of a message or a memory operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) from: StationId,
-    /// The time at which it may leave, unless an earlier one leaves later.
+    /// The earliest cycle at which the message may leave. An earlier message to the same
+    /// destination can delay it.
     pub(crate) at: Cycle,
-    /// The station's own clock, if it has one.
+    /// The clock of the sending station in ticks. Zero if the protocol has no clocks.
     pub(crate) clock: i64,
     pub(crate) trail: Trail,
 }
 
-/// The network's data about a station.
+/// The place of a station on the network, and its last departures.
 #[derive(Debug)]
 struct StationPlace {
     place: NocNode,
-    /// Stations with the same number stand at the same place.
+    /// The number of the place of the station. Stations with the same number stand at the same
+    /// place.
     site: u32,
     departures: Departures,
 }
 
-/// The network with its messages.
+/// The network and the messages in transit.
 #[derive(Debug)]
 pub(crate) struct Network {
     noc: Noc,
     placement: Placement,
     header_bytes: u32,
-    /// The message to drop, for fault injection.
+    /// The message to drop, for fault injection. `None` if none is dropped.
     drop: Option<DropMessage>,
-    /// By station.
+    /// The place and the last departures of each station, by station.
     places: Vec<StationPlace>,
     transits: Slab<Transit>,
 }
 
 impl Network {
-    /// An idle network between these stations.
+    /// A network between these stations, without messages.
     ///
     /// # Errors
-    /// If the machine is too large.
+    /// If the machine has more nodes than a network may have.
     pub(crate) fn new(
         system: &System,
         levels: &[LevelInfo],
@@ -92,49 +95,49 @@ impl Network {
         Ok(Network { placement, noc, header_bytes, drop, places, transits: Slab::default() })
     }
 
-    /// The ends of each link.
+    /// The ends of every link, in the order of the links.
     pub(crate) fn links(&self) -> impl Iterator<Item = LinkEnds> {
         self.noc.links().map(|(ends, _)| ends)
     }
 
-    /// The traffic so far.
+    /// The traffic of the network since the beginning of the run.
     pub(crate) fn traffic(&self) -> NocTraffic {
         self.noc.traffic()
     }
 
-    /// The network without its messages.
+    /// Takes the network apart and returns its links with their traffic.
     pub(crate) fn into_noc(self) -> Noc {
         self.noc
     }
 
-    /// The place of a station.
+    /// The network node of a station.
     #[inline]
     pub(crate) fn place(&self, station: StationId) -> NocNode {
         self.places[station as usize].place
     }
 
-    /// The place of the memory of a bank's lines.
+    /// The network node of the memory of a bank's lines.
     pub(crate) fn memory_place(&self, bank: u32, banks: u32) -> NocNode {
         self.placement.memory(bank, banks)
     }
 
-    /// The number that stands for memory: one more than that of the last station.
+    /// The number that stands for memory in the message history: the number of stations.
     pub(crate) fn memory(&self) -> StationId {
         self.places.len() as StationId
     }
 
-    /// The bytes of a message with this payload.
+    /// The size of a message with this payload: the payload and the header.
     #[inline]
     pub(crate) fn bytes_of(&self, payload_bytes: u32) -> u32 {
         self.header_bytes + payload_bytes
     }
 
-    /// A message under way.
+    /// A message in transit. `None` if no message has this number.
     pub(crate) fn transit(&self, number: u32) -> Option<&Transit> {
         self.transits.get(number)
     }
 
-    /// The time at which a message may leave for a destination. Messages to one
+    /// The cycle at which a message may leave for a destination, such that messages to one
     /// destination leave in order.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
@@ -143,7 +146,7 @@ impl Network {
         *last
     }
 
-    /// Sends a message. Returns true if it is dropped.
+    /// Sends a message from a station. Returns true if fault injection drops it.
     #[must_use]
     pub(crate) fn send<Pr: Probe>(
         &mut self,
@@ -170,7 +173,8 @@ impl Network {
         false
     }
 
-    /// Counts and records a message that is sent. Returns true if it is dropped.
+    /// Counts a sent message and adds it to the message history. Returns true if the message is to
+    /// be dropped.
     #[must_use]
     pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: PastMessage, bytes: u32) -> bool {
         reports.tally.message(past.name, bytes);
@@ -185,7 +189,7 @@ impl Network {
         dropped
     }
 
-    /// Sends a message into the network.
+    /// Sends a message, which has left its station, through the network.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -203,8 +207,8 @@ impl Network {
         engine.at(arrives, Event::Arrive(number));
     }
 
-    /// Moves bytes from one place to another. Returns the time of arrival and the
-    /// cycles spent waiting for links.
+    /// Sends bytes from one node to another. Returns the cycle of arrival and the cycles spent
+    /// waiting for links.
     #[inline]
     pub(crate) fn cross(
         &mut self,
@@ -216,7 +220,7 @@ impl Network {
         cross(&mut self.noc, now, places, bytes, probe)
     }
 
-    /// Takes a message that has arrived.
+    /// Removes a message that has arrived, and returns it. `None` if no message has this number.
     #[inline]
     pub(crate) fn arrive<Pr>(&mut self, reports: &mut Reports<'_, Pr>, number: u32) -> Option<Transit> {
         let transit = self.transits.remove(number)?;
@@ -227,7 +231,7 @@ impl Network {
         Some(transit)
     }
 
-    /// Counts bytes that have arrived.
+    /// Counts a message of `bytes` bytes that has arrived.
     #[inline]
     pub(crate) fn delivered(&mut self, bytes: u32) {
         self.noc.delivered(bytes);
@@ -247,7 +251,7 @@ fn cross(
     (arrives, noc.traffic().queue_cycles - queued)
 }
 
-/// By station: the number of the first station at the same place.
+/// For each station, the number of the first station at the same place.
 fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
     let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
     let mut first = std::collections::BTreeMap::new();

@@ -1,13 +1,11 @@
-//! The places of a protocol's stations on the network.
+//! The places of a protocol's stations (its controllers) on the network.
 //!
-//! Components that come in groups are divided among the chiplets in order. The
-//! compute units of a chiplet are spread evenly over its nodes, and so are the
-//! banks of the shared levels. On a crossbar with a port for each, compute units
-//! take the first ports and banks the ports after them. A single component stands
-//! in the middle of the first chiplet; the host stands at its first node. The
-//! memory of a bank's lines stands beside the bank, even if a protocol has no
+//! Components that come in groups are divided among the chiplets in order. The compute units of a
+//! chiplet are spread evenly over its nodes, and so are the banks of the shared levels. On a
+//! crossbar with enough ports, compute units take the first ports and banks the ports after them. A
+//! single component stands in the middle of the first chiplet; the host stands at the first node of
+//! that chiplet. The memory of a bank's lines stands beside the bank, even if a protocol has no
 //! controller there.
-//! beside the bank, whether or not a protocol has a controller there.
 
 use proto::Per;
 
@@ -15,11 +13,11 @@ use crate::config::System;
 use crate::network::noc::{Noc, NocNode, Topology};
 use crate::stations::fabric::LevelInfo;
 
-/// The places of stations.
+/// The rule that assigns stations to network nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
-    /// The nodes of each chiplet. `cus` is counted likewise.
+    /// The number of nodes of each chiplet. `cus` is the number of compute units of each chiplet.
     nodes: u32,
     cus: u32,
     columns: Option<u32>,
@@ -35,7 +33,7 @@ impl Placement {
         Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
-    /// The place of a station of a level.
+    /// The network node of a station, given its level and its index there.
     pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
         let (_, index) = level.site(index);
         let (count, has_lines) = match &level.beside {
@@ -55,7 +53,7 @@ impl Placement {
         }
     }
 
-    /// The place of a bank and of the memory of its lines.
+    /// The network node of a bank, at which the memory of the bank's lines stands as well.
     pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
         self.divided(bank, banks, |bank, banks| match self.columns {
             None if self.cus < self.nodes => self.cus + bank % (self.nodes - self.cus),
@@ -64,9 +62,9 @@ impl Placement {
         })
     }
 
-    /// The node of one of `count` components that are divided among the chiplets.
-    /// `within` places it on its chiplet. If they cannot be divided, all stand on
-    /// the first chiplet.
+    /// The node of component `index` of `count` components, which are divided among the chiplets.
+    /// `within` gives the node of a component on its chiplet. If `count` is not a multiple of the
+    /// number of chiplets, all components stand on the first chiplet.
     fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
         let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
         NocNode((index / each * self.nodes + within(index % each, each)) as u16)

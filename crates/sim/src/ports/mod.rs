@@ -1,8 +1,8 @@
-//! The ports of the stations that take requests.
+//! The ports of the stations (controllers of the protocol) that take requests from cores.
 //!
-//! A port serves its line requests in order, up to a fixed number each cycle. A
-//! request that its station cannot answer yet waits inside the station. It does not
-//! block the port unless too many requests are under way.
+//! A port serves its line requests in order, up to a fixed number each cycle. A request that its
+//! station cannot answer yet waits inside the station. It does not block the port unless too many
+//! requests are outstanding.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// A line request that waits for the port.
+/// A line request that waits for the port of its station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitingRequest {
     pub(crate) instr: u32,
@@ -26,7 +26,7 @@ pub(crate) struct WaitingRequest {
     pub(crate) part: LinePart,
 }
 
-/// A line request that its station has not answered yet.
+/// A line request that has entered its station and is not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) instr: u32,
@@ -34,32 +34,35 @@ pub(crate) struct PendingRequest {
     pub(crate) spent: Spent,
 }
 
-/// The port of one station.
+/// The port of one station: the requests that wait for it, and those that the station has not
+/// answered.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: VecDeque<WaitingRequest>,
-    /// Requests under way. Their numbers are the station's slots.
+    /// The requests that the station has not answered. Their numbers are the station's slots.
     pending: Slab<PendingRequest>,
     free_at: Cycle,
     is_scheduled: bool,
-    /// Whether the port serves no request because too many are under way.
+    /// Whether the port serves no request because too many are outstanding.
     is_full: bool,
 }
 
 impl Port {
-    /// The first part of an instruction that waits for the port.
+    /// The first line request of an instruction that still waits for the port. `None` if the
+    /// instruction has no such request.
     pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
         self.queue.iter().find(|waiting| waiting.instr == instr).map(|waiting| &waiting.part)
     }
 
-    /// The first part of an instruction that the station has not answered.
+    /// The slot and the line of an instruction's first request that the station has not answered.
+    /// `None` if the instruction has no such request.
     pub(crate) fn unanswered(&self, instr: u32) -> Option<(Slot, &LinePart)> {
         let pending = self.pending.iter().find(|(_, pending)| pending.instr == instr);
         pending.map(|(slot, pending)| (Slot(slot), &pending.part))
     }
 
-    /// Returns true if the port is to be served now. Otherwise schedules the next
-    /// service, if one is needed.
+    /// Decides whether to serve the port in this cycle. If not, schedules the next service when
+    /// requests wait for it.
     #[inline]
     fn next(&mut self, engine: &mut Engine, station: StationId) -> bool {
         if self.is_scheduled || self.is_full || self.queue.is_empty() {
@@ -74,17 +77,17 @@ impl Port {
     }
 }
 
-/// The limits of a port.
+/// The limits of a port: requests outstanding, and requests per cycle.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// The number of requests that may be under way.
+    /// The number of requests that may be outstanding.
     pending: usize,
-    /// The number of requests that enter in one cycle.
+    /// The number of requests that may enter the station in one cycle.
     per_cycle: u32,
 }
 
-/// The requests under way at an L1 for each of its miss registers. Requests without
-/// a register wait in the station, so that later hits can pass them.
+/// The number of requests that may be outstanding at an L1, per miss register. Requests without a
+/// register wait in the station, so that later hits can pass them.
 const PENDING_PER_MISS_REGISTER: usize = 4;
 
 /// The ports by station. A port is created at its first request.
@@ -94,15 +97,15 @@ pub(crate) struct Ports {
     limits: Vec<Limits>,
 }
 
-/// The part of a request without a line.
+/// The line part of a request that has no line, such as a fence.
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl Ports {
-    /// The ports of these stations.
+    /// The ports of these stations, with their limits. No port is created yet.
     pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
         let limits = |station: &StationInfo| {
             let level = &levels[usize::from(station.level)];
-            // A level without its own registers takes as many requests as an L1.
+            // A level without miss registers of its own takes as many requests as an L1.
             let registers = match level.miss_registers {
                 0 => system.l1.miss_registers,
                 registers => registers,
@@ -113,7 +116,7 @@ impl Ports {
         Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
     }
 
-    /// Removes the limit on requests under way.
+    /// Removes the limit on outstanding requests from all ports.
     pub(crate) fn take_any_number(&mut self) {
         self.limits.iter_mut().for_each(|limits| limits.pending = usize::MAX);
     }
@@ -132,13 +135,14 @@ impl Ports {
         self.of[station as usize].get_or_insert_with(new)
     }
 
-    /// The ports that requests have entered, by station.
+    /// The existing ports with their stations, by station. A port exists once a request has entered
+    /// it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StationId, &Port)> {
         (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 
-    /// Queues the line requests of an instruction. Returns true if the port is to
-    /// be served now.
+    /// Queues the line requests of an instruction. Returns true if the caller is to serve the port
+    /// now.
     #[inline]
     #[must_use]
     pub(crate) fn queue(
@@ -154,31 +158,32 @@ impl Ports {
         port.next(engine, station)
     }
 
-    /// Queues a request without a line. Returns true if the port is to be served
-    /// now.
+    /// Queues a request without a line. Returns true if the caller is to serve the port now.
     #[must_use]
     pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
         self.queue(engine, station, instr, &[NO_PART])
     }
 
-    /// Handles a scheduled service. Returns true if the port is to be served now.
+    /// Handles a scheduled service event of a port. Returns true if the caller is to serve the port
+    /// now.
     #[must_use]
     pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
         let Some(port) = self.get_mut(station) else { return false };
         port.is_scheduled = false;
-        // An invalidation may have blocked the port meanwhile.
+        // An invalidation may have blocked the port since this service was scheduled.
         port.free_at <= engine.now() || port.next(engine, station)
     }
 
-    /// Begins to serve a port in this cycle. Returns the number of requests that
-    /// may enter.
+    /// Begins the service of a port in this cycle. Returns the number of requests that may enter
+    /// the station.
     #[inline]
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
         self.open(station).free_at = now + 1;
         self.limits[station as usize].per_cycle
     }
 
-    /// Takes the next request, unless too many are under way.
+    /// Takes the next request that waits for the port. `None` if none waits, or too many are
+    /// outstanding.
     #[inline]
     pub(crate) fn take(&mut self, station: StationId) -> Option<WaitingRequest> {
         let pending_max = self.limits[station as usize].pending;
@@ -187,8 +192,8 @@ impl Ports {
         if port.is_full { None } else { port.queue.pop_front() }
     }
 
-    /// Ends the service of a port in this cycle. Schedules the next one if requests
-    /// wait.
+    /// Ends the service of a port in this cycle. If requests still wait, schedules the next
+    /// service.
     #[inline]
     pub(crate) fn end(&mut self, engine: &mut Engine, station: StationId) {
         let Some(port) = self.get_mut(station) else { return };
@@ -198,13 +203,14 @@ impl Ports {
         }
     }
 
-    /// Records a request under way at its station.
+    /// Records that a request has entered its station. Returns the slot of the request.
     #[inline]
     pub(crate) fn add_pending(&mut self, station: StationId, pending: PendingRequest) -> Slot {
         Slot(self.open(station).pending.insert(pending))
     }
 
-    /// Records the answer of a request.
+    /// Records the answer to a request, so that its slot is free and the port may accept further
+    /// requests.
     #[inline]
     pub(crate) fn answer(
         &mut self,
@@ -222,7 +228,8 @@ impl Ports {
         Some(pending)
     }
 
-    /// Changes the activity to which the time of some requests is charged.
+    /// Changes the activity (access, acquire or release) to which the time of some requests is
+    /// charged.
     #[inline(never)]
     pub(crate) fn set_activity(
         &mut self,
@@ -239,14 +246,14 @@ impl Ports {
         }
     }
 
-    /// Blocks a station that has just taken a request until this cycle.
+    /// Blocks the port of a station that has just taken a request, until the cycle `until`.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = until;
         }
     }
 
-    /// Blocks a station for this many more cycles.
+    /// Blocks the port of a station for `cycles` further cycles.
     pub(crate) fn delay(&mut self, now: Cycle, station: StationId, cycles: u64) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = port.free_at.max(now) + cycles;
@@ -260,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    /// The port of a station with one miss register.
+    /// The port of a single station with one miss register.
     fn ports() -> Ports {
         let system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
         let level = LevelInfo {

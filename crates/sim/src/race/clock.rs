@@ -1,17 +1,18 @@
-//! Vector clocks: the operations of other threads that a thread is ordered after.
+//! Vector clocks. A thread's clock tells which operations of other threads it is ordered after.
 
-/// A thread of the run since the machine was last idle: the host or a wavefront.
-/// Wavefronts that start together have adjacent numbers.
+/// The number of a thread: the host or a wavefront. Numbers start anew whenever the machine has
+/// become idle. Wavefronts that start together have adjacent numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ThreadId(pub(super) u32);
 
 impl ThreadId {
-    /// The host.
+    /// The number of the host.
     pub(super) const HOST: ThreadId = ThreadId(0);
 }
 
-/// The latest epoch known of each thread; zero if none is known. Only a window of
-/// wavefronts is stored, because the wavefronts of a work-group know few others.
+/// A vector clock: for each thread, the latest epoch known of it, or zero if none is known. Only
+/// the range of wavefronts with known epochs is stored, because the wavefronts of a work-group know
+/// few others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     host: u32,
@@ -20,7 +21,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The latest epoch known of `thread`.
+    /// The latest epoch known of `thread`. Zero if none is known.
     #[inline]
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         if thread == ThreadId::HOST {
@@ -32,7 +33,7 @@ impl Clock {
         }
     }
 
-    /// Raises the epoch known of `thread`.
+    /// Raises the epoch known of `thread` to at least `epoch`.
     pub(super) fn learn(&mut self, thread: ThreadId, epoch: u32) {
         if thread == ThreadId::HOST {
             self.host = self.host.max(epoch);
@@ -43,7 +44,7 @@ impl Clock {
         *place = epoch.max(*place);
     }
 
-    /// Takes the maximum with another clock.
+    /// Takes, for each thread, the later of the epochs in this clock and in another one.
     pub(super) fn join(&mut self, other: &Clock) {
         self.host = self.host.max(other.host);
         if other.epochs.is_empty() {
@@ -56,7 +57,7 @@ impl Clock {
         }
     }
 
-    /// Makes room for the threads from `first` up to `end`.
+    /// Extends the stored range to the threads from `first` up to, but not including, `end`.
     fn widen(&mut self, first: u32, end: u32) {
         if self.epochs.is_empty() {
             self.first = first;

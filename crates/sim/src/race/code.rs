@@ -1,25 +1,27 @@
-//! Code sites: an operation of a kernel with its semantics.
+//! Code sites: the places in the source from which a kernel or the host issues an operation, with
+//! the operation's semantics.
 
 use kernel::{Action, Posted, Semantics, Site, Space};
 use proto::{Level, Order};
 use rustc_hash::FxHashMap;
 
-/// A code site. A record has room for some thousands. Further ones share the number
-/// of a site with the same semantics, and are counted.
+/// The number of a code site (an operation at a place in the source). Some thousand sites have
+/// numbers of their own. Accesses of further sites use the number of a site with the same
+/// semantics, and are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CodeId(pub(super) u16);
 
 impl CodeId {
-    /// The bits of a number.
+    /// The number of bits of a site's number.
     pub(super) const BITS: u32 = 12;
-    /// The number of sites that can be distinguished.
+    /// The number of sites that can have numbers of their own.
     const MOST: usize = (1 << CodeId::BITS) - 1;
 }
 
-/// The description of a code site.
+/// The description of a code site: an operation at a place in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
-    /// The kernel, numbered in the order of first launches. `None` for the host.
+    /// The number of the kernel, in the order of first launches. `None` for the host.
     pub(super) kernel: Option<u16>,
     pub(super) site: Site,
     pub(super) what: OpKind,
@@ -27,13 +29,13 @@ pub(super) struct Code {
     pub(super) space: Space,
 }
 
-/// The kind of an operation, as far as races are concerned.
+/// The kind of an operation, as far as the race detector distinguishes kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum OpKind {
     Load,
     Store,
     Update,
-    /// A compare-exchange that found another value, and therefore only read.
+    /// A compare-exchange that found a value other than the expected one, and therefore only read.
     Failed,
     Fence,
     Barrier,
@@ -75,7 +77,7 @@ impl Code {
         self.semantics.order.releases() && !matches!(self.what, OpKind::Load | OpKind::Failed)
     }
 
-    /// The operation as text.
+    /// The operation as text for a race report.
     pub(super) fn describe(&self) -> String {
         let local = if self.space == Space::Lds { "local " } else { "" };
         let order = match self.semantics.order {
@@ -100,7 +102,7 @@ impl Code {
     }
 }
 
-/// The name of a level, as on the command line.
+/// The name of a scope level, as on the command line.
 #[must_use]
 pub fn level_name(level: Level) -> &'static str {
     match level {
@@ -114,18 +116,18 @@ pub fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// All code sites seen.
+/// All code sites seen so far, with their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     all: Vec<Code>,
     numbers: FxHashMap<Key, CodeId>,
     last: Option<(Key, CodeId)>,
-    /// The number of accesses whose site had no number of its own.
+    /// The number of accesses whose site has no number of its own.
     pub(super) overflowed: u64,
 }
 
-/// The identity of a code site. A site's address is cheaper to compare than its
-/// text.
+/// The fields that identify a code site. The address of the site's text is cheaper to compare than
+/// the text itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kernel: Option<u16>,
@@ -162,7 +164,8 @@ impl Codes {
         number
     }
 
-    /// A known code site with the same semantics.
+    /// The number of a known code site with the same semantics, for a site that can have no number
+    /// of its own.
     fn like(&self, code: &Code) -> CodeId {
         let alike = |other: &&Code| {
             (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)

@@ -1,4 +1,4 @@
-//! The happens-before relation: releases, acquires, fences and barriers.
+//! The happens-before relation of the race detector: releases, acquires, fences and barriers.
 
 use std::rc::Rc;
 
@@ -9,20 +9,21 @@ use super::clock::{Clock, ThreadId};
 use super::code::CodeId;
 use super::scope::{Instance, Pairing, RaceModel, Standing, wider};
 
-/// A place where releases and acquires synchronize.
+/// The identity of a place at which releases and acquires synchronize, such as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SyncPlace {
-    /// A word of global memory.
+    /// A word of global memory, by number.
     Word(u64),
     /// A word of a work-group's local memory.
     Local { group: u64, word: u64 },
-    /// The n-th barrier of a work-group.
+    /// The barrier of a work-group with the number `nth`.
     Barrier { group: u64, nth: u32 },
-    /// One place for all locations, if any two locations pair.
+    /// A single place that stands for all locations, if releases and acquires of any two locations
+    /// pair.
     Anywhere,
 }
 
-/// The origin of a release or an acquire.
+/// The operation that is the origin of a release or an acquire: its thread, epoch and code site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) standing: Standing,
@@ -30,34 +31,36 @@ pub(super) struct Source {
     pub(super) code: CodeId,
 }
 
-/// The knowledge that a release passes to acquires at its scope.
+/// The clocks that a release passes on to acquires at its scope.
 #[derive(Clone, Debug)]
 pub(super) struct Published {
     scope: Instance,
-    /// Whether it also reaches narrower scopes elsewhere.
+    /// Whether the release also reaches acquires at narrower scopes in other work-groups, as a
+    /// remote operation does.
     is_remote: bool,
     clock: Rc<Clock>,
-    /// The clock as it would be if all scopes were one.
+    /// The clock that the release would pass on if all scopes were one.
     wide: Rc<Clock>,
     source: Source,
 }
 
-/// A release and its sources. The flag of a source tells whether its code site
-/// released in more than one work-group.
+/// The clocks that an acquire may take, and the sources of the releases. The flag of a source tells
+/// whether its code site released in more than one work-group.
 type AcquirableRelease = (Published, Vec<(Source, bool)>);
 
-/// All releases at one scope and one place.
+/// All releases at one scope and one place, combined.
 #[derive(Clone, Debug)]
 struct Channel {
     all: Published,
-    /// Releases that may turn out not to have happened, by operation.
+    /// Releases that may turn out not to have happened, such as those of a compare-exchange. Each
+    /// has the token of its operation.
     tentative: Vec<(usize, Published)>,
-    /// The sources of these releases. The flag of a source tells whether its code site
-    /// released in more than one work-group.
+    /// The sources of the releases. The flag of a source tells whether its code site released in
+    /// more than one work-group.
     sources: Vec<(Source, bool)>,
 }
 
-/// A release and an acquire whose scopes kept them from synchronizing.
+/// A release and an acquire that did not synchronize because of their scopes.
 #[derive(Clone, Debug)]
 pub(super) struct MissedLink {
     pub(super) release: Source,
@@ -65,27 +68,29 @@ pub(super) struct MissedLink {
     pub(super) wide: Rc<Clock>,
 }
 
-/// A thread: its knowledge and its operations under way.
+/// A thread of the race detector: its vector clocks and its operations that are not complete.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) standing: Standing,
     pub(super) epoch: u32,
-    /// Threads before this number belong to kernels that have ended; all of their
-    /// operations are known.
+    /// The first thread number that is not ordered by kernel ends. Threads before it belong to
+    /// kernels that have ended, so this thread is ordered after all of their operations.
     pub(super) since: u32,
-    /// The host's epoch at the launch of the kernel.
+    /// The epoch of the host when it launched the kernel.
     host: u32,
-    /// The knowledge through each closure: one closure, or one for each scope.
+    /// The clocks by closure. A closure is a set of scopes whose links of synchronization compose:
+    /// each scope alone under HRF-direct, all scopes together otherwise.
     clocks: Vec<(Instance, Rc<Clock>)>,
     wide: Rc<Clock>,
-    /// The knowledge through barriers, which order local memory with any semantics.
+    /// The clock of what is known through barriers, which order local memory whatever their
+    /// semantics are.
     local: Rc<Clock>,
-    /// The last release fence at each scope.
+    /// The last release fence of the thread at each scope.
     fences: Vec<Published>,
-    /// Releases that earlier atomic reads found, for a later acquire fence.
+    /// The releases that earlier atomic reads found, by place. A later acquire fence acquires them.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
-    /// Operations under way that are recorded at their completion, each with the
-    /// epoch of its issue.
+    /// Tokens of operations that are recorded only at their completion, each with the epoch of its
+    /// issue.
     pub(super) in_flight: Vec<(usize, u32)>,
     pub(super) barriers: u32,
 }
@@ -107,7 +112,8 @@ impl Thread {
         }
     }
 
-    /// Whether an epoch of `thread` is known without synchronization.
+    /// Whether this thread is ordered after an epoch of `thread` without synchronization: by
+    /// program order, or by the beginning or end of a kernel.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {
@@ -116,30 +122,32 @@ impl Thread {
         thread.0 == self.standing.thread || thread.0 < self.since
     }
 
-    /// Whether epoch `epoch` of `thread` happened before the next operation here.
+    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread.
     #[inline]
     pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
     }
 
-    /// The same for two accesses of local memory.
+    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread, for two
+    /// accesses of local memory.
     #[inline]
     pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)
     }
 
-    /// Whether every thread that acquires the next operation here also learns that
-    /// epoch.
+    /// Whether every thread that synchronizes with the next operation of this thread is then also
+    /// ordered after epoch `epoch` of `thread`.
     #[inline]
     pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
         match model {
-            // Knowledge from one scope is not passed on through another.
+            // A thread does not pass on through one scope the order that it has through another.
             RaceModel::HrfDirect => self.knows_anyway(thread, epoch),
             RaceModel::Drf | RaceModel::HrfIndirect => self.knows(thread, epoch),
         }
     }
 
-    /// Whether it would have happened before if all scopes were one.
+    /// Whether epoch `epoch` of `thread` would have happened before the next operation of this
+    /// thread if all scopes were one.
     pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
         self.wide.of(thread) >= epoch
     }
@@ -169,27 +177,28 @@ fn join(into: &mut Rc<Clock>, from: &Rc<Clock>) {
     }
 }
 
-/// The closure of a link at this scope.
+/// The closure to which links of synchronization at this scope belong: the scope alone under
+/// HRF-direct, all scopes otherwise.
 fn closure(model: RaceModel, scope: Instance) -> Instance {
     if model == RaceModel::HrfDirect { scope } else { Instance::SYSTEM }
 }
 
-/// The releases of a run that acquires may still find.
+/// The releases of a run with which later acquires may still synchronize.
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) model: RaceModel,
     pairing: Pairing,
     channels: FxHashMap<SyncPlace, Vec<Channel>>,
-    /// The combined knowledge of the threads that reached a barrier.
+    /// For each barrier, the combined clock of the threads that have reached it.
     barriers: FxHashMap<SyncPlace, Rc<Clock>>,
     missed: Vec<MissedLink>,
-    /// For each code site, the widest level that its synchronization needed.
+    /// For each code site, the widest scope level that its synchronization needed.
     pub(super) needed: FxHashMap<CodeId, Level>,
 }
 
-/// The number of missed links that are kept.
+/// The largest number of missed links that are kept.
 const MISSED_MOST: usize = 256;
-/// The number of sources of a channel that are distinguished.
+/// The largest number of release sources that one channel distinguishes.
 const SOURCES_MOST: usize = 8;
 
 impl Links {
@@ -204,7 +213,8 @@ impl Links {
         }
     }
 
-    /// Removes all releases. The machine is idle, so every later thread knows them.
+    /// Removes all releases. The machine is idle, so every later thread is ordered after them
+    /// anyway.
     pub(super) fn forget(&mut self) {
         self.channels.clear();
         self.barriers.clear();
@@ -218,7 +228,7 @@ impl Links {
         }
     }
 
-    /// The knowledge that `thread` releases now at `scope`.
+    /// The clocks that a release of `thread` at `scope` publishes now.
     fn published(&self, thread: &mut Thread, code: CodeId, scope: Instance, is_remote: bool) -> Published {
         let (me, epoch) = (ThreadId(thread.standing.thread), thread.epoch);
         let scope = if self.model == RaceModel::Drf { Instance::SYSTEM } else { scope };
@@ -232,9 +242,9 @@ impl Links {
         Published { scope, is_remote, clock, wide, source }
     }
 
-    /// Records an atomic write of `thread` at `at`. A release publishes the
-    /// knowledge of its thread; any write publishes that of earlier release fences.
-    /// With `tentative`, it is not certain yet that it writes.
+    /// Records an atomic write of `thread` at the place `at`. If the write is a release, it
+    /// publishes the clock of its thread; any write publishes those of earlier release fences.
+    /// `tentative` is the token of an operation of which it is not certain yet whether it writes.
     pub(super) fn write(
         &mut self,
         thread: &mut Thread,
@@ -267,8 +277,8 @@ impl Links {
         }
     }
 
-    /// Decides which tentative writes of an operation happened. `happened` is asked
-    /// for each place, or once if all locations pair.
+    /// Decides which tentative writes of the operation `token` happened. Calls `happened` for each
+    /// place, or once with `None` if all locations pair.
     pub(super) fn decide(
         &mut self,
         token: usize,
@@ -289,8 +299,9 @@ impl Links {
         }
     }
 
-    /// Records an atomic read of `thread` at `at`. An acquire learns the releases
-    /// at its scope. A later fence may acquire the others.
+    /// Records an atomic read of `thread` at the place `at`. If the read is an acquire, it
+    /// synchronizes with the releases at its scope. A later acquire fence may synchronize with the
+    /// others.
     pub(super) fn read(
         &mut self,
         thread: &mut Thread,
@@ -312,7 +323,8 @@ impl Links {
         }
     }
 
-    /// `thread` acquires a release at `scope`.
+    /// Lets `thread` acquire a release at `scope`. If the scopes do not match, records a missed
+    /// link instead.
     fn take(
         &mut self,
         thread: &mut Thread,
@@ -355,7 +367,8 @@ impl Links {
         self.missed.push(missed);
     }
 
-    /// The missed link because of which `thread` does not know `first`.
+    /// The missed link (a release and an acquire with unsuitable scopes) because of which `thread`
+    /// is not ordered after epoch `epoch` of `first`.
     pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&MissedLink> {
         let carries = |m: &&MissedLink| m.wide.of(first) >= epoch;
         let own = |m: &&MissedLink| m.acquire.standing.thread == thread.standing.thread;
@@ -363,21 +376,21 @@ impl Links {
         all.clone().find(own).or_else(|| all.next())
     }
 
-    /// Records the arrival of `thread` at a barrier.
+    /// Adds the clock of `thread`, which arrives at a barrier, to the clock of the barrier.
     pub(super) fn arrive(&mut self, thread: &Thread, at: SyncPlace) {
         let known = Rc::make_mut(self.barriers.entry(at).or_default());
         known.join(&thread.local);
         known.learn(ThreadId(thread.standing.thread), thread.epoch);
     }
 
-    /// Continues `thread` after a barrier that all threads have reached.
+    /// Adds the clock of a barrier, which all threads have reached, to the clock of `thread`.
     pub(super) fn depart(&mut self, thread: &mut Thread, at: SyncPlace) {
         if let Some(known) = self.barriers.get(&at) {
             join(&mut thread.local, known);
         }
     }
 
-    /// The release of a fence, at its issue.
+    /// Records the release of a fence, at the issue of the fence.
     pub(super) fn fence_releases(
         &mut self,
         thread: &mut Thread,
@@ -393,7 +406,7 @@ impl Links {
         thread.fences.push(published);
     }
 
-    /// The acquire of a fence, at its completion.
+    /// Records the acquire of a fence, at the completion of the fence.
     pub(super) fn fence_acquires(
         &mut self,
         thread: &mut Thread,
@@ -408,8 +421,8 @@ impl Links {
             for (published, sources) in &found {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
-            // Later fences do not need the releases that this fence has acquired
-            // completely.
+            // A later fence does not need the releases from which this fence has acquired all
+            // clocks.
             found.retain(|(published, _)| match self.model {
                 RaceModel::Drf => false,
                 RaceModel::HrfDirect => published.scope != scope,
@@ -436,7 +449,7 @@ impl Channel {
         }
     }
 
-    /// All knowledge that an acquire may take here now.
+    /// The clocks of all certain and tentative releases here, which an acquire may take now.
     fn acquirable(&self) -> Published {
         let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {

@@ -43,41 +43,41 @@ pub use scope::{Pairing, RaceModel};
 /// The options of a race detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceOptions {
-    /// The definition of race freedom.
+    /// The definition of race freedom that the detector applies.
     pub model: RaceModel,
-    /// The releases that an acquire is ordered after.
+    /// The releases with which an acquire synchronizes.
     pub pairing: Pairing,
 }
 
-/// The number of ended threads that are kept for operations under way.
+/// The number of ended threads that are kept because operations of other threads are not complete.
 const GONE_MOST: usize = 1 << 12;
 
-/// A race detector for one or several runs of one program.
+/// A race detector for one or several runs of one program. It is a probe.
 #[derive(Debug)]
 pub struct Detector {
     links: Links,
     shadow: Shadow,
     codes: Codes,
-    /// Kernels in the order of their first launches.
+    /// The names of the kernels in the order of their first launches.
     kernels: Vec<String>,
     kernel_of: FxHashMap<KernelId, (u16, u32)>,
-    /// Every thread since the machine was last idle. The host is first.
+    /// The scope positions of all threads since the machine was last idle. The host is the first.
     standings: Vec<Standing>,
-    /// The running threads, by compute unit and slot.
+    /// The threads of running wavefronts, by compute unit and slot.
     live: FxHashMap<(u32, u32), Thread>,
-    /// Threads that ended while an operation of another thread was under way.
+    /// Threads that ended while an operation of another thread was not complete.
     gone: FxHashMap<u32, Thread>,
-    /// The number of operations under way that are recorded at their completion.
+    /// The number of issued operations that will be recorded only at their completion.
     late: u32,
     host: Thread,
-    /// `None` if the machine has one chiplet.
+    /// The number of compute units per chiplet. `None` if the machine has one chiplet.
     cus_per_chiplet: Option<u32>,
     /// The number of kernels that were launched and have not ended.
     pending: u32,
     found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// Threads without a number. Their accesses were not checked.
+    /// The number of threads and epochs beyond the detector's limits. Their races may be missed.
     unwatched: u64,
 }
 
@@ -128,7 +128,8 @@ impl Detector {
         self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
     }
 
-    /// Calls `act` with the thread of a wavefront.
+    /// Calls `act` with the detector and the thread of a wavefront. Does nothing if the wavefront
+    /// has no thread.
     fn with(&mut self, at: WaveAt, act: impl FnOnce(&mut Detector, &mut Thread)) {
         let Some(mut thread) = self.live.remove(&(at.cu, at.slot)) else { return };
         act(self, &mut thread);
@@ -153,7 +154,8 @@ impl Detector {
         Some(Thread::new(standing, self.host.since, launched))
     }
 
-    /// Begins an epoch, which the thread's earlier releases do not cover.
+    /// Begins a new epoch of the thread. Releases that the thread made earlier do not cover the
+    /// accesses of the new epoch.
     fn next_epoch(&mut self, thread: &mut Thread) {
         thread.epoch += 1;
         if thread.epoch > EPOCHS_MOST {
@@ -268,7 +270,7 @@ impl Detector {
         thread.standing.group.map(|_| thread.standing.kernel)
     }
 
-    /// Records an access by the lanes that satisfy `takes`.
+    /// Records an access by those lanes of an operation that satisfy `takes`.
     fn record(
         &mut self,
         thread: &Thread,
@@ -302,7 +304,7 @@ impl Detector {
         }
     }
 
-    /// Finds lanes of one instruction that store to the same bytes.
+    /// Reports a race if two lanes of one instruction store to the same bytes.
     fn find_lanes_that_collide(&mut self, thread: &Thread, op: &Posted, code: CodeId) {
         let mut all = [(0u64, 0usize); kernel::LANES_MAX];
         let mut count = 0;
@@ -327,8 +329,8 @@ impl Detector {
         }
     }
 
-    /// Removes all records. The machine is idle, so later accesses are ordered
-    /// after all earlier ones.
+    /// Removes all records, because the machine is idle: later accesses are ordered after all
+    /// earlier ones.
     fn nothing_runs(&mut self) {
         self.standings.truncate(1);
         self.shadow.forget();
@@ -339,7 +341,7 @@ impl Detector {
         self.host = Thread::new(self.standings[0], 1, 0);
     }
 
-    /// Whether no kernel runs, so that the host is alone.
+    /// Whether no kernel runs, so that the host is the only thread.
     fn is_idle(&self) -> bool {
         self.pending == 0
     }
@@ -367,13 +369,14 @@ impl Detector {
     }
 }
 
-/// The bytes of a word from `first` up to `end`.
+/// The bytes of a word that lie from `first` up to, but not including, `end`, as a mask of four
+/// bits.
 fn mask_of(word: u64, first: u64, end: u64) -> u8 {
     let [from, to] = [first, end].map(|byte| byte.saturating_sub(word * 4).min(4));
     (1 << to) - (1 << from)
 }
 
-/// Identifies an operation under way.
+/// A number that identifies an operation until it is complete.
 fn token(op: &Posted) -> usize {
     core::ptr::from_ref(op).addr()
 }
@@ -394,7 +397,7 @@ fn word_of(op: &Posted, lane: usize) -> u64 {
     (op.addr(lane).0 / 4) | local
 }
 
-/// The distinct words that the lanes of an atomic access name.
+/// The distinct words that the lanes of an atomic access address.
 fn words_of(op: &Posted) -> Vec<u64> {
     let mut words: Vec<u64> = op.exec.iter().map(|lane| word_of(op, lane)).collect();
     words.sort_unstable();
@@ -409,8 +412,7 @@ fn sync_place(thread: &Thread, op: &Posted, word: u64) -> SyncPlace {
     }
 }
 
-/// The scope that an operation names. Local memory has a single scope, its
-/// work-group.
+/// The scope that an operation names. An operation on local memory always has work-group scope.
 fn scope_of(thread: &Thread, op: &Posted) -> Instance {
     match op.space {
         Space::Lds => thread.standing.instance(&kernel::acq_rel(Level::WorkGroup)),
@@ -422,7 +424,8 @@ fn barrier(thread: &Thread) -> SyncPlace {
     SyncPlace::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
 }
 
-/// A barrier orders its work-group and the scope of its semantics.
+/// The scopes that a barrier orders: its work-group, and the scope of its semantics if that is
+/// another one.
 fn barrier_scopes(thread: &Thread, named: Instance) -> impl Iterator<Item = Instance> + use<> {
     let own = kernel::acq_rel(Level::WorkGroup);
     let group = thread.standing.instance(&own);

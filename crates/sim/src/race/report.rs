@@ -1,4 +1,4 @@
-//! Reports of races.
+//! Reports of the races that the detector has found.
 
 use kernel::{ArrayInfo, Site, Space};
 use proto::Level;
@@ -16,16 +16,16 @@ use super::shadow::{Record, WordAt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RaceKind {
-    /// At least one of the accesses is ordinary.
+    /// At least one of the two accesses is ordinary (not atomic).
     Ordinary,
-    /// Both are atomic, at different scopes.
+    /// Both accesses are atomic, but they name different scope instances.
     Synchronization,
     /// Two lanes of one instruction store to the same bytes.
     Lanes,
 }
 
 impl RaceKind {
-    /// The kind as text.
+    /// The kind as text for a report.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -36,66 +36,67 @@ impl RaceKind {
     }
 }
 
-/// One side of a race.
+/// One of the two accesses of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RacingAccess {
-    /// The kernel, or `host`.
+    /// The name of the kernel that made the access, or `host`.
     pub kernel: String,
-    /// The source file.
+    /// The source file of the access.
     pub file: &'static str,
-    /// The line in the file.
+    /// The line in the source file.
     pub line: u32,
     /// The column in the line.
     pub column: u32,
-    /// The operation as text.
+    /// The access as text, such as its kind, order and scope.
     pub operation: String,
-    /// The work-group in the grid.
+    /// The number of the work-group in its grid.
     pub work_group: u32,
-    /// The wavefront in its work-group.
+    /// The number of the wavefront in its work-group.
     pub wavefront: u32,
-    /// The lane.
+    /// The lane of the wavefront that made the access.
     pub lane: u32,
-    /// The compute unit it ran on.
+    /// The compute unit on which the wavefront ran.
     pub compute_unit: u32,
 }
 
-/// Two code sites whose accesses race.
+/// A race: two places in the source whose accesses race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Race {
     /// The kind of the race.
     pub kind: RaceKind,
-    /// The first word on which it was found, for example `head[3]`.
+    /// The first word on which the race was found, for example `head[3]`.
     pub location: String,
     /// The access that came first in this run.
     pub first: RacingAccess,
-    /// The later access.
+    /// The access that came later in this run.
     pub second: RacingAccess,
-    /// The scopes of the two accesses; `-` for an ordinary access.
+    /// The scopes of the first and the second access. `-` stands for an ordinary access.
     pub scopes: [String; 2],
-    /// The reason why nothing orders them, and the smallest change that would.
+    /// The reason why nothing orders the two accesses, and the smallest change that would order
+    /// them.
     pub advice: String,
-    /// The number of pairs of accesses that raced at these two sites.
+    /// The number of pairs of accesses that raced at these two places in the source.
     pub count: u64,
 }
 
-/// An atomic operation or a fence whose scope is wider than its observed
-/// synchronization needed.
+/// An atomic operation or a fence whose scope is wider than the synchronization observed in the
+/// runs needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WideScope {
-    /// The kernel, or `host`.
+    /// The name of the kernel that contains the operation, or `host`.
     pub kernel: String,
-    /// The source file.
+    /// The source file of the operation.
     pub file: &'static str,
-    /// The line in the file.
+    /// The line in the source file.
     pub line: u32,
     /// The column in the line.
     pub column: u32,
     /// The operation as text.
     pub operation: String,
-    /// Its scope.
+    /// The scope level that the operation names.
     #[serde(serialize_with = "by_name")]
     pub scope: Level,
-    /// The narrowest scope that was sufficient in these runs.
+    /// The narrowest scope level that was sufficient in the observed runs.
     #[serde(serialize_with = "by_name")]
     pub enough: Level,
 }
@@ -104,35 +105,36 @@ fn by_name<S: serde::Serializer>(level: &Level, to: S) -> Result<S::Ok, S::Error
     to.serialize_str(level_name(*level))
 }
 
-/// The work and the limits of a detector.
+/// The amount of work that a race detector did, and how far it reached its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Accesses of lanes that were checked.
+    /// The number of accesses by lanes that were checked.
     pub accesses: u64,
-    /// Bytes of memory with a shadow. The shadow takes 16 bytes for each word.
+    /// The number of bytes of memory that have a shadow (records of earlier accesses). The shadow
+    /// takes 16 bytes for each word.
     pub watched_bytes: u64,
-    /// The number of times that a word had more than two accesses to keep, and
-    /// needed a list.
+    /// The number of times that a word needed a list, because it had more than two accesses to
+    /// keep.
     pub spilled: u64,
-    /// The longest of the lists that became short again.
+    /// The length of the longest list of a word's accesses.
     pub longest_list: u64,
-    /// Wavefronts and releases that had no number of their own. A race may have
-    /// been missed.
+    /// The number of wavefronts and releases that exceeded the detector's numbers. Their races may
+    /// be missed.
     pub unwatched: u64,
 }
 
-/// The result of a race detector.
+/// The result of a race detector, over all observed runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RaceReport {
-    /// The races: one for each pair of code sites.
+    /// The races, one for each pair of places in the source.
     pub races: Vec<Race>,
-    /// Scopes that are wider than necessary.
+    /// The operations whose scopes are wider than necessary.
     pub wide_scopes: Vec<WideScope>,
-    /// The work of the detector.
+    /// The amount of work of the detector, and how far it reached its limits.
     pub usage: Usage,
 }
 
-/// One race during a run.
+/// A race at one pair of places in the source, with the first pair of accesses found.
 #[derive(Debug)]
 struct RacePair {
     kind: RaceKind,
@@ -143,14 +145,15 @@ struct RacePair {
     count: u64,
 }
 
-/// All races so far, by their two sites.
+/// All races found so far, by the two places in the source.
 #[derive(Debug, Default)]
 pub(super) struct FoundRaces {
     pairs: Vec<RacePair>,
     numbers: FxHashMap<(RaceKind, RaceSite, RaceSite), usize>,
 }
 
-/// A place in the source, within a kernel.
+/// A place in the source within a kernel: the kernel's number, or `None` for the host, and the
+/// address of the place's text.
 type RaceSite = (Option<u16>, usize);
 
 impl FoundRaces {
@@ -160,7 +163,8 @@ impl FoundRaces {
 }
 
 impl Detector {
-    /// Records a race between two accesses.
+    /// Records a race between two accesses, or counts it if the same pair of places has raced
+    /// before.
     #[cold]
     pub(super) fn race(
         &mut self,
@@ -228,7 +232,8 @@ impl Detector {
         self.links.model != RaceModel::Drf && thread.would_know(first, epoch)
     }
 
-    /// The change of scopes that would make a release reach an acquire.
+    /// The advice for a missed link: the change of scopes that would let an acquire synchronize
+    /// with a release.
     fn widen(&self, release: Source, acquire: Source) -> String {
         let enough = release.standing.common(&acquire.standing);
         let side = |source: Source| {
@@ -268,7 +273,7 @@ fn scope_of(code: &Code, standing: &Standing) -> String {
     }
 }
 
-/// The name of a word: the array and the element at its beginning.
+/// The name of a word for a report: the array and the element at its beginning, such as `head[3]`.
 fn name(arrays: &[ArrayInfo], at: WordAt) -> String {
     match at {
         WordAt::Local { word, .. } => format!("local memory, byte {}", word * 4),
@@ -339,7 +344,8 @@ fn wide_scopes(links: &Links, code: impl Fn(CodeId) -> (Code, String)) -> Vec<Wi
     let wide = |(number, level): (CodeId, Level)| {
         let (code, kernel) = code(number);
         let scope = code.semantics.level;
-        // A scope narrower than a work-group saves nothing.
+        // A scope narrower than a work-group costs as much as a work-group scope, so the report
+        // names the work-group.
         let enough = if rank(level) < rank(Level::WorkGroup) { Level::WorkGroup } else { level };
         let is_wide = code.is_atomic() && code.space == Space::Global && rank(scope) > rank(enough);
         is_wide.then(|| WideScope {

@@ -1,26 +1,27 @@
-//! Scope instances, and the interpretation of scopes by the race models.
+//! Scope instances (such as work-group 3), and the interpretation of scopes by the race models.
 
 use kernel::Semantics;
 use proto::Level;
 
 use crate::reports::probe::WaveAt;
 
-/// A definition of race freedom.
+/// A race model: a definition of race freedom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RaceModel {
-    /// Data-race-free: scopes have no effect, and every scope is the whole system.
+    /// Data-race-free (DRF): scopes have no effect. Every operation synchronizes with the whole
+    /// system.
     Drf,
-    /// Heterogeneous-race-free, direct: all links of a chain of synchronization use
-    /// one scope instance.
+    /// Heterogeneous-race-free, direct (HRF-direct): all links of a chain of synchronization use
+    /// the same scope instance.
     HrfDirect,
-    /// Heterogeneous-race-free, indirect: the links of a chain may use different
-    /// scopes.
+    /// Heterogeneous-race-free, indirect (HRF-indirect): the links of a chain of synchronization
+    /// may use different scopes.
     #[default]
     HrfIndirect,
 }
 
 impl RaceModel {
-    /// All models, with their names on the command line.
+    /// All race models, each with its name on the command line.
     pub const ALL: [(&'static str, RaceModel); 3] = [
         ("drf", RaceModel::Drf),
         ("hrf-direct", RaceModel::HrfDirect),
@@ -28,19 +29,19 @@ impl RaceModel {
     ];
 }
 
-/// The releases that an acquire is ordered after.
+/// The rule that decides with which releases an acquire synchronizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pairing {
-    /// Those at its own location. A fence releases through the atomic writes after
-    /// it, and acquires the releases that the atomic reads before it found.
+    /// An acquire synchronizes with releases at its own location. A fence releases through the
+    /// atomic writes after it, and acquires the releases that the atomic reads before it found.
     #[default]
     SameLocation,
-    /// All earlier ones at its scope, at any location, as in the definitions of
-    /// HRF. This hides races that the timing of one run happened to order.
+    /// An acquire synchronizes with all earlier releases at its scope, at any location, as in the
+    /// definitions of HRF. This hides races that the timing of one run happened to order.
     AnyLocation,
 }
 
-/// One instance of a scope.
+/// One instance of a scope, such as work-group 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Instance {
     pub(super) level: Level,
@@ -48,31 +49,31 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// The whole system.
+    /// The only instance of system scope.
     pub(super) const SYSTEM: Instance = Instance { level: Level::System, number: 0 };
 }
 
-/// The position of a thread in the scope hierarchy.
+/// A thread with its position in the scope hierarchy: its work-group and its chiplet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) thread: u32,
-    /// The work-group, distinct from those of all other kernels. `None` for the
-    /// host.
+    /// The number of the work-group, distinct from the work-groups of all other kernels. `None` for
+    /// the host.
     pub(super) group: Option<u64>,
-    /// `None` if the machine has one chiplet.
+    /// The number of the thread's chiplet. `None` if the machine has one chiplet.
     pub(super) chiplet: Option<u32>,
     pub(super) at: WaveAt,
-    /// The number of its kernel's name.
+    /// The number of the name of the thread's kernel.
     pub(super) kernel: u16,
 }
 
 impl Standing {
-    /// The number of the work-group of `at`, over all kernels.
+    /// The number of the work-group of the wavefront at `at`, over all kernels.
     pub(super) fn group_of(at: &WaveAt) -> u64 {
         u64::from(at.kernel.0) << 32 | u64::from(at.work_group)
     }
 
-    /// The scope instance that an operation of this thread names.
+    /// The scope instance that an operation of this thread with these semantics names.
     pub(super) fn instance(&self, semantics: &Semantics) -> Instance {
         let number = match semantics.level {
             Level::WorkItem | Level::SubGroup => u64::from(self.thread),
@@ -84,7 +85,7 @@ impl Standing {
         Instance { level: semantics.level, number }
     }
 
-    /// The narrowest level whose scope contains both threads.
+    /// The narrowest scope level of which one instance contains both threads.
     pub(super) fn common(&self, other: &Standing) -> Level {
         match (self.group, other.group) {
             _ if self.thread == other.thread => Level::SubGroup,
@@ -96,7 +97,7 @@ impl Standing {
     }
 }
 
-/// The rank of a level in the hierarchy, narrowest first.
+/// The rank of a scope level. The narrowest level has the lowest rank.
 pub(super) fn rank(level: Level) -> u8 {
     match level {
         Level::WorkItem => 0,
@@ -108,7 +109,7 @@ pub(super) fn rank(level: Level) -> u8 {
     }
 }
 
-/// The wider of two levels.
+/// The wider of two scope levels.
 pub(super) fn wider(a: Level, b: Level) -> Level {
     if rank(a) >= rank(b) { a } else { b }
 }

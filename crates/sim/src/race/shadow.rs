@@ -1,7 +1,6 @@
-//! The shadow of memory: for each word, the accesses with which a later one may
-//! race.
+//! The shadow of memory: for each word, the earlier accesses with which a later access may race.
 //!
-//! A word has room for two records. More unordered accesses, such as those of many
+//! A word has room for two records of accesses. Further unordered accesses, such as those of many
 //! readers, go to a list.
 
 use rustc_hash::FxHashMap;
@@ -15,12 +14,12 @@ const EPOCH_BITS: u32 = 19;
 const LANE_BITS: u32 = 6;
 const MASK_BITS: u32 = 4;
 
-/// The largest numbers of threads and epochs that a record can hold.
+/// The largest thread number and the largest epoch that a record can hold.
 pub(super) const THREADS_MOST: u32 = (1 << THREAD_BITS) - 1;
 pub(super) const EPOCHS_MOST: u32 = (1 << EPOCH_BITS) - 1;
 
-/// One access of a word: thread, epoch, code site, lane, and the bytes of the word.
-/// In sorted order, the records of a thread are adjacent.
+/// The record of one access to a word: thread, epoch, code site, lane, and accessed bytes, packed
+/// in 64 bits. In sorted order, the records of a thread are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record(u64);
 
@@ -36,7 +35,7 @@ impl Record {
         bits = bits << CodeId::BITS | u64::from(code.0);
         bits = bits << LANE_BITS | u64::from(lane);
         bits = bits << MASK_BITS | u64::from(mask);
-        // The tag takes the lowest bits: 21 + 19 + 12 + 6 + 4 + 2 = 64.
+        // The tag takes the two lowest bits: 21 + 19 + 12 + 6 + 4 + 2 = 64.
         Record(bits << 2 | RECORD)
     }
 
@@ -65,38 +64,38 @@ impl Record {
         (self.0 >> 2) as u8 & ((1 << MASK_BITS) - 1)
     }
 
-    /// Whether the other record adds nothing: the same access, possibly by another
-    /// lane.
+    /// Whether the other record adds nothing to this one: both are the same access, possibly by
+    /// different lanes.
     #[inline]
     pub(super) fn is_repeated_by(self, other: Record) -> bool {
         (self.0 ^ other.0) >> (2 + MASK_BITS + LANE_BITS) == 0 && other.mask() & !self.mask() == 0
     }
 }
 
-/// A word: two records, or the number of a list.
+/// The shadow of one word: two records, or the number of a list of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word([u64; 2]);
 
 const _: () = assert!(size_of::<Word>() == 16);
 
-/// Many records of one word, with a summary, so that most accesses need not examine
-/// each record.
+/// The list of a word with more than two records. A summary makes it unnecessary to examine each
+/// record for most accesses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
-    /// Sorted, therefore grouped by thread.
+    /// The records in sorted order, and therefore grouped by thread.
     pub(super) records: Vec<Record>,
-    /// Whether any of them writes.
+    /// Whether any record of the list is a write.
     pub(super) writes: bool,
-    /// Whether any of them is an ordinary access.
+    /// Whether any record of the list is an ordinary (not atomic) access.
     pub(super) plain: bool,
-    /// The scope of all atomic ones, if they share one.
+    /// The scope of all atomic accesses in the list, if they share one.
     pub(super) scope: Option<Instance>,
-    /// Whether no atomic access has been summarized yet.
+    /// Whether the list contains no atomic access so far.
     pub(super) is_fresh: bool,
 }
 
 impl List {
-    /// The range of the records of `thread`.
+    /// The index range of the records of `thread` in the list.
     pub(super) fn of(&self, thread: ThreadId) -> core::ops::Range<usize> {
         let first = self.records.partition_point(|record| record.thread() < thread);
         let more = self.records[first..].iter().take_while(|record| record.thread() == thread).count();
@@ -104,13 +103,13 @@ impl List {
     }
 }
 
-/// The records of a word.
+/// The records of a word: up to two in place, or a list.
 pub(super) enum WordRecords<'a> {
     Inline([Option<Record>; 2]),
     List(&'a mut List),
 }
 
-/// The words of a page: four kilobytes of memory.
+/// The number of words in a page of the shadow. A page covers four kilobytes of memory.
 const PAGE_WORDS: usize = 1024;
 
 #[derive(Debug)]
@@ -119,25 +118,25 @@ struct Page {
     words: Box<[Word]>,
 }
 
-/// A word of global memory, or of the local memory of a work-group.
+/// The address of a word: in global memory, or in the local memory of a work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WordAt {
     Global(u64),
     Local { group: u64, word: u32 },
 }
 
-/// The size of the shadow.
+/// The memory that the shadow uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShadowUse {
-    /// Pages allocated.
+    /// The number of pages allocated.
     pub(super) pages: u64,
-    /// The number of times that a word needed a list.
+    /// The number of times that a word needed a list, because it had more than two records.
     pub(super) spilled: u64,
-    /// The longest list.
+    /// The length of the longest list of a word's accesses.
     pub(super) longest: u64,
 }
 
-/// The shadow of all memory.
+/// The shadow of global and local memory: the records of all words.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     generation: u32,
@@ -149,7 +148,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Removes all records. Later accesses are ordered after all earlier ones.
+    /// Removes all records, because later accesses are ordered after all earlier ones.
     pub(super) fn forget(&mut self) {
         self.generation += 1;
         self.local.clear();
@@ -204,7 +203,8 @@ impl Shadow {
         }
     }
 
-    /// Stores a list for a word whose records do not fit.
+    /// Stores a list for a word that has more than two records. Returns the new contents of the
+    /// word.
     pub(super) fn spill(&mut self, list: List) -> Word {
         self.usage.spilled += 1;
         let number = match self.free.pop() {
@@ -220,7 +220,8 @@ impl Shadow {
         Word([u64::from(number) << 2 | LIST, 0])
     }
 
-    /// Moves the records of a short list back into the word.
+    /// Moves the records of a list that has become short back into the word. Returns the new
+    /// contents of the word.
     pub(super) fn shrink(&mut self, word: Word) -> Word {
         let Some(number) = word.list() else { return word };
         let list = &mut self.lists[number as usize];

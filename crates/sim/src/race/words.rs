@@ -1,4 +1,4 @@
-//! The check of an access against the earlier accesses of its words.
+//! The check of an access against the recorded accesses to the same words.
 
 use kernel::Space;
 use proto::Level;
@@ -11,18 +11,19 @@ use super::report::RaceKind;
 use super::scope::{Instance, RaceModel, Standing, wider};
 use super::shadow::{List, Record, Word, WordAt, WordRecords};
 
-/// The properties of the current access.
+/// The properties of the access that is being checked.
 pub(super) struct CurrentAccess<'a> {
     pub(super) thread: &'a Thread,
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Whether it is recorded at its completion, not at its issue.
+    /// Whether the access is recorded at its completion instead of its issue. This holds for
+    /// atomics that read.
     is_late: bool,
     code: CodeId,
     scope: Instance,
-    /// Whether it synchronizes with narrower scopes elsewhere, or is in local
-    /// memory, which has one scope. No other atomic conflicts with it.
+    /// Whether the access is a remote operation (it synchronizes with narrower scopes elsewhere),
+    /// or accesses local memory, which has one scope. Such an atomic races with no other atomic.
     is_any_scope: bool,
 }
 
@@ -46,11 +47,12 @@ fn is_any_scope(code: &Code) -> bool {
     code.semantics.hints.remote || code.space == Space::Lds
 }
 
-/// The relation of an earlier access to a later one.
+/// The relation of a recorded access to a later one: the kind of their race, and whether the later
+/// one replaces the record.
 struct Relation {
     race: Option<RaceKind>,
-    /// Whether every access that races with the earlier one also races with the
-    /// later one.
+    /// Whether every future access that races with the earlier access also races with the later
+    /// one. The record of the earlier access is then unnecessary.
     is_covered: bool,
 }
 
@@ -75,7 +77,8 @@ impl Detector {
             false => current.thread.knows(thread, epoch),
         };
         let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(current, earlier, now));
-        // A remote atomic races with fewer accesses than the narrow one before it.
+        // A remote atomic races with fewer accesses than an earlier atomic of narrower scope, so it
+        // does not replace the record of that atomic.
         let covers_scope = self.links.model == RaceModel::Drf
             || is_any_scope(code)
             || !current.is_any_scope && standing.instance(&code.semantics) == current.scope;
@@ -87,8 +90,8 @@ impl Detector {
         Relation { race, is_covered }
     }
 
-    /// Whether `earlier` happens after `now`, which is recorded only now. An atomic
-    /// that reads is recorded at its completion, but it releases at its issue.
+    /// Whether `earlier`, although recorded first, happens after `now`. This is possible because an
+    /// atomic that reads is recorded at its completion but releases at its issue.
     #[cold]
     fn is_answered(&self, current: &CurrentAccess<'_>, earlier: Record, now: Record) -> bool {
         if !current.is_late {
@@ -105,7 +108,7 @@ impl Detector {
         other.is_some_and(|other| other.knows(now.thread(), now.epoch()))
     }
 
-    /// Checks an access of a word against the earlier ones, and records it.
+    /// Checks an access to a word against the recorded ones, and records it.
     #[inline]
     pub(super) fn touch(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record) {
         let word = self.shadow.get(at);
@@ -158,9 +161,8 @@ impl Detector {
 
     fn touch_list(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record, list: &mut List) {
         let (first, last) = (list.records[0], list.records[list.records.len() - 1]);
-        // The list is sorted by thread, and the threads of a work-group are
-        // adjacent. If the first and the last record are of one work-group, all
-        // are.
+        // The list is sorted by thread, and the threads of a work-group are adjacent. If the first
+        // and the last record belong to one work-group, all records do.
         self.note_sharing(current, first);
         self.note_sharing(current, last);
         let own = list.of(ThreadId(current.thread.standing.thread));
@@ -171,7 +173,7 @@ impl Detector {
         let conflicts_with_none = (!current.writes && !list.writes)
             || (current.is_atomic && !list.plain && (is_one_scope || list.scope == Some(current.scope)));
         if conflicts_with_none {
-            // Only records of this thread can be covered.
+            // Only records of this thread can be unnecessary after this access.
             let mut at_record = own.start;
             for _ in own {
                 if self.compare(current, list.records[at_record], record).is_covered {
@@ -201,7 +203,7 @@ impl Detector {
         self.add_to_sum(list, record);
     }
 
-    /// Computes the summary of a list.
+    /// Computes the summary of a list of records anew.
     pub(super) fn sum_up(&self, list: &mut List) {
         (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
         for number in 0..list.records.len() {
@@ -222,7 +224,8 @@ impl Detector {
         list.is_fresh = false;
     }
 
-    /// Two atomics on one word need a scope that contains both.
+    /// Notes, for the code sites of two atomics on one word, that their scopes must contain both
+    /// threads.
     fn note_sharing(&mut self, current: &CurrentAccess<'_>, earlier: Record) {
         if !current.is_atomic || earlier.thread().0 == current.thread.standing.thread {
             return;
@@ -237,7 +240,7 @@ impl Detector {
         }
     }
 
-    /// The position of a thread in the scope hierarchy.
+    /// A thread with its position in the scope hierarchy: its work-group and its chiplet.
     pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
         &self.standings[thread.0 as usize]
     }

@@ -26,7 +26,7 @@ use proto::{Symbol, symbols};
 use crate::queue::Cycle;
 
 symbols! {
-    /// The cause of a cycle.
+    /// The cause to which a cycle of the run is attributed.
     pub enum Cause {
         /// Launching kernels and starting wavefronts.
         Launch,
@@ -56,9 +56,9 @@ symbols! {
         QueueL2,
         /// Waiting for busy memory.
         QueueDram,
-        /// Done while other wavefronts of the kernel still ran.
+        /// Idle slot of an ended wavefront, while others still run.
         Imbalance,
-        /// The host, between kernels.
+        /// The time between kernels, in which the host runs.
         Host,
     }
 }
@@ -91,24 +91,24 @@ impl Cause {
     }
 }
 
-/// Cycles by cause.
+/// A number of cycles for each cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attribution([u64; CAUSES]);
 
 impl Attribution {
-    /// The cycles of one cause.
+    /// The number of cycles of one cause.
     #[must_use]
     pub fn of(&self, cause: Cause) -> u64 {
         self.0[cause.index()]
     }
 
-    /// The cycles of all causes.
+    /// The number of cycles of all causes together.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Every cause by its name.
+    /// The cycles of every cause, by the name of the cause.
     #[must_use]
     pub fn entries(&self) -> BTreeMap<&'static str, u64> {
         Cause::ALL.iter().map(|cause| (cause.key(), self.of(*cause))).collect()
@@ -119,7 +119,9 @@ impl Attribution {
         self.0[cause.index()] += cycles;
     }
 
-    /// Adds the mean of `count` slots, each with `cycles` cycles.
+    /// Adds the mean over `count` wavefront slots whose sums are `slots`. Each slot accounts for
+    /// `cycles` cycles, so the added cycles sum to `cycles`. If `count` is 0, all of them count as
+    /// launch.
     pub(crate) fn add_mean(&mut self, slots: &Attribution, count: u64, cycles: Cycle) {
         if count == 0 {
             return self.add(Cause::Launch, cycles);
@@ -138,7 +140,7 @@ impl Attribution {
     }
 }
 
-/// The queue waits of a message or a memory operation, together with those of the
+/// The cycles that a message or a memory operation has waited in queues, together with those of the
 /// messages that caused it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trail {
@@ -167,7 +169,7 @@ impl Trail {
     }
 }
 
-/// Clamps to 32 bits.
+/// Converts to 32 bits. A larger number becomes the largest 32-bit number.
 #[inline]
 pub(crate) fn small(cycles: u64) -> u32 {
     u32::try_from(cycles).unwrap_or(u32::MAX)
@@ -198,7 +200,7 @@ mod tests {
         ) {
             let total: u64 = parts.iter().sum();
             let mut slots = Attribution(parts);
-            // All slots have the same lifetime.
+            // All slots have the same number of cycles, as `add_mean` requires.
             slots.add(Cause::Imbalance, total.next_multiple_of(count) - total);
             let cycles = slots.total() / count;
             let mut mean = Attribution::default();

@@ -10,8 +10,8 @@ use crate::network::noc::NocTraffic;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
-        /// Counters of the machine, apart from those of the network, memory and the
-        /// stations.
+        /// Counters of the machine, without those of the network, memory and the stations (the
+        /// controllers of the protocol).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Counts {
             $( $(#[doc = $doc])+ pub(crate) $name: u64 ),+
@@ -26,85 +26,85 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Kernels that ended.
+    /// The number of kernels that ended.
     kernels,
-    /// Work-groups that were dispatched.
+    /// The number of work-groups that were dispatched.
     work_groups,
-    /// Wavefronts that retired.
+    /// The number of wavefronts that retired.
     wavefronts,
-    /// Vector operations on SIMD units.
+    /// The number of vector operations on SIMD units.
     vector_ops,
-    /// Cycles in which SIMD units were busy, over all of them.
+    /// The number of cycles in which SIMD units were busy, summed over all units.
     simd_busy_cycles,
-    /// Loads of wavefronts from global memory.
+    /// The number of loads of wavefronts from global memory.
     loads,
-    /// Stores of wavefronts to global memory.
+    /// The number of stores of wavefronts to global memory.
     stores,
-    /// Read-modify-writes of wavefronts in global memory.
+    /// The number of read-modify-writes of wavefronts in global memory.
     atomics,
-    /// Fences of wavefronts.
+    /// The number of fences of wavefronts.
     fences,
-    /// Wavefronts that passed a barrier.
+    /// The number of times that a wavefront passed a barrier.
     barriers,
-    /// Accesses of wavefronts to local memory.
+    /// The number of accesses of wavefronts to local memory.
     lds_accesses,
-    /// Additional turns because of bank conflicts in local memory.
+    /// The number of additional turns that bank conflicts in local memory cost.
     lds_conflict_cycles,
-    /// Timed accesses of the host.
+    /// The number of timed accesses of the host.
     host_accesses,
-    /// Requests for a line, after coalescing.
+    /// The number of requests for a line, after coalescing.
     line_requests,
-    /// Requests without a line: fences and kernel boundaries.
+    /// The number of requests without a line: fences and kernel boundaries.
     order_requests,
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     answers,
-    /// Cycles for which operations of wavefronts, except accesses to local memory,
-    /// and kernel boundaries were under way. The counters from here to
+    /// The cycles from issue to completion, summed over the operations of wavefronts (except
+    /// accesses to local memory) and the kernel boundaries. The counters from here to
     /// `release_wait_cycles` are its parts.
     op_wait_cycles,
-    /// Cycles for which plain loads were under way, summed.
+    /// The cycles from issue to completion of plain loads, summed over all of them.
     load_wait_cycles,
-    /// Cycles for which plain stores were under way, summed.
+    /// The cycles from issue to completion of plain stores, summed over all of them.
     store_wait_cycles,
-    /// Cycles for which atomic loads were under way, without their acquires.
+    /// The cycles from issue to completion of atomic loads, without their acquires.
     atomic_load_wait_cycles,
-    /// Cycles for which atomic stores were under way, without their releases.
+    /// The cycles from issue to completion of atomic stores, without their releases.
     atomic_store_wait_cycles,
-    /// Cycles for which read-modify-writes were under way, without their acquires
-    /// and releases.
+    /// The cycles from issue to completion of read-modify-writes, without their acquires and
+    /// releases.
     atomic_rmw_wait_cycles,
-    /// Cycles for which wavefronts waited at barriers, summed.
+    /// The cycles that wavefronts waited at barriers, summed over all wavefronts.
     barrier_wait_cycles,
-    /// Cycles of acquires, apart from the accesses themselves. Includes the
-    /// beginning of kernels.
+    /// The cycles of acquires, without the accesses that they belong to. Includes the beginning of
+    /// kernels.
     acquire_wait_cycles,
-    /// Cycles of releases, apart from the accesses themselves. Includes the end of
+    /// The cycles of releases, without the accesses that they belong to. Includes the end of
     /// kernels.
     release_wait_cycles,
-    /// Requests for an atomic access of a line.
+    /// The number of requests for an atomic access to a line.
     atomic_requests,
-    /// Bytes of the distinct lines that atomics accessed.
+    /// The size of the distinct lines that atomics accessed, in bytes.
     atomic_line_bytes,
-    /// The largest number of bytes of lines that were registered at L1s at one
-    /// time.
+    /// The largest size of all lines that were registered at L1s (owned by them) at one time, in
+    /// bytes.
     registered_bytes_peak,
-    /// Cycles that line requests waited for the port of their L1.
+    /// The cycles that line requests waited for the port of their L1, summed over all requests.
     l1_port_wait_cycles,
-    /// Cycles that messages waited for a busy receiver.
+    /// The cycles that messages waited for a busy receiver, such as an L2 bank.
     bank_wait_cycles,
-    /// Messages that request a line.
+    /// The number of messages that request a line.
     access_messages,
-    /// Operations sent to memory.
+    /// The number of operations sent to memory.
     memory_ops,
-    /// Operations that memory answered.
+    /// The number of operations that memory answered.
     memory_answers,
-    /// Messages dropped by fault injection.
+    /// The number of messages dropped by fault injection.
     dropped_messages,
-    /// The bytes of those messages.
+    /// The number of bytes of the dropped messages.
     dropped_bytes,
 }
 
-/// The activity of the stations of one level.
+/// The activity of all stations (controllers) of one level, such as the L1s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LevelUses {
     pub(crate) tag_lookups: u64,
@@ -205,11 +205,11 @@ fn add_causes(sum: &mut [u64; CAUSES], more: &ByCause) {
     }
 }
 
-/// The number of steps between two additions of the 32-bit counters to their 64-bit
-/// sums. One step adds far less than 2^32 / 1,000,000, so no counter overflows.
+/// The number of steps after which the 32-bit counters are added to their 64-bit sums. One step
+/// adds far less than 2^32 / 1,000,000, so no counter overflows in between.
 const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
 
-/// Messages of one name.
+/// The number and the bytes of the messages with one name.
 #[derive(Clone, Copy, Debug)]
 struct MessageCount {
     name: &'static str,
@@ -221,22 +221,23 @@ struct MessageCount {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
-    /// By level: its name, and the activity of its stations.
+    /// For each level, its name and the activity of its stations.
     levels: Vec<(String, LevelUses)>,
-    /// Activity that is not in `levels` yet: sums of 32 bits, added in batches.
+    /// For each level, the activity that is not in `levels` yet. These 32-bit sums are added to
+    /// `levels` in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
     names: Vec<MessageCount>,
-    /// Messages between stations that stand at the same place.
+    /// The number of messages between stations that stand at the same place, which use no network.
     pub(crate) beside_messages: u64,
-    /// The number of lines that are registered now.
+    /// The number of lines that are registered (owned by a cache) now.
     registered: u64,
     registered_peak: u64,
     touched_by_atomics: FxHashSet<LineAddr>,
 }
 
 impl Tally {
-    /// The counters of a machine with these levels.
+    /// The counters of a machine with these levels, all zero.
     pub(crate) fn new(names: impl Iterator<Item = String>) -> Tally {
         let levels: Vec<_> = names.map(|name| (name, LevelUses::default())).collect();
         Tally { recent: vec![Uses::default(); levels.len()], levels, ..Tally::default() }
@@ -281,7 +282,7 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts the activity of a hit: [`Hit::uses`].
+    /// Counts the activity of a hit at a level, as [`Hit::uses`] defines it.
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
         let Uses { tag_lookups, accesses, hits, data_reads, .. } = Hit::uses();
@@ -301,19 +302,19 @@ impl Tally {
         }
     }
 
-    /// Counts a request for an atomic access.
+    /// Counts a request for an atomic access to a line.
     pub(crate) fn atomic_request(&mut self, line: LineAddr) {
         self.counts.atomic_requests += 1;
         self.touched_by_atomics.insert(line);
     }
 
-    /// Computes the counters in bytes from those in lines.
+    /// Computes the counters in bytes from the corresponding counts of lines.
     pub(crate) fn convert_lines(&mut self, line_bytes: u64) {
         self.counts.atomic_line_bytes = self.touched_by_atomics.len() as u64 * line_bytes;
         self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
 
-    /// Moves the recent activity to the wide sums, which cannot overflow.
+    /// Adds the recent activity to the 64-bit sums, which cannot overflow.
     pub(crate) fn sum_up(&mut self) {
         self.recent_steps = 0;
         for ((_, level), recent) in self.levels.iter_mut().zip(&mut self.recent) {
@@ -321,16 +322,17 @@ impl Tally {
         }
     }
 
-    /// The levels by number: the name, and the activity up to the last
-    /// [`Tally::sum_up`].
+    /// The name of each level and its activity up to the last [`Tally::sum_up`], by the number of
+    /// the level.
     pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
         &self.levels
     }
 
-    /// Counts a message that is sent.
+    /// Counts a message of `bytes` bytes that is sent.
     #[inline]
     pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
-        // Equal names nearly always have the same address.
+        // Equal names nearly always have the same address, which is cheaper to compare than the
+        // text.
         let same = |n: &MessageCount| core::ptr::eq(n.name, name) || n.name == name;
         let at = match self.names.iter().position(same) {
             Some(at) => at,
@@ -343,12 +345,12 @@ impl Tally {
         self.names[at].bytes += u64::from(bytes);
     }
 
-    /// The number of messages of a name.
+    /// The number of messages with this name that were sent.
     pub(crate) fn messages_of(&self, name: &str) -> u64 {
         self.names.iter().find(|n| n.name == name).map_or(0, |n| n.messages)
     }
 
-    /// The names of all messages sent.
+    /// The names of all messages that were sent.
     pub(crate) fn message_names(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.names.iter().map(|n| n.name).collect();
         names.sort_unstable();
@@ -399,7 +401,7 @@ impl Tally {
         })
     }
 
-    /// Every counter by name.
+    /// The value of every counter, by name.
     pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
         let mut all: BTreeMap<String, u64> = BTreeMap::new();
         all.extend(self.counts.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));

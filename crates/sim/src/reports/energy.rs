@@ -1,48 +1,48 @@
-//! Energy: a cost in picojoules for each access, summed at the end of a run.
+//! Energy of a run: a cost in picojoules for each access, summed at the end of the run.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The unit in which the network's energy is charged.
+/// The unit of network use to which the energy `noc_pj` refers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NocUnit {
-    /// Each message, of any length and distance.
+    /// Each message costs the same, whatever its length and distance.
     Message,
-    /// Each flit, at any distance.
+    /// Each flit costs the same, whatever its distance.
     #[default]
     Flit,
-    /// Each flit on each hop.
+    /// Each flit costs energy on each hop.
     FlitHop,
 }
 
-/// Energy per access, in picojoules.
+/// The energy of one use of each component, in picojoules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnergySpec {
-    /// A vector instruction that does not touch memory.
+    /// The energy of a vector instruction that does not access memory.
     pub vector_op_pj: f64,
-    /// A read of an L1's data array.
+    /// The energy of a read of an L1's data array.
     pub l1_read_pj: f64,
-    /// A write of an L1's data array.
+    /// The energy of a write of an L1's data array.
     pub l1_write_pj: f64,
-    /// A read of an L2 bank's data array.
+    /// The energy of a read of an L2 bank's data array.
     pub l2_read_pj: f64,
-    /// A write of an L2 bank's data array.
+    /// The energy of a write of an L2 bank's data array.
     pub l2_write_pj: f64,
-    /// A use of the network, in the unit that `noc_unit` names.
+    /// The energy of a use of the network, in the unit that `noc_unit` names.
     pub noc_pj: f64,
-    /// The unit of `noc_pj`.
+    /// The unit of network use to which `noc_pj` refers.
     pub noc_unit: NocUnit,
-    /// A read or write of a line in main memory.
+    /// The energy of a read or write of a line in main memory.
     pub dram_pj: f64,
-    /// An access of a wavefront to local memory.
+    /// The energy of an access of a wavefront to local memory.
     pub lds_pj: f64,
 }
 
 impl EnergySpec {
-    /// The name and value of every entry that is a number.
+    /// The name and value of every setting that is a number.
     #[must_use]
     pub fn numbers(&self) -> [(&'static str, f64); 8] {
         [
@@ -58,55 +58,56 @@ impl EnergySpec {
     }
 }
 
-/// The number of uses of each component that costs energy.
+/// The number of uses of each component that costs energy, in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnergyUses {
-    /// Vector instructions.
+    /// The number of vector instructions.
     pub vector_ops: u64,
-    /// Reads of L1 data arrays.
+    /// The number of reads of L1 data arrays.
     pub l1_reads: u64,
-    /// Writes of L1 data arrays.
+    /// The number of writes of L1 data arrays.
     pub l1_writes: u64,
-    /// Reads of L2 data arrays.
+    /// The number of reads of L2 data arrays.
     pub l2_reads: u64,
-    /// Writes of L2 data arrays.
+    /// The number of writes of L2 data arrays.
     pub l2_writes: u64,
-    /// Uses of the network, in the system's unit.
+    /// The number of uses of the network, in the unit that the machine description names.
     pub noc_uses: u64,
-    /// Lines read from or written to memory.
+    /// The number of lines read from or written to memory.
     pub dram_accesses: u64,
-    /// Accesses to local memory.
+    /// The number of accesses to local memory.
     pub lds_accesses: u64,
 }
 
-/// The energy of a run, in picojoules.
+/// The energy of a run by component, in picojoules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Energy {
-    /// Vector instructions.
+    /// The energy of vector instructions.
     pub core: f64,
-    /// L1 data arrays.
+    /// The energy of L1 data arrays.
     pub l1: f64,
-    /// L2 data arrays.
+    /// The energy of L2 data arrays.
     pub l2: f64,
-    /// The network.
+    /// The energy of the on-chip network.
     pub noc: f64,
-    /// The links between chiplets, on a machine with several.
+    /// The energy of the links between chiplets. `None` on a machine with one chiplet.
     #[serde(default)]
     pub links: Option<f64>,
-    /// Main memory.
+    /// The energy of main memory.
     pub dram: f64,
-    /// Local memory.
+    /// The energy of local memory.
     pub lds: f64,
-    /// Data arrays of further levels, by name.
+    /// The energy of the data arrays of levels other than L1 and L2, by the name of the level.
     #[serde(default)]
     pub levels: BTreeMap<String, f64>,
-    /// The sum of the above.
+    /// The sum of all components.
     pub total: f64,
 }
 
 impl Energy {
-    /// The energy of `uses` under `spec`. The energy of further levels is given.
+    /// The energy of `uses` under `spec`. `levels` is the energy of levels other than L1 and L2, by
+    /// name.
     #[must_use]
     pub fn of(spec: &EnergySpec, uses: &EnergyUses, levels: BTreeMap<String, f64>) -> Energy {
         let cost = |count: u64, each: f64| count as f64 * each;
@@ -126,13 +127,13 @@ impl Energy {
         energy
     }
 
-    /// Adds the energy of the links between chiplets.
+    /// Adds the energy of the links between chiplets to this energy and its total.
     #[must_use]
     pub fn with_links(self, picojoules: f64) -> Energy {
         Energy { links: Some(picojoules), total: self.total + picojoules, ..self }
     }
 
-    /// The parts and their sum, in a fixed order.
+    /// The name and energy of each component, then of the total, in a fixed order.
     #[must_use]
     pub fn entries(&self) -> Vec<(String, f64)> {
         let parts = [

@@ -1,4 +1,4 @@
-//! The errors of a run.
+//! The errors that end a run.
 
 use core::fmt;
 
@@ -6,41 +6,42 @@ use kernel::Fault;
 
 pub use crate::reports::stuck::{Awaited, Cause, Stuck, Wait};
 
-/// The reason why a run has no result.
+/// The reason why a run ended without a result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// The machine cannot be built, or the protocol cannot run on it.
     #[error("{0}")]
     Machine(String),
-    /// The program made an error.
+    /// The program made an error, such as an access beyond the end of an array.
     #[error("{0}")]
     Fault(Box<Fault>),
-    /// The run did not finish.
+    /// The run did not finish. The diagnosis names the waiting threads.
     #[error("{0}")]
     Stuck(Box<Stuck>),
     /// The protocol reached a row that its tables call impossible.
     #[error("the protocol failed at cycle {cycle}: {why} (seed {seed})")]
     Violation {
-        /// The station and its message.
+        /// The name of the station (controller) that reached the row, and the row's message.
         why: String,
-        /// The cycle of the violation.
+        /// The cycle at which the protocol reached the row.
         cycle: u64,
         /// The seed of the run.
         seed: u64,
     },
-    /// The counters are inconsistent: an error of the simulator.
+    /// The counters of the run are inconsistent, which is an error of the simulator. The text names
+    /// them.
     #[error("the counters of the run do not add up: {0}")]
     Unreconciled(String),
-    /// The message to drop was never sent.
+    /// The message that fault injection should drop was never sent.
     #[error("{}", nothing_dropped(name, *nth, *sent, names))]
     NothingDropped {
-        /// The name of the message.
+        /// The name of the message to drop.
         name: String,
-        /// Its number among the messages of that name.
+        /// The number of the message to drop among the messages of that name.
         nth: u64,
-        /// The number of messages of that name that were sent.
+        /// The number of messages of that name that the run sent.
         sent: u64,
-        /// The names of the messages that were sent.
+        /// The names of all messages that the run sent.
         names: Vec<&'static str>,
     },
 }

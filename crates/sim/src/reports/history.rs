@@ -1,14 +1,15 @@
-//! The last messages of a run, for the diagnosis of a stuck run.
+//! The last messages of a run, kept for the diagnosis of a stuck run.
 
 use proto::LineAddr;
 
 use crate::queue::Cycle;
 
-/// A message that was sent.
+/// A message that was sent, as the history keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PastMessage {
     pub(crate) at: Cycle,
-    /// The number of a station, or of memory, which follows the last station.
+    /// The number of the station that sent the message. The number after the last station stands
+    /// for memory.
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) name: &'static str,
@@ -17,16 +18,16 @@ pub(crate) struct PastMessage {
 }
 
 impl PastMessage {
-    /// A message about a line. The caller sets the stations.
+    /// A message about a line. The caller sets its sender and receiver.
     pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> PastMessage {
         PastMessage { at, from: 0, to: 0, name, line: Some(line), dropped: false }
     }
 }
 
-/// The number of messages kept.
+/// The number of messages that the history keeps.
 const KEPT: usize = 1 << 13;
 
-/// The last messages sent.
+/// The last messages that were sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     ring: Vec<PastMessage>,
@@ -48,8 +49,8 @@ impl History {
         }
     }
 
-    /// The last `most` messages about a line, oldest first, and all dropped ones,
-    /// of any age.
+    /// The last `most` messages about a line, oldest first, and also all messages about it that
+    /// were dropped, however old.
     pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<PastMessage> {
         let (newer, older) = self.ring.split_at(self.next);
         let about = |past: &&PastMessage| past.line == Some(line);

@@ -1,5 +1,4 @@
-//! The reports of a run: counters, attribution of cycles, last messages, and
-//! errors.
+//! The reports of a run: counters, attribution of cycles to causes, last messages, and errors.
 
 pub mod attribution;
 pub(crate) mod counters;
@@ -27,7 +26,7 @@ use sample::{LEVELS, Sample};
 use samples::Samples;
 use times::Times;
 
-/// The records of a run. Every part of a machine reports here.
+/// The records of a run. Every part of the machine adds to them.
 #[derive(Debug)]
 pub(crate) struct Reports<'a, Pr> {
     pub(crate) probe: &'a mut Pr,
@@ -58,27 +57,28 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
         }
     }
 
-    /// The last cycle before the next sample.
+    /// The last cycle that is earlier than the next sample.
     pub(crate) fn before_next_sample(&self) -> Cycle {
         self.samples.before_next()
     }
 
-    /// Takes the samples that are due before the events of this cycle.
+    /// Takes the samples that are due at or before this cycle. They do not include events of this
+    /// cycle.
     pub(crate) fn take_samples(&mut self, now: Cycle, noc: &NocTraffic, dram: &DramTraffic) {
         let (tally, line_bytes) = (&mut self.tally, self.line_bytes);
         self.samples.take(now, self.probe, || sample(tally, line_bytes, noc, dram));
     }
 
-    /// Takes the samples up to the last event, and one after it.
+    /// Takes the samples up to the last event, and one after the last event.
     pub(crate) fn take_last_samples(&mut self, last: Cycle, noc: &NocTraffic, dram: &DramTraffic) {
         let (tally, line_bytes) = (&mut self.tally, self.line_bytes);
         self.samples.take_last(last, self.probe, || sample(tally, line_bytes, noc, dram));
     }
 
-    /// Sums and checks the counters.
+    /// Sums the counters and checks that they are consistent.
     ///
     /// # Errors
-    /// The counters that are inconsistent.
+    /// A message that names the inconsistent counters.
     pub(crate) fn check(&mut self, noc: &NocTraffic, dram: &DramTraffic) -> Result<(), String> {
         self.tally.sum_up();
         self.tally.convert_lines(self.line_bytes);
@@ -86,7 +86,7 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
     }
 }
 
-/// All counters at this moment.
+/// A sample with the values of all counters at this moment.
 fn sample(tally: &mut Tally, line_bytes: u64, noc: &NocTraffic, dram: &DramTraffic) -> Sample {
     tally.sum_up();
     tally.convert_lines(line_bytes);

@@ -1,4 +1,4 @@
-//! The result of a run.
+//! The result of a run that finished.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use crate::queue::Cycle;
 use crate::reports::attribution::Attribution;
 use crate::reports::energy::Energy;
 
-/// The time of a kernel, including its launch and its end.
+/// The time of a kernel, from the beginning of its launch to the end of its release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelTime {
     /// The name of the kernel.
     pub name: String,
-    /// The cycle at which its launch began.
+    /// The cycle at which the launch of the kernel began.
     pub from: Cycle,
-    /// The cycle at which its end was complete.
+    /// The cycle at which the release at the kernel's end was complete.
     pub until: Cycle,
 }
 
 /// The result of a run that finished with consistent counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The cycles of the timed part.
+    /// The number of cycles of the run, without waits before untimed copies of the host.
     pub cycles: Cycle,
-    /// The program's answer. The caller checks it.
+    /// The answer that the program computed. The caller checks it.
     pub answer: Answer,
-    /// Every counter by name. The attribution is included as `cycles.CAUSE`.
+    /// The value of every counter, by name. The attribution is included as `cycles.CAUSE`.
     pub counters: BTreeMap<String, u64>,
-    /// The cycles by cause. They add up to [`Outcome::cycles`].
+    /// The number of cycles by cause. They add up to [`Outcome::cycles`].
     pub attribution: Attribution,
-    /// The energy, in picojoules.
+    /// The energy of the run by component, in picojoules.
     pub energy: Energy,
     /// The number of times that each row of the protocol's tables fired.
     pub coverage: Coverage,
-    /// The kernels in the order in which they ran.
+    /// The times of the kernels, in the order in which they ran.
     pub kernels: Vec<KernelTime>,
     /// The traffic of each link of the network.
     pub links: Vec<(LinkEnds, LinkTraffic)>,
-    /// The number of events of the simulation.
+    /// The number of events that the simulator scheduled.
     pub events: u64,
 }

@@ -1,8 +1,8 @@
 //! A timeline of a run in the trace format of the Perfetto UI.
 //!
-//! There is one track for each wavefront slot, L1, L2 bank, link and memory
-//! channel, and counters for each interval. Time is that of the machine's clock,
-//! rounded to nanoseconds; every slice has its first cycle as a note. Packets are
+//! The timeline has one track for each wavefront slot, L1, L2 bank, link and memory channel, and
+//! counters for each interval of cycles. Times are those of the machine's clock, rounded to
+//! nanoseconds; every slice (an interval on a track) has its first cycle as a note. Packets are
 //! written immediately, so memory use does not grow with the run.
 
 mod intervals;
@@ -28,13 +28,13 @@ const SLICE_END: i32 = 2;
 const COUNTER: i32 = 4;
 const STATE_CLEARED: u32 = 1;
 const NEEDS_STATE: u32 = 2;
-/// The sequence of all packets.
+/// The identifier of the packet sequence to which all packets belong.
 const SEQUENCE: u32 = 1;
 
-/// The subject of a track.
+/// The component of the machine that a track shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Track {
-    /// A heading with tracks below it.
+    /// A heading, with other tracks below it.
     Group(&'static str),
     Kernels,
     Wave {
@@ -47,23 +47,23 @@ enum Track {
     Counter(&'static str, &'static str),
 }
 
-/// The default interval of the counters, in cycles.
+/// The default length of the intervals of the counters, in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 
-/// The clock of the machine; 1 GHz if it is unknown.
+/// The clock frequency of the machine. If the layout does not give it, 1 GHz.
 fn clock_mhz(layout: &Layout) -> u32 {
     if layout.clock_mhz == 0 { 1000 } else { layout.clock_mhz }
 }
 
-/// A track that was declared.
+/// A track that has been declared in the trace.
 #[derive(Clone, Copy, Debug)]
 struct TrackState {
     uuid: u64,
-    /// The end of its last slice. Slices of a track do not overlap.
+    /// The end of the track's last slice (an interval). Slices of a track do not overlap.
     end: Cycle,
 }
 
-/// Writes a timeline during a run.
+/// A probe that writes a timeline during a run.
 #[derive(Debug)]
 pub struct Timeline<W: Write> {
     out: W,
@@ -77,12 +77,13 @@ pub struct Timeline<W: Write> {
 }
 
 impl<W: Write> Timeline<W> {
-    /// A timeline that is written to `out`. Wrap a file in a `BufWriter`.
+    /// A timeline that is written to `out`, with the default interval of counters. If `out` is a
+    /// file, the caller should wrap it in a `BufWriter`.
     pub fn new(out: W) -> Timeline<W> {
         Timeline::with_interval(out, EVERY)
     }
 
-    /// A timeline with a value of each counter every `every` cycles.
+    /// A timeline that is written to `out`, with a value of each counter every `every` cycles.
     pub fn with_interval(out: W, every: NonZeroU64) -> Timeline<W> {
         Timeline {
             out,
@@ -116,14 +117,14 @@ impl<W: Write> Timeline<W> {
         packet.sequence_flags = if self.has_begun { NEEDS_STATE } else { STATE_CLEARED };
         self.has_begun = true;
         self.bytes.clear();
-        // Field 1 of `Trace`, length-delimited.
+        // The tag of field 1 of `Trace`, which is length-delimited.
         self.bytes.push(0x0a);
         let encoded = prost::Message::encode_length_delimited(&packet, &mut self.bytes);
         let written = encoded.map_err(io::Error::other).and_then(|()| self.out.write_all(&self.bytes));
         self.failed = written.err();
     }
 
-    /// The state of a track, which is declared at its first use.
+    /// The state of a track. Declares the track in the trace at its first use.
     fn track(&mut self, track: Track) -> TrackState {
         if let Some(&open) = self.tracks.get(&track) {
             return open;
@@ -170,7 +171,8 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Writes a slice. The part that overlaps the track's last slice is cut off.
+    /// Writes a slice (an interval on a track). A part that overlaps the track's last slice is cut
+    /// off.
     fn slice(&mut self, track: Track, name: &str, from: Cycle, until: Cycle, notes: &[(&str, u64)]) {
         let open = self.track(track);
         let from = from.max(open.end);
@@ -204,7 +206,7 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// Writes a value of a counter.
+    /// Writes the value of a counter track.
     fn value(&mut self, value: Value) {
         let open = self.track(Track::Counter(value.name, value.unit));
         self.write(Packet {
@@ -219,13 +221,14 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// The time at which a cycle begins, by the clock of the machine.
+    /// The time in nanoseconds at which a cycle begins, by the clock of the machine.
     fn nanoseconds(&self, cycle: Cycle) -> u64 {
         let clock = u128::from(clock_mhz(&self.layout));
         u64::try_from((u128::from(cycle) * 1000 + clock / 2) / clock).unwrap_or(u64::MAX)
     }
 
-    /// The number of a name, which is written at its first use.
+    /// The number that stands for a name, and at its first use the packet data that declares the
+    /// number.
     fn intern(&mut self, name: &str) -> (u64, Option<InternedData>) {
         if let Some(&iid) = self.names.get(name) {
             return (iid, None);
@@ -403,7 +406,7 @@ mod tests {
         };
         assert_eq!(of_kind(SLICE_BEGIN), [1000, 2000]);
         assert_eq!(of_kind(SLICE_END), [1003, 2005]);
-        // Levels are written at the end of their interval, other counters at its
+        // The gauges in `LEVELS` are written at the end of their interval, other counters at its
         // beginning.
         assert!(of_kind(COUNTER).iter().all(|at| *at == 0 || *at == 1000), "{:?}", of_kind(COUNTER));
         let cycles: Vec<_> = trace

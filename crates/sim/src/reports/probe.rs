@@ -1,8 +1,8 @@
 //! Probes: observers of a run.
 //!
-//! A [`Probe`] is told of every event of the machine when it happens. Every method
-//! has an empty default, and a run is compiled for its probe, so an event without
-//! an observer costs nothing. A probe does not affect the run.
+//! The machine calls a [`Probe`] for every event when the event happens. Every method has an empty
+//! default, and a run is compiled for its probe, so an event without an observer costs nothing. A
+//! probe does not affect the run.
 
 use core::num::NonZeroU64;
 
@@ -14,52 +14,52 @@ use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
 
-/// The place of a wavefront.
+/// The place of a wavefront: on the machine, and in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaveAt {
-    /// The compute unit.
+    /// The compute unit on which the wavefront runs.
     pub cu: u32,
-    /// Its slot on the compute unit.
+    /// The slot of the wavefront on its compute unit.
     pub slot: u32,
-    /// Its kernel.
+    /// The kernel of the wavefront.
     pub kernel: KernelId,
-    /// Its work-group in the grid.
+    /// The number of the wavefront's work-group in the grid.
     pub work_group: u32,
-    /// The wavefront in its work-group.
+    /// The number of the wavefront in its work-group.
     pub wave: u32,
 }
 
-/// A message that enters the network.
+/// A message that enters the network, as probes see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSeen {
-    /// Its name in the protocol.
+    /// The name of the message in the protocol.
     pub name: &'static str,
-    /// The number of the sending station.
+    /// The number of the station (controller) that sends the message.
     pub from: u32,
-    /// The number of the receiving station.
+    /// The number of the station (controller) that receives the message.
     pub to: u32,
-    /// The line it concerns, if any.
+    /// The line that the message concerns. `None` if it concerns no line.
     pub line: Option<LineAddr>,
-    /// Its bytes, including the header.
+    /// The size of the message in bytes, including the header.
     pub bytes: u32,
-    /// The cycle at which it enters the network.
+    /// The cycle at which the message enters the network.
     pub sent: Cycle,
-    /// The cycle at which it arrives.
+    /// The cycle at which the message arrives.
     pub arrives: Cycle,
 }
 
-/// The components of a machine.
+/// The components of a machine, as probes see them.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// The stations of the protocol, for example `L2[3]`, by number.
+    /// The names of the protocol's stations (controllers), for example `L2[3]`, by number.
     pub stations: Vec<String>,
-    /// The links of the network, by number.
+    /// The ends of the links of the network, by number.
     pub links: Vec<LinkEnds>,
     /// The number of compute units.
     pub compute_units: u32,
     /// The number of chiplets.
     pub chiplets: u32,
-    /// The clock of the machine; zero if it is unknown.
+    /// The clock frequency of the machine. Zero if it is unknown.
     pub clock_mhz: u32,
     /// The number of memory channels.
     pub dram_channels: u32,
@@ -71,10 +71,10 @@ pub trait Probe {
     /// The run begins.
     #[inline]
     fn begin(&mut self, layout: &Layout) {}
-    /// The host launches a kernel, which runs after those launched before it.
+    /// The host launches a kernel. The kernel runs after the kernels launched before it.
     #[inline]
     fn launch(&mut self, now: Cycle, kernel: KernelId, name: &str) {}
-    /// A kernel has run. The times include its launch and its end.
+    /// A kernel has ended. The times include its launch and its end.
     #[inline]
     fn kernel(&mut self, name: &str, from: Cycle, until: Cycle) {}
     /// A wavefront starts.
@@ -86,7 +86,7 @@ pub trait Probe {
     /// A wavefront does arithmetic on its SIMD unit.
     #[inline]
     fn arithmetic(&mut self, at: WaveAt, from: Cycle, until: Cycle) {}
-    /// A wavefront issues an operation.
+    /// A wavefront issues an operation at cycle `now`.
     #[inline]
     fn issue(&mut self, now: Cycle, at: WaveAt, op: &Posted) {}
     /// An operation of a wavefront is complete.
@@ -101,32 +101,32 @@ pub trait Probe {
     /// A wavefront continues after a barrier.
     #[inline]
     fn barrier(&mut self, now: Cycle, at: WaveAt) {}
-    /// A station serves an input.
+    /// A station (controller) of the protocol works on an input, from cycle `from` to `until`.
     #[inline]
     fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {
     }
     /// A message enters the network.
     #[inline]
     fn message(&mut self, message: &MessageSeen) {}
-    /// A link is occupied.
+    /// A message occupies a link of the network.
     #[inline]
     fn link(&mut self, link: LinkUse) {}
-    /// Memory serves an access.
+    /// Main memory serves an access.
     #[inline]
     fn dram(&mut self, access: &DramUse) {}
     /// The number of cycles between two samples, or `None` for no samples.
     fn sample_every(&self) -> Option<NonZeroU64> {
         None
     }
-    /// The counters so far, after each interval and at the end of a successful run.
+    /// Receives the values of the counters, after each interval and at the end of a successful run.
     fn sample(&mut self, sample: &Sample) {}
-    /// The arrays of the program, at the end of any run.
+    /// Receives the arrays of the program, at the end of a run, whether it succeeds or fails.
     #[inline]
     fn arrays(&mut self, arrays: &[ArrayInfo]) {}
-    /// The run ended successfully.
+    /// The run has ended successfully.
     #[inline]
     fn end(&mut self, now: Cycle) {}
 }
 
-/// The probe that ignores everything.
+/// The probe that ignores all events, for runs without an observer.
 impl Probe for () {}

@@ -1,19 +1,17 @@
-//! Detection of runs without progress.
+//! Detection of runs that make no progress.
 //!
-//! Progress is a wavefront that retires or a byte that changes. A change of memory
-//! or local memory is visible at once. A store into a cache is not: it may write
-//! the value that was already there. As long as the last progress is recent,
-//! operations are therefore not examined. After that, each operation is compared
-//! with the earlier ones of its wavefront. A wavefront with a new operation
-//! (another address, another value) still advances, for example in a long loop. A
-//! wavefront that only repeats operations does not.
+//! Progress is a wavefront that retires or a byte that changes. A change of memory or local memory
+//! is visible at once. A store into a cache is not: it may write the value that was already there.
+//! As long as the last progress is recent, operations are therefore not examined. After that, each
+//! operation is compared with the earlier ones of its wavefront. A wavefront with a new operation
+//! (another address, another value) still advances, for example in a long loop. A wavefront that
+//! only repeats operations does not.
 //!
-//! The user sets the patience: the number of cycles without progress that are
-//! allowed. Two things can take longer without an error. A long computation extends
-//! the limit: the cycles count from its end. While operations are examined, each
-//! length of computation extends it only once for each wavefront, so a spin with
-//! pauses is found too. The machine's own latencies are the lower bound of the
-//! limit: see [`least_patience`].
+//! The user sets the patience: the number of cycles without progress that are allowed. Two things
+//! can take longer without an error. A long computation extends the limit: the cycles count from
+//! its end. While operations are examined, each length of computation extends it only once for each
+//! wavefront, so a spin with pauses is found too. The machine's own latencies are the lower bound
+//! of the limit: see [`least_patience`].
 
 use core::hash::{Hash, Hasher};
 
@@ -23,22 +21,23 @@ use crate::config::System;
 use crate::network::noc::Topology;
 use crate::queue::Cycle;
 
-/// The least patience in round trips to memory. Accesses queue behind each other.
+/// The minimum patience in round trips to memory. It is more than one because accesses queue behind
+/// each other.
 const ROUND_TRIPS: u64 = 16;
-/// The least patience in periods of the longest timer.
+/// The minimum patience in periods of the longest timer.
 const TIMER_PERIODS: u64 = 4;
-/// A computation is long if this many of it exceed the patience.
+/// A computation counts as long if this number of such computations takes longer than the patience.
 const LONG_TIMES: u64 = 4;
 
-/// Numbers of busy components for [`Watch`]. Smaller numbers are wavefronts. This
-/// one is the host.
+/// The number by which [`Watch`] knows the host as a busy component. Small numbers are wavefronts.
 pub(crate) const BUSY_HOST: u32 = u32::MAX;
-/// The command processor, during a launch.
+/// The number by which [`Watch`] knows the command processor as a busy component, during a launch.
 pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
-/// The first station. The others have lower numbers.
+/// The number by which [`Watch`] knows the first station (controller) as a busy component. Station
+/// `n` has this number minus `n`.
 pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
 
-/// The least patience that the latencies of a machine allow.
+/// The minimum patience in cycles that the latencies of a machine allow.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;
     let hops = match noc.topology {
@@ -49,7 +48,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     };
     let mut path = hops * u64::from(noc.hop_latency_cycles) + u64::from(noc.port_latency_cycles);
     if system.chiplets > 1 {
-        // A path that crosses two networks and the link between them.
+        // The path crosses two networks and the link between them.
         path = 2 * path + u64::from(system.links.latency_cycles);
     }
     let dram = &system.dram;
@@ -67,15 +66,15 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
 }
 
-/// Detects a run without progress.
+/// The detector of runs that make no progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     patience_cycles: u64,
     last_progress: Cycle,
-    /// The last operation that was new, while operations are examined.
+    /// The cycle of the last operation that was new, while operations are examined.
     last_novelty: Cycle,
     examining: bool,
-    /// The end of the last long computation.
+    /// The cycle at which the last long computation ends.
     busy_until: Cycle,
     seen: FxHashSet<u64>,
 }
@@ -92,7 +91,7 @@ impl Watch {
         }
     }
 
-    /// Records an event that cannot repeat forever.
+    /// Records progress: an event that cannot repeat forever.
     #[inline]
     pub(crate) fn progress(&mut self, now: Cycle) {
         self.last_progress = now;
@@ -102,8 +101,8 @@ impl Watch {
         }
     }
 
-    /// Records that a component is busy for some cycles, which extends the limit if
-    /// they are many.
+    /// Records that a component is busy for `cycles` cycles. If they are many, they extend the
+    /// limit of the run without progress.
     #[inline]
     pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
         if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {
@@ -119,26 +118,26 @@ impl Watch {
         }
     }
 
-    /// Whether operations are to be examined.
+    /// Whether the caller must examine operations now, because the last progress is not recent.
     #[inline]
     pub(crate) fn is_examining(&self) -> bool {
         self.examining
     }
 
-    /// The cycle of the last progress.
+    /// The cycle of the last progress: a wavefront that retired, or a byte that changed.
     pub(crate) fn last_progress(&self) -> Cycle {
         self.last_progress
     }
 
-    /// Examines an operation, given by everything that distinguishes it from
-    /// another.
+    /// Examines an operation: records whether it is new. `operation` contains everything that
+    /// distinguishes it from other operations.
     pub(crate) fn examine(&mut self, now: Cycle, operation: impl Hash) {
         if self.seen.insert(hash(operation)) {
             self.last_novelty = now;
         }
     }
 
-    /// The cycle up to which the run cannot be stuck.
+    /// The last cycle at which the run cannot count as stuck yet.
     pub(crate) fn stuck_after(&self) -> Cycle {
         let since = match self.examining {
             true => self.last_novelty.max(self.busy_until),
@@ -147,8 +146,8 @@ impl Watch {
         since.saturating_add(self.patience_cycles)
     }
 
-    /// Whether the run has made no progress for too long. Begins the examination of
-    /// operations when it is needed.
+    /// Whether the run has made no progress for too long. When the patience elapses for the first
+    /// time, begins to examine operations instead.
     pub(crate) fn is_stuck(&mut self, now: Cycle) -> bool {
         if now <= self.stuck_after() {
             return false;
@@ -181,7 +180,8 @@ mod tests {
     #[test]
     fn the_least_patience_is_sixteen_round_trips_or_four_periods_of_the_longest_timer() {
         let usual = least(|_| {});
-        // One cycle more at a place that a round trip passes once.
+        // Each of these settings lies once on a round trip, so one more cycle there makes the round
+        // trip one cycle longer.
         let once: [fn(&mut System); 5] = [
             |system| system.l1.latency_cycles += 1,
             |system| system.l2.latency_cycles += 1,
@@ -190,7 +190,7 @@ mod tests {
             |system| system.host.memory_latency_cycles += 1,
         ];
         assert_eq!(once.map(|slower| least(slower) - usual), [16; 5]);
-        // There and back over as many hops as the mesh has rows and columns.
+        // The round trip takes two paths, each over as many hops as the mesh has rows and columns.
         assert_eq!(least(|system| system.noc.hop_latency_cycles += 1) - usual, 16 * 2 * 6);
         assert_eq!(least(|system| system.noc.port_latency_cycles += 1) - usual, 16 * 2);
         let timers: [fn(&mut System); 3] = [

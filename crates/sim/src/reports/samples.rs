@@ -1,4 +1,4 @@
-//! The schedule of samples for a probe.
+//! The times at which a probe gets samples of the counters.
 
 use core::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 use crate::reports::sample::Sample;
 
-/// The time of the next sample.
+/// The interval of samples, and the cycle of the next sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Samples {
     every: Option<NonZeroU64>,
@@ -18,12 +18,13 @@ impl Samples {
         Samples { every, next: every.map_or(Cycle::MAX, NonZeroU64::get) }
     }
 
-    /// The last cycle before the next sample.
+    /// The last cycle that is earlier than the next sample.
     pub(crate) fn before_next(self) -> Cycle {
         self.next - 1
     }
 
-    /// Takes the samples that are due before the events of this cycle.
+    /// Gives the probe the samples that are due at or before this cycle. They do not include events
+    /// of this cycle.
     pub(crate) fn take(&mut self, now: Cycle, probe: &mut impl Probe, sample: impl FnOnce() -> Sample) {
         let Some(every) = self.every.filter(|_| self.next <= now) else { return };
         let mut sample = sample();
@@ -34,7 +35,7 @@ impl Samples {
         }
     }
 
-    /// Takes the samples up to the last event, and one after it.
+    /// Gives the probe the samples up to the last event, and one sample after the last event.
     pub(crate) fn take_last(
         &mut self,
         last: Cycle,

@@ -1,28 +1,28 @@
-//! The waits of an operation by cause: port, acquire, release, queues, and the
-//! access.
+//! The waits of an operation by cause: port, acquire, release, queues, and the access.
 //!
-//! The time of an operation is that of its slowest line. The protocol reports the
-//! activity of a line's request step by step. The messages that bring the answer
-//! carry their queue waits.
+//! The time of an operation is the time of its slowest line. The protocol reports the activity of a
+//! line's request (access, acquire or release) step by step. The messages that bring the answer
+//! carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
-/// Cycles of waits other than the access itself. An operation takes far fewer than
-/// 2^32 cycles; an excess counts as access.
+/// Cycles of waits of an operation by cause, without the access itself. An operation takes far
+/// fewer than 2^32 cycles; an excess counts as access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
-    /// At the L1's port.
+    /// Cycles of waiting for the L1's port.
     pub(crate) port: u32,
     pub(crate) acquire: u32,
     pub(crate) release: u32,
-    /// In queues, during any activity.
+    /// Cycles of waiting in queues of the network, during any activity. The next two fields are
+    /// those at L2 banks and at memory.
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
-    /// In queues during acquires and releases.
+    /// The part of `acquire` that was spent in queues. `release_queued` is the same for `release`.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
 }
@@ -40,7 +40,8 @@ impl Waits {
     }
 }
 
-/// The time account of a request.
+/// The time account of a request: its waits so far, its current activity, and the cycle at which
+/// the activity began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     waits: Waits,
@@ -49,7 +50,8 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// A request that reaches its station after a wait for the port.
+    /// The account of a request that reaches its station after it has waited `waited` cycles for
+    /// the port.
     #[inline]
     pub(crate) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
@@ -66,9 +68,9 @@ impl Spent {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits until now, when an input arrives. `trail` is the time that this input
-    /// has waited in queues. At most the time of the current activity is counted as
-    /// queue waits, because the input may have been sent before the activity began.
+    /// The waits up to now, when an input arrives. `trail` is the time that this input has waited
+    /// in queues. Queue waits are limited to the time of the current activity, because the input
+    /// may have been sent before the activity began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

@@ -1,24 +1,24 @@
-//! The diagnosis of a run that does not finish: which thread waits for what.
+//! The diagnosis of a run that does not finish: the threads, and the thing that each of them waits
+//! for.
 
 use core::fmt;
 
 use proto::words::{counted, plural};
 
-/// A run that does not finish.
+/// The diagnosis of a run that does not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The symptom.
+    /// The symptom by which the run was found to be stuck.
     pub cause: Cause,
     /// The cycle at which the run was stopped.
     pub cycle: u64,
     /// The seed of the run.
     pub seed: u64,
-    /// The waits: that of the host first, then those of wavefronts by compute unit
-    /// and slot.
+    /// The waits of all threads: first of the host, then of wavefronts by compute unit and slot.
     pub waits: Vec<Wait>,
-    /// Kernels and work-groups that wait, as text.
+    /// Kernels, and work-groups that are not dispatched yet, as text.
     pub kernels: Vec<String>,
-    /// The parked inputs of the stations, as text.
+    /// The parked inputs of the stations (controllers of the protocol), as text.
     pub parked: Vec<String>,
     /// The last messages about the lines that threads wait for.
     pub lines: Vec<LineHistory>,
@@ -27,75 +27,75 @@ pub struct Stuck {
 /// The symptom of a run that does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Everything waits, and no event is pending.
+    /// Every thread waits, and no event is pending.
     NothingMoves,
-    /// No byte changed and no wavefront retired for too long.
+    /// No byte changed and no wavefront retired for longer than the patience allows.
     NoProgress {
-        /// The number of cycles without progress.
+        /// The number of cycles since the last progress.
         idle_cycles: u64,
     },
     /// The run exceeded its limit of cycles.
     TooLong {
-        /// The number of cycles taken.
+        /// The number of cycles that the run has taken.
         cycles: u64,
     },
 }
 
-/// A thread that waits.
+/// A thread that waits, and the thing it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The host or a wavefront, as text.
     pub who: String,
-    /// The thing it waits for.
+    /// The thing that the thread waits for.
     pub what: Awaited,
-    /// The place in the program's source.
+    /// The place in the program's source where the thread waits.
     pub site: String,
 }
 
 /// The thing that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// An answer to an operation.
+    /// The answer to an operation.
     Answer {
-        /// The operation: `load`, `atomic`, ...
+        /// The name of the operation: `load`, `atomic`, ...
         what: &'static str,
-        /// The accessed place, by array if it is known.
+        /// The accessed place in memory, by array and element if the array is known.
         place: String,
-        /// The cycle of the issue.
+        /// The cycle at which the operation was issued.
         since: u64,
-        /// The location of the request, as text.
+        /// The place where the request is now, as text.
         at: String,
     },
-    /// The other wavefronts of its work-group.
+    /// The arrival of the other wavefronts of the work-group at a barrier.
     Barrier {
-        /// The number of wavefronts at the barrier.
+        /// The number of wavefronts that wait at the barrier.
         arrived: u32,
         /// The number of wavefronts that have ended and will not arrive.
         ended: u32,
-        /// The number of wavefronts in all.
+        /// The number of wavefronts in the work-group.
         waves: u32,
     },
-    /// A change of a value, in a loop.
+    /// A change of a value that the thread reads in a loop.
     Spins {
-        /// The operation that it repeats.
+        /// The name of the operation that the thread repeats.
         what: &'static str,
-        /// The accessed place, by array if it is known.
+        /// The accessed place in memory, by array and element if the array is known.
         place: String,
-        /// The last value read.
+        /// The value that the thread read last. `None` if it is not known.
         value: Option<u64>,
     },
-    /// The end of a kernel.
+    /// The end of the kernel with this name.
     Kernel(String),
-    /// Its first instruction, or a turn on the SIMD unit.
+    /// The start of the wavefront, or its turn on the SIMD unit.
     Turn,
 }
 
 /// The last messages about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineHistory {
-    /// The line, as text.
+    /// The line as text.
     pub line: String,
-    /// The messages, oldest first, as text.
+    /// The messages as text, oldest first.
     pub messages: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// The number of waits that a message lists. Further ones are only counted.
+/// The number of waits that the error message lists. Further waits are only counted.
 const WAITS_SHOWN: usize = 12;
 
 impl fmt::Display for Stuck {

@@ -1,35 +1,35 @@
-//! The bookkeeping of [`crate::attribution`] during a run.
+//! The bookkeeping of [`crate::attribution`] (of cycles to causes) during a run.
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Attribution, Cause};
 use crate::reports::spent::Waits;
 
-/// The attribution so far.
+/// The attribution of cycles to causes, up to the current cycle.
 #[derive(Debug)]
 pub(crate) struct Times {
     /// The cycles of the kernels that have ended, by cause.
     run: Attribution,
-    /// The cycles of the slots that the running kernel has used, by cause.
+    /// The cycles of the wavefront slots that the running kernel has used, summed by cause.
     slots: Attribution,
     used: Vec<u32>,
     by_slot: Vec<Slot>,
-    /// The number of kernels launched.
+    /// The number of kernels launched so far.
     kernels: u32,
-    /// The beginning of the kernel's phase: launch, acquire, run or release.
+    /// The cycle at which the kernel's current phase (launch, acquire, run or release) began.
     since: Cycle,
 }
 
-/// The account of a wavefront slot.
+/// The time account of a wavefront slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The cycle up to which its time is attributed.
+    /// The cycle up to which the slot's time is attributed to causes.
     mark: Cycle,
-    /// The last kernel that used it.
+    /// The number of the last kernel that used the slot.
     kernel: u32,
 }
 
 impl Times {
-    /// The accounts of a machine with this many wavefront slots.
+    /// The time accounts of a machine with `slots` wavefront slots.
     pub(crate) fn new(slots: usize) -> Times {
         Times {
             run: Attribution::default(),
@@ -41,19 +41,19 @@ impl Times {
         }
     }
 
-    /// Begins the launch of a kernel.
+    /// Records that the launch of a kernel begins.
     pub(crate) fn launching(&mut self, now: Cycle) {
         self.kernels += 1;
         self.since = now;
     }
 
-    /// Ends the launch, the acquire or the release of a kernel.
+    /// Attributes the time of a kernel's launch, acquire or release, which ends now, to its cause.
     pub(crate) fn phase_done(&mut self, now: Cycle, cause: Cause) {
         self.run.add(cause, now - self.since);
         self.since = now;
     }
 
-    /// Starts a wavefront in a slot.
+    /// Records that a wavefront starts in a slot. The slot's time before counts as launch.
     pub(crate) fn started(&mut self, now: Cycle, number: u32) {
         let slot = &mut self.by_slot[number as usize];
         if slot.kernel != self.kernels {
@@ -63,7 +63,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// Attributes the time of a slot since its last mark to a cause.
+    /// Attributes the time of a slot since its mark (the end of the attributed time) to a cause.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -71,8 +71,9 @@ impl Times {
         slot.mark = now;
     }
 
-    /// Attributes the time since the last mark to an operation that held the
-    /// wavefront up. `spent` are the operation's waits other than its access.
+    /// Attributes the time of a slot since its mark (the end of the attributed time) to the
+    /// operation that its wavefront waited for. `spent` are the waits of the operation without its
+    /// access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
@@ -89,8 +90,7 @@ impl Times {
         if stood == 0 || all == 0 {
             return slots.add(access, stood);
         }
-        // 128 bits are wide enough: no run has 2^64 cycles, and waits are far
-        // shorter.
+        // 128 bits are wide enough: a run has fewer than 2^64 cycles, and waits are far shorter.
         let share = |cycles: u32| (u128::from(cycles) * u128::from(stood.min(all)) / u128::from(all)) as u64;
         let mut left = stood;
         for (cause, cycles) in [
@@ -110,11 +110,11 @@ impl Times {
         slots.add(access, left);
     }
 
-    /// Ends the running phase of a kernel. The other slots have waited for the last
-    /// wavefront.
+    /// Ends the running phase of a kernel. Slots whose wavefronts ended earlier have waited for the
+    /// last wavefront.
     ///
     /// # Errors
-    /// The sums that are inconsistent.
+    /// A message that names the inconsistent sums.
     pub(crate) fn kernel_ran(&mut self, now: Cycle) -> Result<(), String> {
         let (count, cycles) = (self.used.len() as u64, now - self.since);
         for number in self.used.drain(..) {
@@ -132,10 +132,10 @@ impl Times {
         Ok(())
     }
 
-    /// The attribution of the whole run. The rest of the time belongs to the host.
+    /// The attribution of the whole run. Cycles outside of kernels count for the host.
     ///
     /// # Errors
-    /// The sums that are inconsistent.
+    /// A message that names the inconsistent sums.
     pub(crate) fn close(mut self, cycles: Cycle) -> Result<Attribution, String> {
         let found = self.run.total();
         let Some(rest) = cycles.checked_sub(found) else {
@@ -157,7 +157,7 @@ mod tests {
         times.phase_done(10, Cause::Launch);
         times.started(10, 0);
         times.spend(20, 0, Cause::Compute);
-        // Issued ten cycles before the wavefront stopped, so half of its waits
+        // The operation was issued ten cycles before the wavefront stopped, so half of its waits
         // count.
         let spent = Waits { port: 4, noc: 8, ..Waits::default() };
         times.held_up(30, 0, Cause::Load, 10, &spent);

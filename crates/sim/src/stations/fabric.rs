@@ -1,10 +1,10 @@
-//! The protocol's stations, behind an interface that is independent of the
-//! protocol.
+//! The stations (controllers with parked inputs) of a protocol, behind an interface that is
+//! independent of the protocol.
 //!
-//! Everything else in this crate is compiled once; this file is compiled once for
-//! each protocol. It steps stations, keeps the messages under way, and makes the
-//! one choice that does not depend on time: the victim of an eviction is the least
-//! recently used way of the lowest rank.
+//! Everything else in this crate is compiled once; this file is compiled once for each protocol. It
+//! executes the steps of stations, stores the messages in transit, and makes the one choice that
+//! does not depend on time: the victim of an eviction is the least recently used way of the lowest
+//! rank.
 
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
@@ -15,13 +15,13 @@ use proto::{
 
 use crate::options::RunOptions;
 
-/// The number of a station in the order of the protocol's kinds.
+/// The number of a station (controller) in the order of the protocol's kinds.
 pub(crate) type StationId = At;
 
-/// The number of a message under way.
+/// The number of a message in transit.
 pub(crate) type MessageId = u32;
 
-/// A message that a step sends.
+/// A message that the step of a station sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) to: StationId,
@@ -32,63 +32,66 @@ pub(crate) struct Sent {
     pub(crate) is_access: bool,
 }
 
-/// The effects of a step, without the protocol's types.
+/// The effects of a step of a station, without the protocol's types.
 #[derive(Debug, Default)]
 pub(crate) struct StepEffects {
     pub(crate) sends: Vec<Sent>,
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// The number of ticks until the station's next deadline.
+    /// The number of ticks until the station's next deadline. `None` if it waits for no deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
     pub(crate) violation: Option<String>,
 }
 
-/// The identity of a station.
+/// The identity of a station (a controller of the protocol).
 #[derive(Clone, Debug)]
 pub(crate) struct StationInfo {
-    /// The name, for example `L2[3]`.
+    /// The name of the station, for example `L2[3]`.
     pub(crate) name: String,
-    /// The number of its level.
+    /// The number of the station's level.
     pub(crate) level: u8,
-    /// Its number among the stations of its kind.
+    /// The number of the station among those of its kind.
     pub(crate) index: u32,
 }
 
-/// A level at which the protocol has stations.
+/// A memory level at which the protocol has stations (controllers).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelInfo {
-    /// Its name on the machine, for example `l2`.
+    /// The name of the level on the machine, for example `l2`.
     pub(crate) name: String,
-    /// The units that the stations belong to. There are `count` stations in all.
+    /// The kind of unit (such as a chiplet) that each station belongs to. `count` is the number of
+    /// stations in all.
     pub(crate) per: Per,
     pub(crate) count: u32,
     /// Whether the stations keep lines.
     pub(crate) has_lines: bool,
-    /// The number of misses that each station can have outstanding, if it keeps
+    /// The number of misses that each station can have outstanding. Zero if the stations keep no
     /// lines.
     pub(crate) miss_registers: u32,
-    /// The number of levels between it and memory.
+    /// The number of levels between this level and memory.
     pub(crate) height: u32,
-    /// The level at whose place it stands, if it has no place of its own.
+    /// The level with which this level shares a place on the network. `None` if it has a place of
+    /// its own.
     pub(crate) beside: Option<Beside>,
 }
 
 impl LevelInfo {
-    /// Whether several compute units share a station, which keeps lines.
+    /// Whether the stations of the level are banks: they keep lines, and several compute units
+    /// share a station.
     pub(crate) fn is_bank(&self) -> bool {
         self.has_lines && self.is_shared()
     }
 
-    /// Whether several compute units share a station.
+    /// Whether several compute units share a station of the level.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The level and the number of the station at whose place a station stands.
-    /// They are its own if it has a place of its own.
+    /// The level and the number of the station at whose place station `index` stands. If the level
+    /// has a place of its own, this is the station itself.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -97,109 +100,110 @@ impl LevelInfo {
     }
 }
 
-/// A parked input of a station.
+/// A parked input of a station: one that waits until the station can handle it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parked {
-    /// A request that is presented again when its key is woken.
+    /// A request that is presented again when a wake names its key.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of its line.
     Waiting { line: LineAddr, slot: Slot },
-    /// A message that is presented again when its key is woken.
+    /// A message that is presented again when a wake names its key.
     Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
-/// The stations of one protocol.
+/// The stations (controllers with parked inputs) of one protocol.
 pub(crate) trait Fabric {
     /// All stations, in the order of their numbers.
     fn stations(&self) -> Vec<StationInfo>;
-    /// The levels of the stations, by number.
+    /// The levels that have stations, by number.
     fn levels(&self) -> Vec<LevelInfo>;
-    /// The station that an agent's requests enter.
+    /// The station that receives an agent's requests with this key.
     ///
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
-    /// The homes of lines.
+    /// The homes (chiplet and bank) of lines.
     fn homes(&self) -> &Homes;
     /// Places the page of a line on a chiplet, unless it is placed already.
     fn touch(&mut self, line: LineAddr, chiplet: u16);
-    /// Whether any controller uses clock ticks.
+    /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// Tells the protocol which arrays a kernel uses. Kernels come in launch order.
+    /// Tells the protocol which arrays the next kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
-    /// Answers a plain load whose step does nothing else, and takes that step.
-    /// Returns the bytes. Without an answer, nothing has changed.
+    /// Answers a plain load that is a hit whose step has no other effect, and executes that step.
+    /// Returns the bytes. `None` means that the load needs a normal step; nothing has changed then.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
-    /// Presents a request to a station.
+    /// Gives a station a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
-    /// Delivers a message that was sent.
+    /// Delivers a message that was sent to a station.
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects);
-    /// Drops a message that was sent.
+    /// Removes a message that was sent, without delivering it.
     fn drop_message(&mut self, message: MessageId);
-    /// Delivers memory's answer to an operation that was sent when the station's
-    /// clock was `sent`.
+    /// Delivers memory's answer to an operation. `sent` was the station's clock, in ticks, when the
+    /// station sent the operation.
     fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects);
-    /// Gives a station its first input.
+    /// Gives a station its initial input.
     fn start(&mut self, to: StationId, out: &mut StepEffects);
-    /// Delivers the expiry of a timer.
+    /// Tells a station that a timer of this class has expired.
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects);
-    /// Advances the clock of a station.
+    /// Advances the clock of a station by `elapsed` ticks.
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
-    /// The number of ticks that a station has been told of.
+    /// The number of ticks by which a station's clock has been advanced so far.
     fn clock(&self, at: StationId) -> i64;
-    /// The number of ticks until the next deadline of a station.
+    /// The number of ticks until the next deadline of a station. `None` if it waits for no
+    /// deadline.
     fn deadline(&self, at: StationId) -> Option<u32>;
-    /// The lines that a station holds.
+    /// Appends the lines that a station holds to `out`.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// The parked inputs of a station.
+    /// The parked inputs of a station: those that wait until the station can handle them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
-    /// The number of times that each row fired.
+    /// The number of times that each row of the tables fired.
     fn coverage(&self) -> &Coverage;
-    /// Sets whether the caller chooses victims, with [`Fabric::evict`], or the
+    /// Sets who chooses victims: the caller, with [`Fabric::evict`], if `held`; otherwise the
     /// fabric.
     fn hold_ways(&mut self, held: bool);
-    /// The ways of a station, sorted by their lines, for a caller that chooses
+    /// The ways of a station with one set, sorted by their lines, for a caller that chooses
     /// victims.
     fn ways(&mut self, at: StationId) -> Ways;
-    /// Evicts a way.
+    /// Lets a station evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
 }
 
-/// The ways of the one set of a station.
+/// The ways of a station whose cache has a single set.
 #[derive(Debug)]
 pub(crate) struct Ways {
-    /// Whether an input waits for one.
+    /// Whether an input waits for a free way.
     pub(crate) is_needed: bool,
-    /// The ways that may be evicted.
+    /// The ways that the station may evict.
     pub(crate) victims: Vec<Way>,
-    /// The reason why the station is not at rest, if it is not.
+    /// The reason why the station is not at rest. `None` if it is at rest.
     pub(crate) unrest: Option<String>,
 }
 
-/// [`Fabric`] for one protocol.
+/// The stations (controllers with parked inputs) of protocol `P`, as a [`Fabric`].
 pub(crate) struct Stations<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// By station.
+    /// The times of the last use of ways, by station.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
-    /// The messages under way, each with its sender.
+    /// The messages in transit, each with its sender.
     messages: Messages<(StationId, P::Msg)>,
-    /// By message, if the protocol has clocks: the sender's clock at the time of
-    /// sending.
+    /// The sender's clock in ticks at the time of sending, by message. Used only if the protocol
+    /// has clocks.
     sent: Vec<i64>,
-    /// By station: the number of ticks that it has been told of.
+    /// The number of ticks by which each station's clock has been advanced, by station.
     clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// Whether the caller chooses victims.
+    /// Whether the caller chooses victims, instead of the fabric.
     holds_ways: bool,
-    /// Whether hits are answered without their steps.
+    /// Whether hits are answered by a shortcut instead of a step.
     skips_hits: bool,
 }
 
-/// The time of the last use of each way of a station.
+/// For each way of a station, the number of the use (a count over all stations) that used it last.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,
@@ -242,12 +246,12 @@ impl<P: Protocol> Stations<P> {
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
-            // Ticks and seeded faults take effect only in a step.
+            // Ticks and seeded faults take effect only in a step, so they exclude the shortcut.
             skips_hits: !P::CLOCKED && options.mutation.is_none() && !options.steps_hits,
         })
     }
 
-    /// Steps a station and collects the effects.
+    /// Gives a station an input and collects the effects of the step.
     #[inline(always)]
     fn tell(
         &mut self,
@@ -255,7 +259,7 @@ impl<P: Protocol> Stations<P> {
         told: &StationInput<&Request, &P::Msg, &MemoryReply>,
         out: &mut StepEffects,
     ) {
-        // The reader of `out` empties it, so no earlier effect remains.
+        // The reader of `out` has emptied it, so it contains no earlier effect.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
             recency: &mut self.recency[at as usize],
@@ -281,12 +285,12 @@ impl<P: Protocol> Stations<P> {
     }
 }
 
-/// Chooses victims for a station and collects the effects of its step.
+/// The driver for one step of a station: it chooses victims and collects the effects.
 struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Whether the caller chooses victims.
+    /// Whether the caller of the fabric chooses victims, so that this driver chooses none.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
@@ -306,7 +310,7 @@ impl<M> Chooser<'_, M> {
 }
 
 impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
-    /// The least recently used of the victims with the lowest rank.
+    /// Chooses the least recently used way among the possible victims of the lowest rank.
     fn victim(&mut self, _: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
         if self.holds {
@@ -314,7 +318,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         }
         self.victims.clear();
         node.victims(set, self.victims);
-        // Uses are counted, and no run reaches 2^56.
+        // A use is a counter value, and no run reaches 2^56 uses, so the rank fits above it.
         let last_use = self.recency.last_use.as_slice();
         let mut best = (u64::MAX, None);
         for &(way, Rank(rank)) in self.victims.iter() {
@@ -355,7 +359,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         self.out.timers.push(class);
     }
 
-    /// The input waits until a way is free.
+    /// Does nothing: the input waits at its station until a way is free.
     #[inline]
     fn blocked(&mut self, _: At, _: SetIndex) {}
 

@@ -1,4 +1,4 @@
-//! A protocol as a value, so that the code that runs it is compiled once.
+//! A protocol as a value, so that the code that runs protocols is compiled only once.
 
 use proto::{Homes, Protocol};
 
@@ -7,17 +7,17 @@ use crate::options::RunOptions;
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric, Stations};
 
-/// A function that makes the stations of a protocol for a machine.
+/// A function that builds the stations of a protocol for a machine.
 type Make = fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>;
 
-/// A protocol as the simulator uses it.
+/// A protocol in the form that the simulator uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
     pub(crate) stations: Make,
 }
 
 impl Subject {
-    /// The value for protocol `P`.
+    /// The protocol `P` as a value.
     #[must_use]
     pub fn of<P: Protocol>() -> Subject {
         Subject { stations: stations::<P> }
@@ -30,7 +30,7 @@ fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dy
     Ok(Box::new(stations.map_err(RunError::Machine)?))
 }
 
-/// The homes of lines.
+/// The homes (chiplet and bank) of lines on a machine.
 fn homes(system: &System) -> Homes {
     let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
     Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())

@@ -1,7 +1,7 @@
-//! The stations of a machine and their timing.
+//! The stations of a machine (the controllers of the protocol) and their timing.
 //!
-//! A step changes its station at once. Messages and answers leave after the
-//! station's latency, after earlier work of the station.
+//! A step changes its station at once. Messages and answers leave after the station's latency,
+//! after earlier work of the station.
 
 use proto::{
     Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,
@@ -17,51 +17,51 @@ use crate::reports::progress::{BUSY_STATION, Watch};
 use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
 use crate::stations::timing::StationTiming;
 
-/// The input of a step.
+/// The input that caused a step of a station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StepInput {
-    /// A new request from the port.
+    /// A new request that came through the station's port.
     Request { line: Option<LineAddr> },
-    /// A message.
+    /// A message from another station.
     Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
-    /// Memory's answer.
+    /// Memory's answer to an operation about a line.
     Memory { line: LineAddr },
-    /// A timer.
+    /// A timer, a clock tick, an eviction by a script, or the initial input.
     Timer,
 }
 
-/// The times at which the effects of a step leave the station.
+/// The cycles at which the effects of a step leave the station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaveTimes {
-    /// Messages and memory operations.
+    /// The cycle at which messages and memory operations leave.
     pub(crate) sends: Cycle,
-    /// Answers with bytes.
+    /// The cycle at which answers with bytes leave.
     pub(crate) values: Cycle,
-    /// Answers without bytes.
+    /// The cycle at which answers without bytes leave.
     pub(crate) accepts: Cycle,
-    /// The cycles that the input waited for the station.
+    /// The cycles that the input waited until the station was free.
     pub(crate) queued: u64,
-    /// The cycles for which the station invalidates lines and serves no request.
+    /// The cycles during which the station invalidates lines and serves no request.
     pub(crate) invalidation: u64,
 }
 
-/// The simulator's data about a station.
+/// The simulator's timing data about a station.
 #[derive(Debug)]
 struct TimedStation {
-    /// The number of its level.
+    /// The number of the station's level.
     level: u8,
     timers_running: u8,
     timing: StationTiming,
     busy_until: Cycle,
-    /// Lines with an atomic under way, each with the cycle of its end.
+    /// The lines on which an atomic is in progress, each with the cycle of the atomic's end.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
-    /// The cycle of its next scheduled deadline.
+    /// The cycle of the station's next scheduled deadline event. `None` if none is scheduled.
     deadline: Option<Cycle>,
     name: String,
 }
 
-/// The periods of timers, in cycles.
+/// The periods of the protocol's timers and of the clock tick, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Periods {
     drain: u64,
@@ -69,22 +69,22 @@ struct Periods {
     tick: u64,
 }
 
-/// The stations of a machine.
+/// The stations of a machine, with their timing.
 pub(crate) struct TimedStations {
     fabric: Box<dyn Fabric>,
-    /// The effects of the last step. They are boxed so that they can be taken out
-    /// while they are carried out.
+    /// The effects of the last step, in a box so that the caller can take them while it carries
+    /// them out.
     out: Option<Box<StepEffects>>,
     levels: Vec<LevelInfo>,
     stations: Vec<TimedStation>,
     periods: Periods,
     is_clocked: bool,
-    /// Whether a script advances the clocks.
+    /// Whether a script of moves advances the clocks, instead of simulated time.
     holds_time: bool,
 }
 
 impl TimedStations {
-    /// The stations of a machine in their initial states.
+    /// The stations of a machine in their initial states, with their timing.
     pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
         let levels = fabric.levels();
         let timed = |info: StationInfo| TimedStation {
@@ -113,7 +113,7 @@ impl TimedStations {
         }
     }
 
-    /// The numbers of all stations.
+    /// The range of the numbers of all stations.
     pub(crate) fn numbers(&self) -> core::ops::Range<StationId> {
         0..self.stations.len() as StationId
     }
@@ -128,23 +128,23 @@ impl TimedStations {
         self.stations.iter().map(|station| station.name.as_str())
     }
 
-    /// The stations as the protocol sees them.
+    /// The stations without their timing.
     pub(crate) fn fabric(&self) -> &dyn Fabric {
         &*self.fabric
     }
 
-    /// The stations, for changes that take no time.
+    /// The stations without their timing, for changes that take no simulated time.
     pub(crate) fn fabric_mut(&mut self) -> &mut dyn Fabric {
         &mut *self.fabric
     }
 
-    /// The homes of lines.
+    /// The homes (chiplet and bank) of lines.
     #[inline]
     pub(crate) fn homes(&self) -> &Homes {
         self.fabric.homes()
     }
 
-    /// The station that an agent's requests enter.
+    /// The station that receives an agent's requests with this key.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -153,19 +153,20 @@ impl TimedStations {
         self.fabric.entry(agent, key)
     }
 
-    /// Whether stations use clock ticks.
+    /// Whether the stations use clock ticks.
     #[inline]
     pub(crate) fn is_clocked(&self) -> bool {
         self.is_clocked
     }
 
-    /// The clock of a station; zero if stations have no clocks.
+    /// The clock of a station in ticks. Zero if the protocol has no clocks.
     #[inline]
     pub(crate) fn clock(&self, station: StationId) -> i64 {
         if self.is_clocked { self.fabric.clock(station) } else { 0 }
     }
 
-    /// The bytes that answer a load at once, and the cycle at which they leave.
+    /// Answers a load by the shortcut for hits: returns the bytes, and the cycle at which they
+    /// leave. `None` if the load needs a normal step.
     #[inline]
     pub(crate) fn hit<Pr: Probe>(
         &mut self,
@@ -181,7 +182,7 @@ impl TimedStations {
         Some((bytes, now + timed.timing.latency_cycles))
     }
 
-    /// Presents a request to a station.
+    /// Gives a request to a station.
     #[inline]
     pub(crate) fn request(&mut self, station: StationId, slot: Slot, request: &Request) {
         self.fabric.request(station, slot, request, self.out.get_or_insert_default());
@@ -193,29 +194,29 @@ impl TimedStations {
         self.fabric.deliver(station, message, self.out.get_or_insert_default());
     }
 
-    /// Drops a message.
+    /// Removes a message without delivering it.
     pub(crate) fn drop_message(&mut self, message: MessageId) {
         self.fabric.drop_message(message);
     }
 
-    /// Delivers memory's answer to an operation that was sent when the station's
-    /// clock was `clock`.
+    /// Delivers memory's answer to an operation. `clock` was the station's clock, in ticks, when
+    /// the station sent the operation.
     #[inline]
     pub(crate) fn memory(&mut self, station: StationId, reply: &MemoryReply, clock: i64) {
         self.fabric.memory(station, reply, clock, self.out.get_or_insert_default());
     }
 
-    /// Evicts a way of a station.
+    /// Lets a station evict a way.
     pub(crate) fn evict(&mut self, station: StationId, way: proto::Way) {
         self.fabric.evict(station, way, self.out.get_or_insert_default());
     }
 
-    /// Advances the clock of a station by some ticks.
+    /// Advances the clock of a station by `elapsed` ticks.
     pub(crate) fn pass(&mut self, station: StationId, elapsed: u32) {
         self.fabric.tick(station, elapsed, self.out.get_or_insert_default());
     }
 
-    /// Gives a station its first input. Returns true if it had an effect.
+    /// Gives a station its initial input. Returns true if the input had an effect.
     pub(crate) fn start(&mut self, station: StationId) -> bool {
         let out = self.out.get_or_insert_default();
         self.fabric.start(station, out);
@@ -223,19 +224,19 @@ impl TimedStations {
         !is_silent || out.deadline.is_some() || out.violation.is_some()
     }
 
-    /// Delivers the expiry of a timer to a station.
+    /// Tells a station that a timer of this class has expired.
     #[inline]
     pub(crate) fn timer(&mut self, station: StationId, class: TimerClass) {
         self.fabric.timer(station, class, self.out.get_or_insert_default());
     }
 
-    /// Marks a timer of a station as stopped.
+    /// Marks a timer of a station as not running.
     #[inline]
     pub(crate) fn disarm(&mut self, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
     }
 
-    /// Starts a timer unless it is already running.
+    /// Starts a timer of a station, unless a timer of this class already runs there.
     #[inline]
     pub(crate) fn arm(&mut self, engine: &mut Engine, station: StationId, class: TimerClass) {
         let timed = &mut self.stations[station as usize];
@@ -245,36 +246,36 @@ impl TimedStations {
         }
         timed.timers_running |= bit;
         let period = match class {
-            // A station with a longer occupancy drains no faster.
+            // The drain period is at least the time for which one access occupies the station.
             TimerClass::Drain => self.periods.drain.max(timed.timing.occupancy_cycles),
             TimerClass::Epoch => self.periods.epoch,
-            // The station counts the ticks.
+            // The timer expires after one tick. The station itself counts the ticks of a lease.
             TimerClass::Lease => self.periods.tick,
         };
         engine.at(engine.now() + period, Event::Timer(station, class));
     }
 
-    /// Takes out the effects of the last step. The caller
-    /// [returns](TimedStations::done) the box.
+    /// Takes the effects of the last step. The caller [gives back](TimedStations::done) the box.
     #[inline]
     pub(crate) fn take_out(&mut self) -> Box<StepEffects> {
         self.out.take().unwrap_or_default()
     }
 
-    /// Returns the box of effects after they have been carried out.
+    /// Takes back the box of effects after the caller has carried them out.
     #[inline]
     pub(crate) fn done(&mut self, out: Box<StepEffects>) {
         self.out = Some(out);
     }
 
-    /// Counts the activity of a step.
+    /// Adds the activity of a step to the counters of the station's level.
     #[inline]
     pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, station: StationId, uses: &Uses) {
         reports.tally.uses(self.stations[station as usize].level, uses);
     }
 
-    /// The number of ticks that a station has not been told of, if its protocol has
-    /// clocks. The caller tells it.
+    /// The number of ticks that have passed since the station's clock was last advanced. The caller
+    /// must advance the clock by it. `None` if no tick has passed, or the station's clock does not
+    /// follow simulated time.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Cycle, station: StationId) -> Option<u32> {
         if !self.is_clocked || self.holds_time {
@@ -287,12 +288,12 @@ impl TimedStations {
         (elapsed > 0).then(|| u32::try_from(elapsed).unwrap_or(u32::MAX))
     }
 
-    /// Lets a script advance the clocks from now on.
+    /// Lets a script of moves advance the clocks of stations from now on.
     pub(crate) fn hold_time(&mut self) {
         self.holds_time = true;
     }
 
-    /// Lets time advance the clocks of all stations from now on.
+    /// Lets simulated time advance the clocks of all stations from now on.
     pub(crate) fn release_time(&mut self, engine: &mut Engine, watch: &mut Watch) {
         self.holds_time = false;
         for station in self.numbers() {
@@ -303,7 +304,8 @@ impl TimedStations {
         }
     }
 
-    /// Schedules a deadline of a station in some ticks.
+    /// Schedules the deadline of a station, which lies `ticks` ticks ahead, unless an earlier
+    /// deadline is already scheduled.
     pub(crate) fn schedule_deadline(
         &mut self,
         engine: &mut Engine,
@@ -323,7 +325,8 @@ impl TimedStations {
         }
     }
 
-    /// Handles a deadline event. The station decides whether its deadline has come.
+    /// Handles a deadline event: marks the deadline as no longer scheduled. The station itself
+    /// decides whether its deadline has come.
     pub(crate) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         let timed = &mut self.stations[station as usize];
         if timed.deadline.is_some_and(|due| due <= now) {
@@ -331,8 +334,8 @@ impl TimedStations {
         }
     }
 
-    /// Computes when the effects of a step leave, given the earlier work of the
-    /// station.
+    /// Computes the cycles at which the effects of a step leave, given the latency and the earlier
+    /// work of the station.
     #[inline]
     pub(crate) fn leave_times<Pr: Probe>(
         &mut self,
@@ -384,9 +387,9 @@ impl TimedStations {
         LeaveTimes { sends: leave, values: leave, accepts: leave, queued, invalidation }
     }
 
-    /// Copies the dirty bytes of stations over those of memory, as if every cache
-    /// had written its dirty lines out: first the levels next to memory, then those
-    /// above, whose dirty bytes are newer.
+    /// Copies the dirty bytes of all stations over bytes read from memory, as if every cache had
+    /// written its dirty lines out. Levels next to memory come first, because the dirty bytes of
+    /// the levels above are newer.
     pub(crate) fn overlay_dirty(&self, from: Addr, to: &mut [u8], line_bytes: u64) {
         let end = from.0 + to.len() as u64;
         let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
@@ -404,7 +407,7 @@ impl TimedStations {
     }
 }
 
-/// The cycles for which a station invalidates lines after a step.
+/// The cycles for which a station is busy with the invalidation of lines after a step.
 #[inline]
 fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     let times = uses.invalidations.total();
@@ -414,8 +417,8 @@ fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
 }
 
-/// The cycle at which an atomic on a line may begin: after the previous one on that
-/// line. Reserves the line for `length` cycles.
+/// The cycle at which an atomic on a line may begin: after the previous atomic on that line.
+/// Reserves the line for `length` cycles.
 fn after_atomics(
     atomics: &mut Vec<(LineAddr, Cycle)>,
     now: Cycle,

@@ -1,36 +1,37 @@
-//! The speed of stations.
+//! The latencies and the throughput of stations (the controllers of the protocol).
 
 use crate::config::{Invalidation, Per, System};
 
-/// The speed of the stations of a level.
+/// The latencies and the throughput of the stations of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
-    /// From an access to its messages and answers.
+    /// Cycles from an access to the messages and answers that it causes.
     pub(crate) latency_cycles: u64,
-    /// The cycles for which one access occupies the station.
+    /// Cycles for which one access occupies the station.
     pub(crate) occupancy_cycles: u64,
-    /// The least distance between two atomics on one line.
+    /// The minimum number of cycles between two atomics on one line.
     pub(crate) atomic_cycles: u64,
-    /// The latency to memory in each direction, besides the network.
+    /// Cycles of the path to memory in each direction, without those on the network.
     pub(crate) memory_path_cycles: u64,
-    /// The cost of an invalidation: in all, or for each line if lines are walked.
+    /// Cycles of an invalidation: of all lines together, or of each line if `is_walked`.
     pub(crate) invalidate_cycles: u64,
-    /// Whether lines are invalidated one after the other.
+    /// Whether an invalidation removes lines one after the other.
     pub(crate) is_walked: bool,
-    /// The number of requests of cores that enter in one cycle.
+    /// The number of requests from cores that enter in one cycle.
     pub(crate) ports: u32,
 }
 
 impl StationTiming {
-    /// The speed of the level with this name. A controller that the machine does
-    /// not declare takes one cycle.
+    /// The timing of the level with this name. A controller whose level the machine does not
+    /// declare takes one cycle.
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);
         let path = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
         let is_first = declared.is_some_and(|declared| declared.per == Per::Cu);
         let (latency, occupancy, atomic) = match (declared, level) {
-            // The port of a first level already serves one line after the other.
+            // The port of a first level already limits requests to a fixed number per cycle, so an
+            // access does not occupy the station as well.
             (Some(level), _) if is_first => (level.latency_cycles, 0, 0),
             (Some(level), _) => (level.latency_cycles, level.occupancy_cycles, level.atomic_cycles),
             (None, "l1") => (l1.latency_cycles, 0, 0),

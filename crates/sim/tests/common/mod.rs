@@ -6,13 +6,13 @@ use kernel::rng::Rng;
 use sim::config::System;
 use sim::{Outcome, RunOptions};
 
-/// A machine description of this repository.
+/// The machine description of this name in the folder `systems` of this repository.
 pub(crate) fn system(name: &str) -> System {
     let path = format!("{}/../../systems/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs a program under the protocol `vi`.
+/// Runs a program under the protocol `vi` (valid/invalid).
 pub(crate) fn run(
     system: &System,
     program: Program,
@@ -21,7 +21,7 @@ pub(crate) fn run(
     sim::run::<zoo::vi::Vi, ()>(system, program, options, &mut ())
 }
 
-/// Computes `c[i] = a[i] + b[i]`, one element for each lane.
+/// A program that computes `c[i] = a[i] + b[i]`, with one element for each lane.
 pub(crate) fn vec_add(len: u64) -> Program {
     Program::new("vec-add", move |host| async move {
         let (a, b, c) = (host.alloc("a", len), host.alloc("b", len), host.alloc("c", len));
@@ -43,12 +43,12 @@ pub(crate) fn vec_add(len: u64) -> Program {
     })
 }
 
-/// The answer of [`vec_add`].
+/// The correct answer of [`vec_add`].
 pub(crate) fn vec_add_answer(len: u64) -> Vec<f32> {
     (0..len).map(|i| i as f32 + i as f32 * 0.5).collect()
 }
 
-/// Counts `len` seeded values in 256 bins with global atomics.
+/// A program that counts `len` seeded values in 256 bins, with global atomics.
 pub(crate) fn histogram(len: u64) -> Program {
     Program::new("histogram", move |host| async move {
         let (values, bins) = (host.alloc::<u32>("values", len), host.alloc::<u32>("bins", 256));
@@ -72,8 +72,8 @@ pub(crate) fn histogram_values(len: u64) -> Vec<u32> {
     (0..len).map(|_| rng.below(256) as u32).collect()
 }
 
-/// Sums `len` numbers: a tree in local memory with barriers, then one atomic for
-/// each work-group.
+/// A program that sums `len` numbers: in a tree in local memory with barriers, then with one atomic
+/// for each work-group.
 pub(crate) fn reduce(len: u64) -> Program {
     Program::new("reduce", move |host| async move {
         let (input, total) = (host.alloc::<u32>("input", len), host.alloc::<u32>("total", 1));
@@ -100,8 +100,8 @@ pub(crate) fn reduce(len: u64) -> Program {
     })
 }
 
-/// In each of `groups` work-groups of one wavefront, adds one to a counter `rounds`
-/// times, under a spin lock of this scope.
+/// A program in which each of `groups` work-groups of one wavefront adds one to a counter `rounds`
+/// times. A spin lock of scope `scope` protects the counter.
 pub(crate) fn lock_counter(groups: u32, rounds: u32, scope: Level, placement: Placement) -> Program {
     Program::new("lock-counter", move |host| async move {
         let (lock, counter) = (host.alloc::<u32>("lock", 1), host.alloc::<u32>("counter", 1));
@@ -118,7 +118,7 @@ pub(crate) fn lock_counter(groups: u32, rounds: u32, scope: Level, placement: Pl
     })
 }
 
-/// The host sends numbers to a running kernel and receives their doubles.
+/// A program in which the host sends numbers to a running kernel and receives their doubles.
 pub(crate) fn host_flag(rounds: u32) -> Program {
     Program::new("host-flag", move |host| async move {
         let (to, from) = (host.alloc::<u32>("to", 1), host.alloc::<u32>("from", 1));
@@ -144,8 +144,8 @@ pub(crate) fn host_flag(rounds: u32) -> Program {
     })
 }
 
-/// Kernels that read the results of earlier kernels, with a copy by the host
-/// between them.
+/// A program whose kernels read the results of earlier kernels, with a copy by the host between
+/// them.
 pub(crate) fn pipeline(len: u64) -> Program {
     Program::new("pipeline", move |host| async move {
         let (a, b) = (host.alloc::<u32>("a", len), host.alloc::<u32>("b", len));
@@ -169,7 +169,7 @@ pub(crate) fn pipeline(len: u64) -> Program {
     })
 }
 
-/// The answer of [`pipeline`].
+/// The correct answer of [`pipeline`].
 pub(crate) fn pipeline_answer(len: u64) -> Vec<u32> {
     (0..len as u32).map(|x| ((x * 2 + 1) * 2 + 1 + 1) * 2 + 1).collect()
 }

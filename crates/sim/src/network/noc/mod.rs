@@ -1,19 +1,17 @@
 //! The on-chip network: its nodes, its links, and the latency of messages.
 //!
-//! Each pair of nodes has one route. A message reserves every link of its route at
-//! the moment it is sent, in the order of sending. This costs one event for each
-//! message (its arrival) and models queues at contended links. It also delivers the
-//! messages of one (source, destination) pair in the order of sending: they share a
-//! route, and no reservation overtakes an earlier one.
+//! Each pair of nodes has one route. A message reserves every link of its route at the moment it is
+//! sent, in the order of sending. This costs one event for each message (its arrival) and models
+//! queues at contended links. It also delivers the messages of one (source, destination) pair in
+//! the order of sending: they share a route, and no reservation overtakes an earlier one.
 //!
-//! Each node has a port into the network and a port out of it. Ports are links like
-//! the others, but crossing them is not a hop. A message within one node crosses
-//! only the two ports.
+//! Each node has a port into the network and a port out of it. Ports are links like the others, but
+//! crossing them is not a hop. A message within one node crosses only the two ports.
 //!
-//! Each chiplet has such a network. A link in each direction connects any two
-//! chiplets. It begins and ends at the middle node of a grid, or beside the ports
-//! of a crossbar. A message to another chiplet crosses its own network, the link,
-//! which is one hop, and the other network.
+//! Each chiplet has such a network. Any two chiplets are connected by one link in each direction.
+//! The link begins and ends at the middle node of a grid, or beside the ports of a crossbar. A
+//! message to another chiplet crosses the network of its own chiplet, the link (which is one hop),
+//! and the network of the other chiplet.
 
 mod routes;
 #[cfg(test)]
@@ -32,49 +30,49 @@ use crate::queue::Cycle;
 use routes::Routes;
 use traffic::{Link, MessagePath};
 
-/// The network of a machine.
+/// Settings of the on-chip network of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NocSpec {
-    /// How the nodes are connected.
+    /// The shape of the network: mesh, torus or crossbar.
     pub topology: Topology,
-    /// The latency of a router and a link, for each hop.
+    /// Cycles that a router and a link take for each hop.
     pub hop_latency_cycles: u32,
-    /// From a controller to its router and back, once for each message.
+    /// Cycles from a controller to its router and back, once for each message.
     pub port_latency_cycles: u32,
-    /// The bytes that a link carries each cycle in one direction. Also the size of
-    /// a flit.
+    /// The number of bytes that a link carries in one cycle in one direction. This is also the size
+    /// of a flit.
     pub link_bytes_per_cycle: NonZeroU32,
-    /// The bytes that a node's port carries each cycle in one direction.
+    /// The number of bytes that a node's port carries in one cycle in one direction.
     pub port_bytes_per_cycle: NonZeroU32,
-    /// The bytes of every message besides its payload: address, kind, mask.
+    /// The number of bytes of every message in addition to its payload: address, kind, mask.
     #[serde(default = "header_bytes")]
     pub header_bytes: u32,
 }
 
-/// A 40-bit line number, a kind, a sender and a short mask.
+/// The default header size: a 40-bit line number, a kind, a sender and a short mask.
 fn header_bytes() -> u32 {
     8
 }
 
 impl NocSpec {
-    /// The largest number of nodes a network may have.
+    /// The largest number of nodes that the networks of a machine may have.
     pub const NODES_MAX: u64 = 16_384;
 }
 
-/// The links between chiplets: one in each direction between any two. The defaults
-/// are those of an MCM-GPU (Arunkumar et al., ISCA 2017) at 1 GHz: 32 cycles, 768
-/// GB/s, 0.54 pJ a bit.
+/// Settings of the links between chiplets. Any two chiplets have one link in each direction. The
+/// defaults are those of an MCM-GPU (Arunkumar et al., ISCA 2017) at 1 GHz: 32 cycles, 768 GB/s,
+/// 0.54 pJ a bit.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSpec {
-    /// From one chiplet's network to the other's.
+    /// Cycles from the network of one chiplet to the network of the other.
     #[serde(deserialize_with = "number::whole_u32")]
     pub latency_cycles: u32,
-    /// The bytes that a link carries each cycle in one direction.
+    /// The number of bytes that a link carries in one cycle in one direction.
     #[serde(deserialize_with = "number::positive_u32")]
     pub bytes_per_cycle: u32,
-    /// The energy of a byte on a link.
+    /// The energy of one byte on a link.
     pub byte_pj: f64,
 }
 
@@ -84,17 +82,17 @@ impl Default for LinkSpec {
     }
 }
 
-/// The network.
+/// The networks of all chiplets and the links between chiplets.
 #[derive(Clone, Debug)]
 pub struct Noc {
     spec: NocSpec,
     between: LinkSpec,
     chiplets: usize,
     routes: Routes,
-    /// The number of links of each chiplet.
+    /// The number of links and ports of each chiplet.
     links_each: usize,
-    /// For each chiplet its ports in, its ports out and the links between its
-    /// nodes; then the links between chiplets.
+    /// For each chiplet, its ports in, its ports out and the links between its nodes; after all
+    /// chiplets, the links between chiplets.
     links: Vec<Link>,
     ends: Vec<LinkEnds>,
     traffic: NocTraffic,
@@ -144,20 +142,20 @@ impl Noc {
         })
     }
 
-    /// The number of nodes over all chiplets.
+    /// The number of nodes of all chiplets together.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.routes.nodes * self.chiplets
     }
 
-    /// The chiplet of a node, and its number there.
+    /// The chiplet of a node, and the number of the node in that chiplet.
     #[inline]
     fn within(&self, node: NocNode) -> (usize, usize) {
         let node = usize::from(node.0);
         if self.chiplets == 1 { (0, node) } else { (node / self.routes.nodes, node % self.routes.nodes) }
     }
 
-    /// The hops between two nodes. A crossbar counts as one, and so does a link
+    /// The number of hops between two nodes. A crossbar counts as one hop, and so does a link
     /// between chiplets.
     #[inline]
     #[must_use]
@@ -169,8 +167,8 @@ impl Noc {
         self.routes.hops(from, self.routes.gateway) + 1 + self.routes.hops(self.routes.gateway, to)
     }
 
-    /// Sends a message and returns its time of arrival. `watch` sees every link
-    /// that the message crosses.
+    /// Sends a message and returns its cycle of arrival. `watch` is called for every link that the
+    /// message crosses.
     #[inline]
     pub fn send(
         &mut self,
@@ -185,8 +183,7 @@ impl Noc {
         let port_cycles = u64::from(bytes.div_ceil(self.spec.port_bytes_per_cycle.get()).max(1));
         let (routes, nodes) = (&self.routes, self.routes.nodes);
         let hop_latency = u64::from(self.spec.hop_latency_cycles);
-        // The cycles for which a message occupies the last of some links that it
-        // has crossed.
+        // The cycles for which a message occupies the last of the `hops` links that it has crossed.
         let tail = |hops| if hops == 0 || !routes.has_links() { 0 } else { flits };
         let (first, last) = (here * self.links_each, there * self.links_each);
         let mut path =
@@ -212,8 +209,8 @@ impl Noc {
             path.head += latency;
             let after =
                 routes.walk((routes.gateway, target), |link| path.hop(last, link, flits, hop_latency));
-            // The last byte follows the slowest part of the route. A wait before a
-            // later part hides that delay.
+            // The last byte follows the slowest part of the route. A wait before a later part of
+            // the route hides the delay of an earlier part.
             let behind = left.max(crossed) + latency + after * hop_latency;
             (before + 1 + after, Some(behind.max(path.head + tail(after))))
         };
@@ -232,25 +229,26 @@ impl Noc {
         end - 1 + u64::from(self.spec.port_latency_cycles)
     }
 
-    /// Counts the arrival of a message of `bytes`.
+    /// Counts a message of `bytes` bytes as delivered.
     #[inline]
     pub fn delivered(&mut self, bytes: u32) {
         self.traffic.delivered_messages += 1;
         self.traffic.delivered_bytes += u64::from(bytes);
     }
 
-    /// The traffic so far.
+    /// The traffic of the network since the beginning of the run.
     #[must_use]
     pub fn traffic(&self) -> NocTraffic {
         self.traffic
     }
 
-    /// Every link with its traffic, ports first.
+    /// Every link and port with its ends and its traffic: for each chiplet first the ports, then
+    /// the links, and at the end the links between chiplets.
     pub fn links(&self) -> impl Iterator<Item = (LinkEnds, LinkTraffic)> + '_ {
         self.ends.iter().copied().zip(self.links.iter().map(|l| l.traffic))
     }
 
-    /// The ends of a link.
+    /// The two ends of a link.
     #[must_use]
     pub fn ends(&self, link: usize) -> LinkEnds {
         self.ends[link]

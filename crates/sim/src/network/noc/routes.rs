@@ -1,42 +1,42 @@
-//! Routes within a chiplet: the links from one node to another.
+//! Routes within a chiplet: for each pair of nodes, the links from one node to the other.
 
 use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// A place on the network: the number of a router or of a crossbar port.
+/// A node of the network: the number of a router or of a crossbar port, over all chiplets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NocNode(pub u16);
 
-/// How the nodes are connected.
+/// The shape of the network of a chiplet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
     /// A grid. Messages travel along the row first, then along the column.
     Mesh {
-        /// Nodes in a row.
+        /// The number of nodes in a row.
         columns: NonZeroU32,
-        /// Nodes in a column.
+        /// The number of nodes in a column.
         rows: NonZeroU32,
     },
     /// A grid whose rows and columns are rings. Messages take the shorter
     /// direction.
     Torus {
-        /// Nodes in a row.
+        /// The number of nodes in a row.
         columns: NonZeroU32,
-        /// Nodes in a column.
+        /// The number of nodes in a column.
         rows: NonZeroU32,
     },
-    /// A crossbar: every node is one hop from every other, and only the ports are
+    /// A crossbar: one hop leads from every node to every other node, and only the ports are
     /// shared.
     Crossbar {
-        /// The number of nodes.
+        /// The number of nodes, each with one port.
         ports: NonZeroU32,
     },
 }
 
 impl Topology {
-    /// The number of nodes.
+    /// The number of nodes of a chiplet.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         match *self {
@@ -48,38 +48,38 @@ impl Topology {
     }
 }
 
-/// The ends of a link.
+/// The two ends of a link, with its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEnds {
-    /// A node's port into the network.
+    /// The port of this node into the network.
     Inject(NocNode),
-    /// A node's port out of the network.
+    /// The port of this node out of the network.
     Eject(NocNode),
-    /// From one node to the next.
+    /// The link from one node to an adjacent node.
     Hop(NocNode, NocNode),
-    /// From one chiplet to another.
+    /// The link from one chiplet to another chiplet.
     Chiplets(u16, u16),
 }
 
-/// The number of directions from a node.
+/// The number of directions in which links leave a node of a grid.
 const DIRECTIONS: usize = 4;
 
-/// A row or a column of nodes.
+/// One dimension of a grid: a row or a column of nodes.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     length: u32,
-    /// The difference between the numbers of adjacent nodes.
+    /// The difference between the numbers of adjacent nodes of the axis.
     stride: u32,
-    /// Whether it is a ring.
+    /// Whether the axis is a ring, as in a torus.
     wraps: bool,
-    /// The index of the upward direction among those of a node. The downward
-    /// direction precedes it.
+    /// The index of the upward direction among the directions of a node. The index before it is the
+    /// downward direction.
     up: usize,
 }
 
 impl Axis {
-    /// The number of steps between two places, and whether they go up. A tie
-    /// between the two directions of a ring goes up.
+    /// The number of steps from place `at` to place `to` on the axis, and whether the steps go up.
+    /// On a ring with two equally short directions, the steps go up.
     #[inline]
     fn steps(self, at: u32, to: u32) -> (u32, bool) {
         if !self.wraps {
@@ -90,7 +90,8 @@ impl Axis {
         if upward <= downward { (upward, true) } else { (downward, false) }
     }
 
-    /// One step from the node with this number, which is at this place of the axis.
+    /// Takes one step along the axis from the node `node`, whose index on the axis is `at`. Returns
+    /// the new node and its index.
     #[inline]
     fn step(self, node: u32, at: u32, is_up: bool) -> (u32, u32) {
         let last = self.length - 1;
@@ -102,7 +103,7 @@ impl Axis {
         }
     }
 
-    /// Whether any route takes a step from this place in this direction.
+    /// Whether any route takes a step in this direction from the index `at` of the axis.
     fn has_step(self, at: u32, is_up: bool) -> bool {
         match (self.wraps, is_up) {
             (true, true) => self.length > 1,
@@ -113,25 +114,24 @@ impl Axis {
     }
 }
 
-/// The routes within a chiplet: along the row first, then along the column. A
-/// crossbar has no axes.
+/// The routes within a chiplet. They go along the row first, then along the column. `axes` is
+/// `None` for a crossbar.
 #[derive(Clone, Debug)]
 pub(super) struct Routes {
     pub(super) nodes: usize,
     axes: Option<[Axis; 2]>,
-    /// By node: its index in its row and in its column.
+    /// For each node, its index in its row and its index in its column.
     places: Vec<[u32; 2]>,
-    /// Four for each node: the links down and up its row, then down and up its
-    /// column.
+    /// Four links for each node: down and up its row, then down and up its column.
     links: Vec<u32>,
-    /// The node at which links to other chiplets begin and end. For a crossbar, no
-    /// node.
+    /// The node at which links to other chiplets begin and end. For a crossbar, the number is that
+    /// of no node.
     pub(super) gateway: usize,
 }
 
 impl Routes {
-    /// The routes of a topology, and the nodes that each of its links connects.
-    /// `first` is the number of the first link.
+    /// The routes of a topology, and the pair of nodes that each of its links connects. `first` is
+    /// the number of the first link.
     pub(super) fn new(topology: Topology, first: usize) -> (Routes, Vec<(usize, usize)>) {
         let nodes = topology.nodes() as usize;
         let (columns, rows, wraps) = match topology {
@@ -164,7 +164,7 @@ impl Routes {
         (Routes { nodes, axes: Some(axes), places, links, gateway }, ends)
     }
 
-    /// The hops between two nodes. A crossbar counts as one.
+    /// The number of hops between two nodes. A crossbar counts as one hop.
     #[inline]
     pub(super) fn hops(&self, from: usize, to: usize) -> u32 {
         let Some(axes) = self.axes else { return u32::from(from != to) };
@@ -172,14 +172,14 @@ impl Routes {
         (0..2).map(|i| axes[i].steps(from[i], to[i]).0).sum()
     }
 
-    /// Whether links connect the nodes. A crossbar has only ports.
+    /// Whether links connect the nodes. False for a crossbar, which has only ports.
     #[inline]
     pub(super) fn has_links(&self) -> bool {
         self.axes.is_some()
     }
 
-    /// Walks from one node to another. `hop` gets the link of each hop, if it has
-    /// one. Returns the number of hops.
+    /// Walks the route from one node to another. Calls `hop` with the link of each hop, or with
+    /// `None` on a crossbar. Returns the number of hops.
     #[inline]
     pub(super) fn walk(&self, (from, to): (usize, usize), mut hop: impl FnMut(Option<usize>)) -> u64 {
         let Some(axes) = self.axes else {

@@ -1,4 +1,4 @@
-//! Tests of routes and of contention.
+//! Tests of the routes of messages and of contention for links.
 
 use super::*;
 use proptest::prelude::*;
@@ -82,7 +82,8 @@ fn the_links_of_a_route_connect_its_source_to_its_destination() {
             }
         }
     }
-    // Both directions around a ring of four take two steps: a tie goes up.
+    // On a ring of four nodes, two steps in either direction lead to the opposite node. The route
+    // goes up.
     let mut noc = Noc::new(&spec(torus(4, 1))).unwrap();
     let mut links = Vec::new();
     noc.send(0, NocNode(3), NocNode(1), 8, |used| links.push(used.link));
@@ -108,7 +109,7 @@ fn two_chiplets(topology: Topology) -> Noc {
 
 #[test]
 fn a_message_to_another_chiplet_pays_both_networks_and_the_link_between_them() {
-    // A 3 x 3 mesh: the middle is node 4, and node 13 on the other chiplet.
+    // In a 3 x 3 mesh, the middle node is node 4. On the second chiplet it is node 13.
     let mut noc = two_chiplets(mesh(3, 3));
     let mut links = Vec::new();
     let arrives = noc.send(100, NocNode(3), NocNode(17), 8, |u| links.push(u.link));
@@ -117,8 +118,8 @@ fn a_message_to_another_chiplet_pays_both_networks_and_the_link_between_them() {
     let between = LinkEnds::Chiplets(0, 1);
     let (inject, eject) = (LinkEnds::Inject(NocNode(3)), LinkEnds::Eject(NocNode(17)));
     assert_eq!(ends, [inject, hop(3, 4), between, hop(13, 14), hop(14, 17), eject]);
-    // The link carries four bytes a cycle, so the last of eight bytes arrives a
-    // cycle later.
+    // The link carries four bytes in one cycle, so the last of eight bytes arrives one cycle later
+    // than the first.
     assert_eq!(arrives, 100 + 3 * 3 + 20 + 1 + 2);
     assert_eq!(noc.hops(NocNode(3), NocNode(17)), 4);
     let traffic = noc.traffic();
@@ -147,7 +148,7 @@ fn a_wait_for_a_port_does_not_count_as_a_wait_for_the_link_after_it() {
     let mut noc = two_chiplets(crossbar(4));
     noc.send(0, NocNode(0), NocNode(4), 64, |_| ());
     noc.send(0, NocNode(0), NocNode(5), 64, |_| ());
-    // The message waits for the port for four of the link's sixteen busy cycles.
+    // The link is busy for sixteen cycles. During four of them, the message waits for its port.
     assert_eq!(noc.traffic().link_queue_cycles, 12);
     assert_eq!(noc.traffic().queue_cycles, 16);
 }
@@ -158,8 +159,8 @@ fn a_wide_link_does_not_hide_the_tail_of_an_earlier_narrow_one() {
     let between = LinkSpec { latency_cycles: 20, bytes_per_cycle: 64, byte_pj: 1.0 };
     let spec = NocSpec { port_bytes_per_cycle: ports, ..spec(mesh(3, 3)) };
     let mut noc = Noc::of_chiplets(&spec, &between, 2).unwrap();
-    // From a neighbour of the middle of one chiplet to the middle of the other: the
-    // mesh link takes four cycles, all other links one.
+    // The message goes from a neighbour of the middle of one chiplet to the middle of the other.
+    // The mesh link takes four cycles, every other link one cycle.
     assert_eq!(noc.send(100, NocNode(3), NocNode(13), 64, |_| ()), 100 + 3 + 4 + 20 - 1 + 2);
 }
 
@@ -192,8 +193,8 @@ fn two_messages_over_one_link_share_its_bandwidth() {
     let first = noc.send(0, NocNode(0), NocNode(2), 64, |_| ());
     let second = noc.send(0, NocNode(1), NocNode(2), 64, |_| ());
     assert_eq!(first, 2 * 3 + 3 + 2);
-    // The second message has the shorter route and still arrives later: link 1-2 is
-    // reserved from cycle 3 on, for four cycles.
+    // The second message has the shorter route but arrives later, because link 1-2 is reserved for
+    // four cycles from cycle 3 on.
     assert_eq!(second, 3 + 4 + 3 + 3 + 2);
 }
 

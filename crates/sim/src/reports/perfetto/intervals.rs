@@ -1,4 +1,4 @@
-//! The counters of a timeline, interval by interval.
+//! The values of a timeline's counter tracks, interval by interval.
 
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Layout;
 use crate::reports::sample::{LEVELS, Sample};
 
-/// A value of a counter track, valid from that cycle on.
+/// A value of a counter track, and the cycle from which it is valid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Value {
     pub(super) name: &'static str,
@@ -18,10 +18,11 @@ pub(super) struct Value {
     pub(super) value: f64,
 }
 
-/// Caches, by the prefix of their counters' names.
+/// Caches: the prefix of their counters' names, and the name of their track.
 const HIT_RATES: [(&str, &str); 3] = [("l1", "L1 hit rate"), ("l2", "L2 hit rate"), ("l3", "L3 hit rate")];
 
-/// Sums of waiting times. Their growth in a cycle is the mean length of the queue.
+/// Counters that sum waiting times, and the names of their tracks. The growth of such a counter per
+/// cycle is the mean length of the queue.
 const QUEUES: [(&str, &str); 4] = [
     ("l1_port_wait_cycles", "queue: L1 ports"),
     ("noc_queue_cycles", "queue: links"),
@@ -31,7 +32,7 @@ const QUEUES: [(&str, &str); 4] = [
 
 const IN_FLIGHT: [&str; 3] = ["requests in flight", "messages in flight", "memory operations in flight"];
 
-/// The use of links and channels in one interval.
+/// The use of links and memory channels in one interval.
 #[derive(Clone, Debug, Default)]
 struct IntervalUse {
     links: BTreeMap<usize, f64>,
@@ -39,8 +40,8 @@ struct IntervalUse {
     dram_bytes: f64,
 }
 
-/// Sums the use by interval. Links and channels are reserved ahead of time, so
-/// later intervals are open as well.
+/// Sums the use of links and memory channels by interval. They are reserved ahead of time, so later
+/// intervals may have sums before the current one ends.
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
     every: NonZeroU64,
@@ -71,7 +72,8 @@ impl Intervals {
         });
     }
 
-    /// Adds the cycles from `from` to `until` to the intervals they lie in.
+    /// Divides the cycles from `from` to `until` among the intervals that contain them, and calls
+    /// `add` for each such interval.
     fn spread(&mut self, from: Cycle, until: Cycle, mut add: impl FnMut(&mut IntervalUse, f64)) {
         let mut at = from;
         while at < until {
@@ -82,7 +84,7 @@ impl Intervals {
         }
     }
 
-    /// The values of the interval that ends with this sample.
+    /// The values of the interval that ends at the time of this sample.
     pub(super) fn close(&mut self, sample: &Sample, layout: &Layout) -> Vec<Value> {
         let (from, until) = (self.last.cycle, sample.cycle);
         let cycles = until.saturating_sub(from).max(1) as f64;
@@ -133,7 +135,7 @@ mod tests {
             ..Layout::default()
         };
         let mut intervals = Intervals::new(NonZeroU64::new(100).unwrap());
-        // 20 of these cycles are in the first interval, 30 in the second.
+        // The link is busy for 20 cycles in the first interval and for 30 cycles in the second.
         intervals.link(LinkUse { link: 1, from: 80, until: 130 });
         let access = DramUse {
             channel: 0,
@@ -159,9 +161,9 @@ mod tests {
         assert_eq!(value(&first, "links busy"), Some((0, 10.0)));
         assert_eq!(value(&first, "busiest link"), Some((0, 20.0)));
         assert_eq!(value(&first, "DRAM busy"), Some((0, 2.0)));
-        // 32 bytes in 100 cycles of 2 ns.
+        // The memory moves 32 bytes in 100 cycles of 2 ns each.
         assert_eq!(value(&first, "DRAM bandwidth"), Some((0, 0.16)));
-        // The last interval is shorter: 30 of its 50 cycles.
+        // The last interval has 50 cycles, and the link is busy for 30 of them.
         let last = intervals.close(&sample(150, &[("l1_accesses", 20), ("l1_hits", 14)]), &layout);
         assert_eq!(value(&last, "L1 hit rate"), Some((100, 100.0)));
         assert_eq!(value(&last, "busiest link"), Some((100, 60.0)));
