@@ -4,8 +4,9 @@ mod toys;
 
 use std::collections::BTreeSet;
 
-use explore::verify::Test;
-use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
+use explore::trace::Verdict;
+use explore::verify::{self, Options, Test};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject, Trace};
 use proto::parts::Host;
 use proto::{Agent, Channels, Info, NodeId, PlanKey, Protocol, Sharing, WritePolicy, protocol_nodes};
 use zoo::parts::{ToBank, ToL1};
@@ -59,4 +60,70 @@ fn an_older_store_may_arrive_last_on_unordered_channels() {
         .explore(program, &placement, &Requirements::default(), &mut Limits::default())
         .expect("it fits");
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![1], vec![2]])));
+}
+
+/// Tests in which a message that overtakes another one breaks some protocol.
+const OVERTAKING: [&str; 3] = ["written-then-loaded", "written-then-loaded-remote", "counted-by-two"];
+
+/// The counterexamples of a protocol to these tests, with and without the order of channels.
+fn refuted(protocol: &str, tests: &[Test], overtaking: bool) -> Vec<Trace> {
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).evicting();
+    let options = Options::new(vec![bounds.overtaking(overtaking)]);
+    let subject = Subject::named(protocol).expect("it is a protocol");
+    let verification = verify::verify(&subject, tests, &options).expect("its models are known");
+    verification.findings.iter().map(|found| Trace::of(protocol, &tests[found.test], found)).collect()
+}
+
+#[test]
+fn every_protocol_needs_fifo_channels_and_its_counterexample_names_the_row() {
+    let tests = OVERTAKING.map(|name| {
+        let path = format!("{}/../../litmus/caches/{name}.litmus", env!("CARGO_MANIFEST_DIR"));
+        Test::read(name, &std::fs::read_to_string(path).expect("it is shipped")).expect("it is a test")
+    });
+    for info in zoo::ALL {
+        let protocol = info.name;
+        let subject = Subject::named(protocol).expect("it is a protocol");
+        assert_eq!(refuted(protocol, &tests, false), [], "{protocol}");
+        let traces = refuted(protocol, &tests, true);
+        assert!(!traces.is_empty(), "{protocol} keeps its claims on channels without order");
+        for trace in traces {
+            // Another machine numbers its messages anew.
+            let read: Trace = trace.to_string().parse().expect("it reads back");
+            assert_eq!(read, trace);
+            let replayed = read.replay(&subject, u64::MAX, &|| false).expect("it fits");
+            assert_eq!(replayed.verdict, Verdict::Same, "{protocol}: {trace}");
+            let mut notes = replayed.replay.steps.iter().flat_map(|step| &step.notes);
+            assert!(notes.any(|note| note.contains(" overtakes ")), "{protocol}: {trace}");
+        }
+    }
+}
+
+/// A program in which one thread awaits what another one stores.
+const AWAITED: &str = "OPENCL awaited
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* f) {
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 0, dev 0 (global atomic_int* f) {
+  await(f == 1, memory_order_acquire, memory_scope_device);
+}
+
+exists (f=1)
+";
+
+#[test]
+fn a_fair_run_delivers_a_message_that_others_overtake() {
+    let test = Test::read("awaited", AWAITED).expect("it is a test");
+    let program = &*test.program();
+    // Both threads use one channel: the loads of one can overtake the store of the other for ever.
+    let placement = Placement::spread(program);
+    let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).overtaking(true);
+    let mut explorer = Explorer::new(&Subject::of::<zoo::no_l1::NoL1>(), bounds, None);
+    let found = explorer
+        .explore(program, &placement, &Requirements::default(), &mut Limits::default())
+        .expect("it fits");
+    assert_eq!(found.violation, None);
+    assert!(found.states > 10, "{}", found.states);
 }

@@ -59,11 +59,12 @@ impl Machine {
 
     /// Ages the messages, operations and replies under way from a part by one tick.
     fn age(&mut self, part: &mut Part) {
+        let channels = self.channels();
         let (station, controllers) = (part.station, &mut self.controllers);
         part.out.iter_mut().for_each(|(_, msg)| *msg = controllers.aged_message(*msg, 1));
         part.ops.iter_mut().for_each(|(_, op)| *op = controllers.aged_op(station, *op, 1));
         part.replies.iter_mut().for_each(|(_, reply)| *reply = controllers.aged_reply(station, *reply, 1));
-        if self.controllers.subject.info.channels == Channels::Unordered {
+        if channels == Channels::Unordered {
             part.out.sort_unstable();
         }
     }

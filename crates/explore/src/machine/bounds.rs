@@ -43,6 +43,9 @@ pub struct Bounds {
     /// The maximum number of preemptions of work-groups in a run. If it is not 0, the machine has
     /// at least two compute units, because a preempted work-group continues on another one.
     pub preemptions: u8,
+    /// Whether a message may overtake earlier ones of its channel, even if the protocol assumes
+    /// FIFO channels.
+    pub overtaking: bool,
 }
 
 impl Bounds {
@@ -65,6 +68,7 @@ impl Bounds {
             merge_memory: true,
             skew_ticks: 0,
             preemptions: 0,
+            overtaking: false,
         }
     }
 
@@ -105,6 +109,12 @@ impl Bounds {
     pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
         let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
         pages.map(move |pages| self.chiplets(chiplets, pages))
+    }
+
+    /// These bounds, but messages of a channel may overtake one another.
+    #[must_use]
+    pub const fn overtaking(self, overtaking: bool) -> Bounds {
+        Bounds { overtaking, ..self }
     }
 
     /// The homes of the machine's lines: the chiplet and bank of each line.
@@ -191,6 +201,9 @@ impl core::fmt::Display for Bounds {
         }
         if self.preemptions > 0 {
             write!(f, ", up to {}", counted(self.preemptions.into(), "preemption"))?;
+        }
+        if self.overtaking {
+            write!(f, ", channels without order")?;
         }
         Ok(())
     }

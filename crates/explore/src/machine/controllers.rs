@@ -125,6 +125,11 @@ impl Controllers {
         self.stations.message(number)
     }
 
+    /// The content of a message as text, which does not depend on numbers.
+    pub(crate) fn text_of_message(&self, number: u32) -> String {
+        self.stations.text_of_message(number)
+    }
+
     pub(crate) fn op_of(&self, number: u32) -> &MemoryOp {
         self.values.ops.thing(number)
     }

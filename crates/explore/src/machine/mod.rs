@@ -126,8 +126,8 @@ pub(crate) struct Machine {
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
-    /// The answers to threads, if they are recorded: the thread, its request, and the value read.
-    pub(crate) recorded: Option<Vec<(u8, u32, Option<Value>)>>,
+    /// The record of a move, while a replay makes one.
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// A result, or the reason why the move of a part cannot be computed.
@@ -343,6 +343,11 @@ impl Machine {
         }
     }
 
+    /// The order that channels keep: none if the bounds allow overtaking.
+    pub(crate) fn channels(&self) -> Channels {
+        if self.bounds.overtaking { Channels::Unordered } else { self.controllers.subject.info.channels }
+    }
+
     /// The part (the state of one node) with its logical times mapped by `to`.
     pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let mut part = self.parts.thing(part).clone();
@@ -350,7 +355,7 @@ impl Machine {
         for (_, msg) in &mut part.out {
             *msg = self.controllers.retimed_message(*msg, to);
         }
-        if self.controllers.subject.info.channels == Channels::Unordered {
+        if self.channels() == Channels::Unordered {
             part.out.sort_unstable();
         }
         self.parts.number(part)
@@ -465,8 +470,14 @@ impl Machine {
         part.timers |= response.timers;
         let ahead = i32::from(part.ahead);
         let mut sent = |msg| if ahead > 0 { self.controllers.aged_message(msg, -ahead) } else { msg };
-        part.out.extend(response.sends.iter().map(|&(to, msg)| (to, sent(msg))));
-        match self.controllers.subject.info.channels {
+        for &(to, msg) in &response.sends {
+            let msg = sent(msg);
+            part.out.push((to, msg));
+            if let Some(recorded) = &mut self.recorded {
+                recorded.sends.push((part.node, to, msg));
+            }
+        }
+        match self.channels() {
             // A stable sort keeps the order of each channel.
             Channels::Fifo => part.out.sort_by_key(|(to, _)| *to),
             Channels::Unordered => part.out.sort_unstable(),
@@ -482,6 +493,18 @@ impl Machine {
         }
         part.ops.sort_by_key(|(line, _)| *line);
     }
+}
+
+/// A message that was sent: its sender, its receiver, and its number.
+pub(crate) type Sent = (u8, u8, u32);
+
+/// The record of a move.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// The answers to threads: the thread, its request, and the value read.
+    pub(crate) answers: Vec<(u8, u32, Option<Value>)>,
+    /// The messages that were sent, in order.
+    pub(crate) sends: Vec<Sent>,
 }
 
 /// The numbers of the stations, followed by the running timers if any timer runs.

@@ -1,6 +1,7 @@
 //! The moves that a part (the state of one node) offers.
 
 use proto::{Channels, Symbol as _, TimerClass, Way};
+use smallvec::SmallVec;
 
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::{Effect, PartMove};
@@ -83,25 +84,38 @@ impl Machine {
 
     fn deliveries(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         let from = part.node;
-        for at in 0..part.out.len() {
-            let (to, msg) = part.out[at];
-            let earlier = part.out[..at].iter().filter(|(other, _)| *other == to);
-            let nth = earlier.clone().count() as u8;
-            let hidden = match self.controllers.subject.info.channels {
-                Channels::Fifo => nth > 0,
-                Channels::Unordered => earlier.clone().any(|&(_, other)| other == msg),
-            };
-            if hidden {
-                continue;
+        let mut receivers: SmallVec<[u8; 8]> = part.out.iter().map(|&(to, _)| to).collect();
+        receivers.dedup();
+        for to in receivers {
+            let mut messages = self.messages(part, to);
+            if self.channels() == Channels::Fifo {
+                messages.truncate(1);
             }
-            let mut rest = part.clone();
-            rest.out.remove(at);
-            let rest = self.parts.number(rest);
-            let told =
-                self.words.number(Word::StationInput(StationInput::Message { from: from.into(), msg }));
-            let mv = Move::Deliver { from, to, nth };
-            part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
+            for (nth, msg) in (0..).zip(messages) {
+                let mut rest = part.clone();
+                if let Some(at) = rest.out.iter().position(|&sent| sent == (to, msg)) {
+                    rest.out.remove(at);
+                }
+                let rest = self.parts.number(rest);
+                let told =
+                    self.words.number(Word::StationInput(StationInput::Message { from: from.into(), msg }));
+                let mv = Move::Deliver { from, to, nth };
+                part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
+            }
         }
+    }
+
+    /// The messages under way from a part to the node `to`, in the order of the indices of
+    /// [`Move::Deliver`]. In channels without order, equal messages stand there once, and the
+    /// order follows from their contents.
+    pub(crate) fn messages(&self, part: &Part, to: u8) -> SmallVec<[u32; 4]> {
+        let sent = part.out.iter().filter(|(other, _)| *other == to).map(|&(_, msg)| msg);
+        let mut messages: SmallVec<[u32; 4]> = sent.collect();
+        if self.channels() == Channels::Unordered {
+            messages.dedup();
+            messages.sort_by_cached_key(|&msg| self.controllers.text_of_message(msg));
+        }
+        messages
     }
 
     fn crossings(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {

@@ -7,7 +7,7 @@ use proto::{Symbol as _, TimerClass, Way};
 
 use crate::machine::Machine;
 use crate::machine::controllers::{StationInput, Word};
-use crate::machine::known::Sink;
+use crate::machine::known::{Offer, Sink};
 use crate::machine::moves::Move;
 
 /// The reason why a move has no next state.
@@ -28,7 +28,7 @@ struct Offers {
 }
 
 impl Sink for Offers {
-    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
+    fn go(&mut self, Offer { mv, .. }: Offer, next: &[u32]) {
         self.open.push(mv);
         if mv == self.mv {
             self.next.get_or_insert_with(|| next.to_vec());
@@ -109,9 +109,8 @@ impl Machine {
                 return;
             }
             Move::Deliver { from, to, nth } => {
-                let out = self.part(number(from)).out.iter().filter(|(other, _)| *other == to);
-                let msg = out.map(|&(_, msg)| msg).nth(usize::from(nth));
-                let Some(msg) = msg else { return };
+                let messages = self.messages(self.part(number(from)), to);
+                let Some(&msg) = messages.get(usize::from(nth)) else { return };
                 let told = StationInput::Message { from: from.into(), msg };
                 if self.known.rebase.is_some() {
                     let offset = |node: u8| state[nodes + 1 + usize::from(node)];

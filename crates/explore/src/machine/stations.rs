@@ -98,6 +98,8 @@ pub(crate) trait Stations {
     fn is_altered(&self) -> bool;
     /// The name of a message, and the line that the message concerns.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
+    /// The content of a message as text, which does not depend on numbers.
+    fn text_of_message(&self, msg: u32) -> String;
     /// The message `msg` after `elapsed` more ticks under way, as a number.
     fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
     /// The message `msg` with its logical times mapped by `to`, as a number.
@@ -228,6 +230,10 @@ impl<P: Protocol> Stations for Typed<P> {
 
     fn is_altered(&self) -> bool {
         self.is_altered
+    }
+
+    fn text_of_message(&self, msg: u32) -> String {
+        format!("{:?}", self.msgs.thing(msg))
     }
 
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>) {

@@ -166,7 +166,7 @@ impl Machine {
 
     fn record_answer(&mut self, thread: u8, request: u32, value: Option<Value>) {
         if let Some(recorded) = &mut self.recorded {
-            recorded.push((thread, request, value));
+            recorded.answers.push((thread, request, value));
         }
     }
 

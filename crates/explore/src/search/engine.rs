@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use proto::words::counted;
 
-use crate::machine::known::{Expansion, Known, Sink};
+use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
@@ -133,7 +133,7 @@ struct Records<'a> {
 
 impl Sink for Records<'_> {
     #[inline]
-    fn go(&mut self, _mv: Move, _is_optional: bool, next: &[u32]) {
+    fn go(&mut self, _: Offer, next: &[u32]) {
         self.records.extend_from_slice(next);
         self.records.push(self.parent);
         self.hashes.push(hash(next));

@@ -2,6 +2,7 @@
 
 pub(crate) mod engine;
 pub(crate) mod fault;
+mod overtaking;
 pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod store;
@@ -15,7 +16,7 @@ use proto::{Mutation, PlanKey, RowId};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::controllers::Controllers;
-use crate::machine::known::{Known, Sink};
+use crate::machine::known::{Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Placement, Unsupported};
@@ -270,7 +271,7 @@ struct Leading<'a> {
 }
 
 impl Sink for Leading<'_> {
-    fn go(&mut self, mv: Move, _is_optional: bool, next: &[u32]) {
+    fn go(&mut self, Offer { mv, .. }: Offer, next: &[u32]) {
         if next == self.to {
             self.found.get_or_insert(mv);
         }

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::machine::known::{Expansion, Known, Sink};
+use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, StateId, Store};
 
@@ -32,7 +32,7 @@ struct Edges<'a> {
 }
 
 impl Sink for Edges<'_> {
-    fn go(&mut self, _mv: Move, _is_optional: bool, next: &[u32]) {
+    fn go(&mut self, _: Offer, next: &[u32]) {
         if let Some(id) = self.store.find(next) {
             self.to.push(self.firsts[id.shard()] + id.place() as u32);
         }
@@ -40,18 +40,21 @@ impl Sink for Edges<'_> {
     fn wait(&mut self, _mv: Move) {}
 }
 
+/// The identity of a move for fairness; see [`Offer::identity`].
+type Identity = (Move, Option<u32>);
+
 /// The edges from one state to its successors, by move.
 #[derive(Default)]
 struct Labelled {
-    offered: Vec<(Move, bool, Option<Vec<u32>>)>,
+    offered: Vec<(Identity, bool, Option<Vec<u32>>)>,
 }
 
 impl Sink for Labelled {
-    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]) {
-        self.offered.push((mv, is_optional, Some(next.to_vec())));
+    fn go(&mut self, offer: Offer, next: &[u32]) {
+        self.offered.push((offer.identity(), offer.is_optional, Some(next.to_vec())));
     }
     fn wait(&mut self, mv: Move) {
-        self.offered.push((mv, false, None));
+        self.offered.push(((mv, None), false, None));
     }
 }
 
@@ -168,8 +171,8 @@ impl Graph<'_> {
 
     /// Whether all threads have ended in the component `part`, so that only time or periodic timers
     /// keep the machine from rest.
-    fn only_turns(&self, part: &[u32], offered: &FxHashMap<Move, (usize, bool)>) -> bool {
-        offered.keys().any(|mv| mv.is_periodic() || mv.is_tick())
+    fn only_turns(&self, part: &[u32], offered: &FxHashMap<Identity, (usize, bool)>) -> bool {
+        offered.keys().any(|(mv, _)| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 
@@ -181,17 +184,17 @@ impl Graph<'_> {
         {
             return None;
         }
-        let mut offered: FxHashMap<Move, (usize, bool)> = FxHashMap::default();
+        let mut offered: FxHashMap<Identity, (usize, bool)> = FxHashMap::default();
         let mut leaves = false;
         for &state in part {
             let mut labelled = Labelled::default();
             self.known.expand(self.store.state(self.id(state)), &mut self.next, &mut labelled);
-            for (mv, is_optional, next) in labelled.offered {
+            for (identity, is_optional, next) in labelled.offered {
                 let to = next.and_then(|next| self.store.find(&next)).map(|id| self.number(id));
                 let is_inside = to.is_some_and(|to| self.component[to as usize] == component);
                 leaves |= to.is_some() && !is_inside;
                 if !is_optional {
-                    let entry = offered.entry(mv).or_default();
+                    let entry = offered.entry(identity).or_default();
                     entry.0 += 1;
                     entry.1 |= is_inside;
                 }

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use litmus::program::{LocId, Program, Value};
 use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass, Width};
 
-use crate::machine::Machine;
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::crossing::{Crossing, crossing, note_ages};
-use crate::machine::known::{Expansion, Sink};
+use crate::machine::known::{Expansion, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Unsupported, WORD};
 use crate::machine::play::Halt;
+use crate::machine::{Machine, Recorded};
 use crate::search::fault::{Fault, show};
+use crate::search::overtaking::SendOrder;
 
 /// A step of a replayed trace, as drawn in a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +144,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
     lanes.push("memory".to_owned());
     let mut replay = Replay { threads: threads(machine, &state, &lanes), lanes, ..Replay::default() };
     let mut ages = Vec::new();
+    let mut send_order = SendOrder::default();
     for (at, &mv) in moves.iter().enumerate() {
         note_ages(machine, &state, &mut ages);
         machine.learn(&state);
@@ -153,15 +155,18 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
         let crosses = crossing(machine, &state, mv, &ages);
         // A file may name a node that does not exist: the move is then refused.
         let lanes = (from.min(memory), to.min(memory));
-        machine.recorded = Some(Vec::new());
+        machine.recorded = Some(Recorded::default());
         let played = machine.play(&state, mv);
-        let recorded = machine.recorded.take().unwrap_or_default();
+        let Recorded { answers, sends } = machine.recorded.take().unwrap_or_default();
         let mut notes: Vec<String> =
-            recorded.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+            answers.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+        let overtaken = send_order.overtaken(machine, &state, mv);
+        notes.extend(overtaken.map(|messages| overtakes(machine, &state, (to, &replay.lanes), messages)));
         match played {
             Ok(next) => {
                 notes.extend(changes(machine, &replay.lanes, &state, &next));
                 state = next;
+                send_order.update(machine, &state, &sends);
             }
             Err(Halt::Impossible(why)) if machine.bad_values.contains(&why) => {
                 replay.end = End::Astray(why.to_string());
@@ -196,7 +201,7 @@ fn named(open: &[Move]) -> String {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn go(&mut self, _mv: Move, _is_optional: bool, _next: &[u32]) {}
+    fn go(&mut self, _: Offer, _next: &[u32]) {}
     fn wait(&mut self, _mv: Move) {}
 }
 
@@ -246,15 +251,9 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
         }
         Move::Deliver { from, to, nth } => {
             let lanes = (usize::from(from), usize::from(to));
-            let msg = part(lanes.0).and_then(|p| {
-                p.out.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, msg)| *msg)
-            });
-            let text = msg.map(|msg| {
-                let (name, line) = machine.controllers.message(msg);
-                let line = line.map(|line| format!(" {}", line_name(machine, line)));
-                format!("{name}{}", line.unwrap_or_default())
-            });
-            (lanes, text.unwrap_or_default())
+            let messages = part(lanes.0).map(|part| machine.messages(part, to)).unwrap_or_default();
+            let msg = messages.get(usize::from(nth)).copied();
+            (lanes, msg.map(|msg| message_text(machine, msg)).unwrap_or_default())
         }
         Move::Cross { from, to, nth } => {
             let lanes = (usize::from(from), usize::from(to));
@@ -321,6 +320,29 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
 fn group(machine: &Machine, thread: u8) -> String {
     let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
+}
+
+/// The text of a message: its name and its line.
+fn message_text(machine: &Machine, msg: u32) -> String {
+    let (name, line) = machine.controllers.message(msg);
+    let line = line.map(|line| format!(" {}", line_name(machine, line)));
+    format!("{name}{}", line.unwrap_or_default())
+}
+
+/// The note about a message that overtakes an older one, with the state of its line at the
+/// receiver. State and message name the row that takes the message too early.
+fn overtakes(
+    machine: &Machine,
+    state: &[u32],
+    (to, lanes): (usize, &[String]),
+    (msg, older): (u32, u32),
+) -> String {
+    let (name, line) = machine.controllers.message(msg);
+    let views = machine.controllers.views(machine.part(state[to]).station);
+    let view = views.iter().find(|view| Some(view.line) == line);
+    let held = view.map_or_else(|| String::from("without the line"), |view| format!("in {}", view.state));
+    let older = message_text(machine, older);
+    format!("{name} overtakes {older} and reaches {}, {held}", lanes[to])
 }
 
 /// The name of a line, made of the names of its words.

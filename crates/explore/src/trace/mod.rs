@@ -3,7 +3,8 @@
 //! The file has one field on each line, in the order below, then the program's text, then the
 //! moves. An optional line `seeded NAME` after the protocol names a seeded fault. After
 //! `merge-memory`, an optional line `skew N` gives the maximum number of ticks between the clocks
-//! of nodes, and an optional line `preemptions N` the maximum number of preemptions of a run.
+//! of nodes, an optional line `preemptions N` the maximum number of preemptions of a run, and an
+//! optional line `overtaking yes` lets messages of a channel overtake one another.
 //!
 //! ```text
 //! fencepost trace 1
@@ -360,7 +361,8 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
-        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, preemptions, .. } = self.bounds;
+        let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, preemptions, overtaking, .. } =
+            self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
         if let Some(mutant) = &self.mutant {
             writeln!(f, "seeded {}", mutant.name)?;
@@ -374,6 +376,9 @@ impl fmt::Display for Trace {
             if count > 0 {
                 writeln!(f, "{name} {count}")?;
             }
+        }
+        if overtaking {
+            writeln!(f, "overtaking yes")?;
         }
         if chiplets > 1 {
             writeln!(f, "chiplets {chiplets}\npages {} {}", pages.0, pages.1)?;

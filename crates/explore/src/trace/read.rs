@@ -116,7 +116,11 @@ impl<'a> Lines<'a> {
             merge_memory: self.is("merge-memory")?,
             skew_ticks: self.count("skew")?,
             preemptions: self.count("preemptions")?,
+            overtaking: false,
         };
+        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("overtaking ")) {
+            bounds.overtaking = self.is("overtaking")?;
+        }
         // The file has a line about chiplets only if the machine has several.
         if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
             bounds.chiplets = self.one("chiplets")? as u16;

@@ -137,6 +137,7 @@ impl Dimensions {
             (spread.hosts > 1, format!("several hosts{hosts}")),
             (spread.kernels > 1, format!("several kernels in one program{kernels}")),
             (preemptions > 0, format!("preemption of work-groups{preempted}")),
+            (bounds.iter().any(|b| b.overtaking), String::from("channels without order")),
         ] {
             if explored { &mut covered } else { &mut not_covered }.push(what);
         }

@@ -134,7 +134,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
     /// comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "mutants", "jobs", "charts", "record"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
     /// the trace and the latencies of this machine; a name from `list systems`, or the
@@ -177,6 +177,10 @@ pub(crate) struct VerifyArguments {
     /// The most times in a run that a work-group moves to another compute unit
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u8>(0, 4))]
     pub(crate) preemptions: u8,
+    /// Deliver the messages between two controllers in any order. This tests whether a
+    /// protocol needs FIFO channels
+    #[arg(long)]
+    pub(crate) unordered: bool,
     /// Then seed a fault into every row and step, and count the mutants that are killed
     #[arg(long)]
     pub(crate) mutants: bool,

@@ -95,6 +95,7 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         spread: Spread { kernels: arguments.kernels, hosts: arguments.hosts },
         chiplets: arguments.chiplets,
         preemptions: arguments.preemptions,
+        overtaking: arguments.unordered,
         mutants: arguments.mutants,
         jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
         memory_bytes: arguments.memory,

@@ -36,6 +36,9 @@ pub struct Question {
     pub chiplets: u16,
     /// The number of times that work-groups are preempted.
     pub preemptions: u8,
+    /// Whether messages of a channel may overtake one another, even if the protocol assumes FIFO
+    /// channels.
+    pub overtaking: bool,
     /// Whether the verification then seeds faults, to see if the tests find them.
     pub mutants: bool,
     /// The number of tests that are explored at once.
@@ -173,7 +176,10 @@ impl<'v> ReadyProtocol<'v> {
         let ReadyProtocol { question, subject, programs, complaints } = self;
         let machines = verify::on_chiplets(verify::machines_of(&subject.info), question.chiplets);
         let options = Options {
-            bounds: machines.into_iter().map(|bounds| bounds.preempting(question.preemptions)).collect(),
+            bounds: machines
+                .into_iter()
+                .map(|bounds| bounds.preempting(question.preemptions).overtaking(question.overtaking))
+                .collect(),
             jobs: question.jobs,
             memory_bytes: question.memory_bytes.unwrap_or(question.jobs as u64 * TEST_BYTES),
             mutants: question.mutants,

@@ -18,11 +18,36 @@ pub(crate) enum Expansion {
     Fault(Move, u32),
 }
 
+/// A move that a state offers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    pub(crate) mv: Move,
+    /// Whether a run may omit the move for ever.
+    pub(crate) is_optional: bool,
+    /// The input that the move delivers, if the channels keep no order. The position in a
+    /// [`Move::Deliver`] changes while a message waits; the input's number does not.
+    told: Option<u32>,
+}
+
+impl Offer {
+    /// A move that a run must make some time, and that delivers nothing.
+    fn of(mv: Move) -> Offer {
+        Offer { mv, is_optional: false, told: None }
+    }
+
+    /// The identity of the move for fairness: a fair run makes a move that it always offers.
+    pub(crate) fn identity(self) -> (Move, Option<u32>) {
+        match (self.mv, self.told) {
+            (Move::Deliver { from, to, .. }, Some(_)) => (Move::Deliver { from, to, nth: 0 }, self.told),
+            (mv, _) => (mv, None),
+        }
+    }
+}
+
 /// The receiver of the successors of a state.
 pub(crate) trait Sink {
-    /// Receives a successor: the move, whether a run may omit the move for ever, and the next
-    /// state.
-    fn go(&mut self, mv: Move, is_optional: bool, next: &[u32]);
+    /// Receives a successor: the move that a state offers, and the next state.
+    fn go(&mut self, offer: Offer, next: &[u32]);
     /// Receives a move that must wait until a queue is shorter.
     fn wait(&mut self, mv: Move);
     /// Receives a faulty move, with the number of the fault.
@@ -192,7 +217,7 @@ impl Known {
         }
         let mut room = Vec::new();
         let Some(next) = frames.settle(self, next, &mut room) else { return Some(Expansion::Unknown) };
-        sink.go(Move::Next, false, next);
+        sink.go(Offer::of(Move::Next), next);
         None
     }
 
@@ -207,10 +232,13 @@ impl Known {
         room: &mut Vec<u32>,
         sink: &mut impl Sink,
     ) -> bool {
-        match frames.settle(self, next, room) {
-            Some(next) => sink.go(part_move.mv, part_move.is_optional, next),
-            None => return false,
-        }
+        let PartMove { mv, is_optional, effect } = part_move;
+        let told = match effect {
+            Effect::Send { told, .. } if self.overtaking => Some(told),
+            _ => None,
+        };
+        let Some(next) = frames.settle(self, next, room) else { return false };
+        sink.go(Offer { mv, is_optional, told }, next);
         true
     }
 
@@ -234,7 +262,7 @@ impl Known {
         if next == state {
             return if busy { Expansion::Goes } else { Expansion::Stuck };
         }
-        sink.go(Move::Tick, false, next);
+        sink.go(Offer::of(Move::Tick), next);
         Expansion::Goes
     }
 }
@@ -273,7 +301,7 @@ impl Known {
                 }
             }
             let Some(next) = frames.settle(self, next, &mut room) else { return Expansion::Unknown };
-            sink.go(mv, false, next);
+            sink.go(Offer::of(mv), next);
         }
         if is_idle { Expansion::Stuck } else { Expansion::Goes }
     }

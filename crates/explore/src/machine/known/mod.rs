@@ -10,6 +10,7 @@ mod expand;
 
 use std::sync::Arc;
 
+use proto::Channels;
 use rustc_hash::FxHashMap;
 
 use crate::machine::bounds::Bounds;
@@ -17,7 +18,7 @@ use crate::machine::moves::Move;
 use crate::machine::rebase::Rebase;
 use crate::subject::Subject;
 
-pub(crate) use expand::{Expansion, Frames, Sink};
+pub(crate) use expand::{Expansion, Frames, Offer, Sink};
 
 /// The bit that marks a fault in place of a part number. The other bits are the number of the
 /// fault.
@@ -79,6 +80,8 @@ pub(crate) struct Known {
     pub(crate) nodes: usize,
     /// Whether the protocol reads a clock, so that time passes.
     pub(crate) clocked: bool,
+    /// Whether the messages of a channel may overtake one another.
+    overtaking: bool,
     /// The maximum number of ticks between two clocks.
     skew: u8,
     /// The maximum number of preemptions of work-groups in a run. [`FULL`] if the machine has no
@@ -109,6 +112,7 @@ impl Known {
         Known {
             nodes,
             clocked: subject.is_clocked,
+            overtaking: bounds.overtaking || subject.info.channels == Channels::Unordered,
             skew: bounds.skew_ticks,
             preemptions_max: if bounds.preemptions > 0 { bounds.preemptions.into() } else { FULL },
             rebase: subject.rebased.map(Rebase::new),
