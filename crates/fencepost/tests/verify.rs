@@ -272,6 +272,18 @@ fn kernels_hosts_and_preemptions_are_dimensions_of_a_verification() {
 }
 
 #[test]
+fn a_protocol_that_needs_fifo_channels_is_refuted_without_them() {
+    let test = shipped("litmus/caches/written-then-loaded.litmus");
+    let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("not covered: ") && out.contains("; channels without order"), "{out}");
+    let (code, out, err) = verify(&with_one_test(&test, &["vi", "--unordered"]));
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("Access overtakes Write [x] and reaches L2[0], without the line"), "{out}");
+    assert!(out.contains("evictions at any time; channels without order"), "{out}");
+}
+
+#[test]
 fn a_vulkan_test_is_left_out_and_refutes_nothing() {
     let test = shipped("litmus/vulkan/barrier-bare.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
