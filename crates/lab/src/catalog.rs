@@ -14,13 +14,13 @@ use crate::scenario::Scenario;
 /// A protocol, as `list protocols` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProtocolEntry {
-    /// Its name.
+    /// The name of the protocol.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
     /// The memory models that it claims to implement, comma-separated.
     pub claim: String,
-    /// For each of those models, the mapping of its operations to requests.
+    /// The mapping of the model's operations to requests, for each model of the entry.
     pub mappings: Vec<&'static str>,
     /// The source: a paper, or this project.
     pub source: &'static str,
@@ -29,7 +29,7 @@ pub struct ProtocolEntry {
     pub settings: Vec<SettingEntry>,
 }
 
-/// All protocols.
+/// The entries of all protocols.
 #[must_use]
 pub fn protocols() -> Vec<ProtocolEntry> {
     let entry = |(info, (_, settings)): (&Info, Declared)| ProtocolEntry {
@@ -64,7 +64,7 @@ pub fn protocol_names() -> Vec<&'static str> {
 /// A scenario of the hLRC paper, as `list scenarios` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScenarioEntry {
-    /// Its name.
+    /// The name of the scenario.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -94,7 +94,7 @@ pub fn declared() -> Vec<Declared> {
     zoo::ALL.iter().map(|info| (info.name, zoo::with(info.name, Settings).unwrap_or(&[]))).collect()
 }
 
-/// All scenarios that add a policy to a protocol.
+/// The entries of all scenarios that add a policy to a protocol.
 #[must_use]
 pub fn scenarios() -> Vec<ScenarioEntry> {
     let entry = |scenario: Scenario| {
@@ -128,7 +128,7 @@ pub fn scenarios_page() -> String {
 /// A workload, as `list workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkloadEntry {
-    /// Its name.
+    /// The name of the entry.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -146,7 +146,7 @@ pub struct WorkloadEntry {
 /// A named input of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputEntry {
-    /// Its name.
+    /// The name of the entry.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -155,11 +155,11 @@ pub struct InputEntry {
 /// A setting of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SettingEntry {
-    /// Its name.
+    /// The name of the setting.
     pub name: &'static str,
-    /// The meaning.
+    /// The meaning of the setting.
     pub meaning: &'static str,
-    /// The default value.
+    /// The value of the setting if the user gives none.
     pub default: String,
     /// The unit of its number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +175,7 @@ pub struct SettingEntry {
     pub range: Option<[u64; 2]>,
 }
 
-/// All workloads.
+/// The entries of all workloads.
 #[must_use]
 pub fn workloads() -> Vec<WorkloadEntry> {
     let entry = |workload: &&'static workloads::Workload| WorkloadEntry {
@@ -222,11 +222,11 @@ pub fn workload_names() -> Vec<&'static str> {
 /// A memory model, as `list models` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelEntry {
-    /// Its name.
+    /// The name of the model.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
-    /// The source.
+    /// The publication that defines the model.
     pub source: &'static str,
     /// The protocols that claim to implement it.
     pub claimed_by: Vec<&'static str>,
@@ -257,9 +257,9 @@ pub fn model_names() -> Vec<&'static str> {
 /// A paper, as `list papers` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PaperEntry {
-    /// Its name.
+    /// The name of the paper.
     pub name: &'static str,
-    /// Title and venue.
+    /// The title of the paper and its venue.
     pub summary: String,
     /// The number of its claims that are kept as data.
     pub claims: usize,
@@ -284,7 +284,7 @@ struct ClaimFile {
 /// A claim of a paper, as `list papers NAME` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimEntry {
-    /// Its name.
+    /// The name of the claim.
     pub id: String,
     /// The claim in words.
     pub says: String,

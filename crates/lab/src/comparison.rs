@@ -12,9 +12,9 @@ use crate::results::Interval;
 pub struct Comparison {
     /// The machine, or the machines joined by commas.
     pub system: String,
-    /// The machines.
+    /// The names of the compared machines.
     pub systems: Vec<String>,
-    /// The first seed.
+    /// The seed of the first run; later runs count up from it.
     pub seed: u64,
     /// The seeds. With more than one every number is a mean.
     pub seeds: Vec<u64>,
@@ -26,20 +26,20 @@ pub struct Comparison {
     pub means: Vec<Mean>,
 }
 
-/// One scenario on one workload and machine.
+/// The result of one scenario on one workload and one machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The machine.
+    /// The name of the machine.
     pub system: String,
-    /// The workload.
+    /// The name of the workload.
     pub workload: &'static str,
     /// The scenario as written on the command line.
     pub scenario: String,
-    /// The protocol.
+    /// The name of the protocol.
     pub protocol: &'static str,
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
-    /// The duration in cycles.
+    /// The duration of the run in cycles.
     pub cycles: u64,
     /// The cycles of the first scenario of this workload and machine over those
     /// of this one. `None` if one of the two has no right answer.
@@ -68,22 +68,22 @@ pub struct Row {
 /// Means over the seeds with their 95% intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Intervals {
-    /// Of the cycles.
+    /// The confidence interval of the cycles.
     pub cycles: Interval,
-    /// Of the speedup.
+    /// The confidence interval of the speedup.
     pub speedup: Option<Interval>,
-    /// Of the bytes that crossed the network.
+    /// The confidence interval of the bytes that crossed the network.
     pub traffic_bytes: Interval,
-    /// Of the energy.
+    /// The confidence interval of the energy, in picojoules.
     pub energy_pj: Interval,
 }
 
 /// The means of one scenario over all workloads on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mean {
-    /// The machine.
+    /// The name of the machine.
     pub system: String,
-    /// The scenario.
+    /// The name of the scenario.
     pub scenario: String,
     /// The geometric mean of its speedups.
     pub speedup: f64,

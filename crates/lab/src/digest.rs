@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 in hexadecimal.
+/// The SHA-256 digest of some bytes, in hexadecimal.
 #[must_use]
 pub(crate) fn of(bytes: &[u8]) -> String {
     use core::fmt::Write as _;

@@ -13,7 +13,7 @@ pub enum Error {
     /// A file with an invalid value.
     #[error("{place}: {message}")]
     File {
-        /// The place.
+        /// The place of the fault in the file.
         place: Place,
         /// The value found and the value expected.
         message: String,
@@ -21,7 +21,7 @@ pub enum Error {
     /// A file that cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason, in the words of the operating system.
         reason: String,
@@ -29,21 +29,21 @@ pub enum Error {
     /// A place where results cannot be written.
     #[error("cannot write to {}: {reason}", path.display())]
     Unwritable {
-        /// The place.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// The reason.
+        /// The reason why the operation failed.
         reason: String,
     },
-    /// An unknown name.
+    /// A name that does not exist.
     #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
     Unknown {
         /// The kind of thing named: a system, a protocol...
         what: &'static str,
-        /// The name found.
+        /// The name that was given.
         name: String,
         /// The nearest known name, if one is near.
         suggestion: Option<String>,
-        /// All known names.
+        /// All names that exist.
         known: Vec<String>,
     },
     /// An input that the workload does not have.
@@ -53,9 +53,9 @@ pub enum Error {
         App::ALL.map(|app| app.workload().name).join(", ")
     )]
     UnknownInput {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
-        /// The input found.
+        /// The input that was given.
         input: String,
     },
     /// A graph that cannot be read or generated.

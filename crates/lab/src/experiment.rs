@@ -19,7 +19,7 @@ pub struct Question {
     pub system: String,
     /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
-    /// A workload's name.
+    /// The name of a workload.
     pub workload: String,
     /// The input: a graph file, the name of a stand-in, or the name of one of
     /// the workload's own inputs.
@@ -41,11 +41,11 @@ pub struct Question {
 /// A question whose names are all known and whose numbers are all in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The machine.
+    /// The machine on which the program runs.
     pub system: System,
     /// The protocol and the policy.
     pub scenario: Scenario,
-    /// The program.
+    /// The workload whose program runs.
     pub workload: &'static Workload,
     /// The graph that the program works on, if it does not generate its own.
     pub input: Option<GraphInput>,
@@ -59,7 +59,7 @@ pub struct Experiment {
     pub drop: Option<(String, u64)>,
     /// See [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
-    /// Scopes that replace those of the program.
+    /// The scopes that replace those of the program.
     pub scopes: Vec<ScopeReplacement>,
 }
 

@@ -12,10 +12,10 @@ use crate::error::{Error, printable};
 /// does not change the input.
 pub(crate) const INPUT_SEED: u64 = 1;
 
-/// A named graph.
+/// A graph with the name under which it was requested.
 #[derive(Clone, Debug)]
 pub struct GraphInput {
-    /// The name as requested.
+    /// The name as the user gave it.
     pub name: String,
     /// The graph, its source and its repairs.
     pub opened: Arc<OpenedGraph>,
@@ -26,7 +26,7 @@ pub struct GraphInput {
 pub struct GraphRecord {
     /// The source, in one line.
     pub origin: String,
-    /// The number of vertices.
+    /// The number of vertices of the graph.
     pub vertices: u64,
     /// The number of arcs. An undirected edge is two arcs.
     pub arcs: u64,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A file, or a line and column of it, both counted from one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// The line and column, if the error has one.
     pub at: Option<(usize, usize)>,

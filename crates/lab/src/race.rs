@@ -28,7 +28,7 @@ pub struct Races {
 /// A run that did not end with the right answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failed {
-    /// Its seed.
+    /// The seed of the run.
     pub seed: u64,
     /// The error, as a sentence.
     pub error: String,

@@ -11,13 +11,13 @@ use crate::table::{Column, Values};
 /// New ones may be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
-    /// The machine.
+    /// The name of the machine.
     pub system: String,
-    /// The protocol.
+    /// The name of the protocol.
     pub protocol: &'static str,
     /// The choices of the workload's policies, joined by commas.
     pub policy: String,
-    /// The workload.
+    /// The name of the workload.
     pub workload: &'static str,
     /// The workload's input, if it has several.
     pub input: Option<String>,
@@ -26,7 +26,7 @@ pub struct Record {
     pub graph: Option<GraphRecord>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
     /// The duration of the program on the simulated machine.
     pub cycles: u64,
@@ -52,10 +52,10 @@ pub struct Record {
     pub kernels: Vec<KernelRecord>,
 }
 
-/// One kernel of a run.
+/// The results of one kernel of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KernelRecord {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
     /// The cycle of its launch.
     pub from_cycle: u64,

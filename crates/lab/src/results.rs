@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct Results {
     /// The paper's name, such as `hlrc`.
     pub paper: String,
-    /// Its title and venue.
+    /// The title of the paper and its venue.
     pub title: String,
     /// The scale of the inputs, such as `1/16`.
     pub scale: String,
-    /// The seeds.
+    /// The seeds of the runs.
     pub seeds: Vec<u64>,
     /// A digest of the program that measured.
     pub code: String,
@@ -25,7 +25,7 @@ pub struct Results {
     pub settings: BTreeMap<String, String>,
     /// The scenarios, in the order of the experiment files.
     pub scenarios: Vec<ScenarioDescription>,
-    /// The inputs.
+    /// The inputs of the runs.
     pub inputs: Vec<InputDescription>,
     /// The variants: machines with their changes.
     pub variants: Vec<VariantDescription>,
@@ -40,9 +40,9 @@ pub struct Results {
 /// A scenario for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioDescription {
-    /// Its name.
+    /// The name of the scenario.
     pub name: String,
-    /// The protocol.
+    /// The name of the protocol.
     pub protocol: String,
     /// The policy of the program.
     pub policy: String,
@@ -53,24 +53,24 @@ pub struct ScenarioDescription {
 /// An input for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputDescription {
-    /// Its name, such as `SSSP-1`.
+    /// The name of the input, such as `SSSP-1`.
     pub name: String,
-    /// The workload.
+    /// The name of the workload.
     pub workload: String,
     /// The graph, by name or file.
     pub graph: String,
-    /// Whether it is a stand-in for the graph of that name.
+    /// Whether the input is a stand-in, a generated graph that replaces the original.
     pub stand_in: bool,
-    /// Its source, in a word or two.
+    /// The source of the input, in a word or two.
     pub source: String,
 }
 
 /// A machine with its changes, for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantDescription {
-    /// Its name. `base` is the variant without changes.
+    /// The name of the variant. `base` is the variant without changes.
     pub name: String,
-    /// The machine's name.
+    /// The name of the machine.
     pub system: String,
     /// The changes, such as `l1.invalidate_cycles = 16`.
     pub changes: Vec<String>,
@@ -81,17 +81,17 @@ pub struct VariantDescription {
 /// The key of a run. No two runs have the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowKey {
-    /// The variant's name.
+    /// The name of the variant.
     pub variant: String,
-    /// The scenario's name.
+    /// The name of the scenario.
     pub scenario: String,
     /// The input's name, such as `SSSP-1`.
     pub input: String,
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
 }
 
-/// One run.
+/// The results of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What identifies the run.

@@ -16,9 +16,9 @@ pub enum Kind {
     Exact,
     /// A figure, within a tolerance.
     Number,
-    /// A lower bound.
+    /// The measured value is at least the published one.
     AtLeast,
-    /// An upper bound.
+    /// The measured value is at most the published one.
     AtMost,
     /// A ranking or a sign.
     Order,
@@ -33,14 +33,14 @@ pub enum Unit {
     Ratio,
     /// A share or a relative change.
     Fraction,
-    /// A count.
+    /// The value is a count.
     Count,
 }
 
-/// One claim.
+/// One claim of a paper.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Claim {
-    /// Its name.
+    /// The name of the claim.
     pub id: String,
     /// The place in the paper.
     #[serde(rename = "where")]
@@ -54,7 +54,7 @@ pub struct Claim {
     /// The unit of its number.
     #[serde(default)]
     pub unit: Unit,
-    /// The published figure.
+    /// The figure that the paper publishes.
     pub value: Option<f64>,
     /// The lower end of a published range.
     pub low: Option<f64>,
@@ -83,11 +83,11 @@ pub struct Published {
 /// The claims file of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claims {
-    /// Title and venue.
+    /// The title of the paper and its venue.
     pub title: String,
     /// The claims in the order of the file.
     pub claims: Vec<Claim>,
-    /// The tables by name.
+    /// The published tables by name.
     pub tables: BTreeMap<String, Published>,
 }
 

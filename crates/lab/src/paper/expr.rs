@@ -10,14 +10,14 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-/// A value to compute.
+/// An expression whose value is computed from the results of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// A constant.
+    /// A constant number.
     Number(f64),
     /// A quantity of a run.
     Quantity(String, At),
-    /// Two values joined.
+    /// Two expressions joined by an operator.
     Binary(char, Box<Expr>, Box<Expr>),
     /// The largest or the smallest of several.
     Extreme(Extreme, Vec<Expr>),
@@ -26,46 +26,46 @@ pub enum Expr {
 /// The maximum or the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extreme {
-    /// The largest.
+    /// The largest of several values.
     Max,
-    /// The smallest.
+    /// The smallest of several values.
     Min,
 }
 
 /// The place of a quantity. `None` means the current scenario or variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
-    /// The scenario.
+    /// The name of the scenario.
     pub scenario: Option<String>,
-    /// The variant.
+    /// The name of the variant.
     pub variant: Option<String>,
 }
 
 /// A relation between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Below, intervals disjoint.
+    /// The left value is below the right one, and their intervals are disjoint.
     Less,
-    /// Above, intervals disjoint.
+    /// The left value is above the right one, and their intervals are disjoint.
     Greater,
     /// Not below by more than the tolerance.
     AtLeast,
     /// Not above by more than the tolerance.
     AtMost,
-    /// Equal within the tolerance.
+    /// The two values are equal within the tolerance.
     Alike,
 }
 
-/// One comparison of an order.
+/// One comparison between two neighbours of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The left side.
+    /// The expression on the left side.
     pub left: Expr,
-    /// The relation.
+    /// The relation between the two sides.
     pub relation: Relation,
-    /// The right side.
+    /// The expression on the right side.
     pub right: Expr,
-    /// The comparison as written.
+    /// The text of the comparison in the file.
     pub text: String,
 }
 
@@ -78,7 +78,7 @@ pub struct ExprError {
     pub message: String,
 }
 
-/// Named expressions.
+/// Expressions by name.
 pub type Definitions = BTreeMap<String, Expr>;
 
 /// The reason why an expression has no value.
@@ -86,7 +86,7 @@ pub type Definitions = BTreeMap<String, Expr>;
 pub enum NoValue {
     /// A quantity of a run that did not run or is not counted, in words.
     Missing(String),
-    /// A division by zero.
+    /// The value would need a division by zero.
     Undefined,
 }
 

@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// All files of a paper.
+/// All files of a paper, as parsed.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) paper: (Source, PaperFile),
@@ -160,7 +160,7 @@ pub(super) struct ChartFile {
 }
 
 impl ChartFile {
-    /// No chart.
+    /// A description of a figure without a chart.
     pub(super) const NONE: ChartFile = ChartFile {
         shape: Shape::Table,
         groups: Groups::Inputs,
@@ -210,9 +210,9 @@ pub(super) enum Fold {
     /// The arithmetic mean. The geometric mean is printed beside it.
     #[default]
     Mean,
-    /// The smallest.
+    /// The smallest value.
     Min,
-    /// The largest.
+    /// The largest value.
     Max,
     /// No combination: the claim must hold for each input.
     Each,

@@ -21,9 +21,9 @@ pub(super) struct Litmus {
     pub(super) test: (&'static str, &'static str),
     /// The models that the claim is about.
     pub(super) models: Vec<Model>,
-    /// Whether scope inclusion applies.
+    /// Whether the model lets a wide scope include a narrow one.
     pub(super) inclusion: bool,
-    /// Whether the test races.
+    /// Whether the test has a data race.
     pub(super) races: bool,
     /// Whether the condition of the test holds, if claimed.
     pub(super) verdict: Option<bool>,
@@ -31,14 +31,14 @@ pub(super) struct Litmus {
 
 /// The result under one model.
 pub(super) struct ModelResult {
-    /// The result in words.
+    /// The result of the litmus test in words.
     pub(super) words: String,
     /// Whether the result is the claimed one.
     pub(super) holds: bool,
 }
 
 impl Litmus {
-    /// The claim in words.
+    /// The claim about the litmus test in words.
     pub(super) fn text(&self) -> String {
         let models: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
         let inclusion = if self.inclusion { " with inclusion" } else { "" };

@@ -31,15 +31,15 @@ use claims::Claims;
 use expr::{Comparison, Expr};
 use files::{Fold, Groups};
 
-/// The variant without changes.
+/// The name of the variant without changes.
 pub const BASE: &str = "base";
 
 /// A paper whose names are all resolved.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name, such as `hlrc`.
+    /// The name of the paper, such as `hlrc`.
     pub name: String,
-    /// Its claims.
+    /// The claims of the paper.
     pub claims: Claims,
     /// The default number of seeds.
     pub seeds: u64,
@@ -69,7 +69,7 @@ struct Input {
 enum Source {
     /// A graph with this name.
     Graph(String),
-    /// One of the workload's own inputs.
+    /// An input that the workload itself provides.
     Named(&'static NamedInput),
 }
 

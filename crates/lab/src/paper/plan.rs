@@ -62,7 +62,7 @@ pub struct GraphRequest {
     pub weight: u64,
 }
 
-/// One run, with everything that determines its result.
+/// One run of a paper, with everything that determines its result.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// A name derived from everything that determines the result.
@@ -71,7 +71,7 @@ pub struct Task {
     pub text: String,
     /// The experiment, without its graph.
     pub experiment: Experiment,
-    /// The graph.
+    /// The graph that the run works on.
     pub graph: GraphRequest,
 }
 

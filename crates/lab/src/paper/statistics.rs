@@ -101,7 +101,7 @@ pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Optio
     Some(Interval { mean: found, low: low.min(found), high: high.max(found) })
 }
 
-/// SplitMix64: gives the same numbers on every machine.
+/// The next number of the generator SplitMix64, which gives the same numbers on every machine.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;

@@ -80,7 +80,7 @@ impl AddressMap {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
     }
 
-    /// The machine.
+    /// The machine on which the timed replay runs.
     pub(super) fn system(&self, trace: &Trace, roles: &ThreadRoles, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();

@@ -87,7 +87,7 @@ fn shows_locations(test: &Program) -> bool {
 
 /// The arrays of a program.
 struct Memory {
-    /// One array, or one for each line.
+    /// The arrays of the program: one for all lines, or one for each line.
     arrays: Vec<Array<u32>>,
     /// The position of each location.
     words: Vec<WordRef>,

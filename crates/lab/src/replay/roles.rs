@@ -102,7 +102,7 @@ impl ThreadRoles {
         Grid::new(self.compute_units, 1)
     }
 
-    /// The stages, in order.
+    /// The numbers of the stages (kernels and steps of the host), in order.
     pub(super) fn order(&self) -> Vec<u8> {
         let mut order = self.stages.clone();
         order.sort_unstable();

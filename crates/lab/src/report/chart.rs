@@ -56,7 +56,7 @@ impl Axis {
     }
 }
 
-/// One row of groups with its axis.
+/// One row of groups of bars, with the axis of the row.
 struct Row<'a> {
     axis: &'a Axis,
     left: f64,

@@ -6,7 +6,7 @@ pub(super) fn short(value: f64) -> String {
     together(&[value]).pop().unwrap_or_default()
 }
 
-/// Numbers for reading side by side, all with the same decimals.
+/// The texts of numbers that stand side by side, all with the same number of decimals.
 pub(super) fn together(values: &[f64]) -> Vec<String> {
     apart(values, &[])
 }

@@ -14,10 +14,10 @@ use super::{number, waterfall};
 use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
-/// The variant without changes.
+/// The name of the variant without changes.
 const BASE: &str = "base";
 
-/// The whole report.
+/// The whole report of a paper's results.
 #[must_use]
 pub fn of_results(results: &Results) -> String {
     let mut page = Page::new(&format!("{}: reproduced", results.title));

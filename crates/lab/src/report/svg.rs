@@ -84,7 +84,7 @@ pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
     shown + "\u{2026}"
 }
 
-/// An unfinished picture.
+/// A picture that is being drawn.
 #[derive(Debug)]
 pub(super) struct Picture {
     width: f64,
@@ -132,7 +132,7 @@ impl Picture {
         ));
     }
 
-    /// A dashed line.
+    /// Draws a dashed line.
     pub(super) fn dashes(&mut self, [x1, y1, x2, y2]: [f64; 4]) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
@@ -224,13 +224,13 @@ pub(super) fn swatch(fill: Fill) -> String {
     )
 }
 
-/// The legend's error bar.
+/// The error bar of the legend.
 pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
 /// The legend's mark for a published value.
 pub(super) const PUBLISHED: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1L11 6L6 11L1 6Z\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.2\"/></svg>";
 
-/// The legend's dashed line.
+/// The dashed line of the legend.
 pub(super) const DASHES: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/></svg>";
 
 #[cfg(test)]

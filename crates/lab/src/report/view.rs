@@ -4,9 +4,9 @@
 /// A size of pictures. Its units are pixels on a screen that is wide enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
-    /// On a page.
+    /// The picture stands on a wide page.
     Broad,
-    /// On a narrow screen.
+    /// The picture stands on a narrow screen.
     Slim,
 }
 

@@ -32,7 +32,7 @@ const THIN: f64 = 8.0;
 /// The smallest enlargement of the second part.
 const ENLARGE_MIN: f64 = 3.0;
 
-/// One row: its name, the ends of its box, and its number.
+/// One row of the waterfall: its name, the ends of its box, and its number.
 struct Bar {
     name: String,
     ends: [f64; 2],
@@ -211,7 +211,7 @@ fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     (!thin.is_empty() && scale(&panel) > ENLARGE_MIN * scale(whole)).then_some(panel)
 }
 
-/// Draws the waterfall.
+/// Draws the waterfall of a difference between two runs.
 pub(super) fn draw(difference: &Difference, view: View) -> String {
     let panel = whole(difference, view);
     let mut picture = Picture::new(view.width(), 0.0);
