@@ -13,10 +13,10 @@ pub struct Answer {
     counts: Vec<(String, u64)>,
 }
 
-/// One vector of an answer.
+/// One named vector of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerPart {
-    /// Its name.
+    /// The name of the vector.
     pub name: String,
     /// The name of the element's type.
     pub word: &'static str,
@@ -26,7 +26,7 @@ pub struct AnswerPart {
 }
 
 impl AnswerPart {
-    /// The number of elements.
+    /// The number of elements in the vector.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() / self.width.bytes()
@@ -53,7 +53,7 @@ impl AnswerPart {
         bytes.copy_from_slice(&change(bits_of(bytes)).to_le_bytes()[..width]);
     }
 
-    /// Drops the last element.
+    /// Drops the last element of the vector.
     pub fn pop(&mut self) {
         self.bytes.truncate(self.bytes.len().saturating_sub(self.width.bytes()));
     }
@@ -69,7 +69,7 @@ fn bits_of(bytes: &[u8]) -> u64 {
 /// An answer that differs from its reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
-    /// The part that differs.
+    /// The name of the vector that differs.
     pub part: String,
     /// The first element that differs.
     pub index: u64,
@@ -111,19 +111,19 @@ impl Answer {
         self
     }
 
-    /// All counts of the program's own events.
+    /// The counts of the program's own events, by name.
     #[must_use]
     pub fn counts(&self) -> &[(String, u64)] {
         &self.counts
     }
 
-    /// All vectors of the answer.
+    /// All vectors of the answer, in order.
     #[must_use]
     pub fn parts(&self) -> &[AnswerPart] {
         &self.parts
     }
 
-    /// All vectors of the answer, mutable.
+    /// All vectors of the answer, in order, for changes.
     pub fn parts_mut(&mut self) -> &mut [AnswerPart] {
         &mut self.parts
     }

@@ -37,7 +37,7 @@ impl<T: Word> Array<T> {
         self.base
     }
 
-    /// The number of elements.
+    /// The number of elements in the array.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -49,13 +49,13 @@ impl<T: Word> Array<T> {
         self.len == 0
     }
 
-    /// Its number.
+    /// The number of the array in its program.
     #[must_use]
     pub fn id(&self) -> ArrayId {
         self.id
     }
 
-    /// Its size in bytes.
+    /// The size of the array in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.len * T::WIDTH.bytes() as u64
@@ -114,7 +114,7 @@ impl<T: Word> Lds<T> {
         Lds { offset, len, word: PhantomData }
     }
 
-    /// The number of elements.
+    /// The number of elements in the array.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -130,13 +130,13 @@ impl<T: Word> Lds<T> {
 /// A declared use of the bytes of an array by a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// The array.
+    /// The number of the array.
     pub array: ArrayId,
-    /// The first byte.
+    /// The address of the first byte in use.
     pub base: Addr,
-    /// The number of bytes.
+    /// The number of bytes in use.
     pub bytes: u64,
-    /// Reads, writes or both.
+    /// Whether the kernel reads the bytes, writes them, or does both.
     pub mode: AccessMode,
 }
 
@@ -146,7 +146,7 @@ pub trait Target<T: Word>: Copy {
     const SPACE: Space;
     /// The address of element 0.
     fn base(&self) -> u64;
-    /// The number of elements.
+    /// The number of elements in the array.
     fn len(&self) -> u64;
     /// Whether it has no elements.
     fn is_empty(&self) -> bool {
@@ -191,15 +191,15 @@ impl<T: Word> Target<T> for Lds<T> {
 /// An array as a driver sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
-    /// Its number.
+    /// The number of the array.
     pub id: ArrayId,
     /// The program's name for it.
     pub name: String,
-    /// Its first byte.
+    /// The address of the first byte of the array.
     pub base: Addr,
-    /// Its size in bytes.
+    /// The size of the array in bytes.
     pub bytes: u64,
-    /// The number of elements.
+    /// The number of elements in the array.
     pub len: u64,
     /// The name of the element's type.
     pub word: &'static str,

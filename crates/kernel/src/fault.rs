@@ -11,7 +11,7 @@ use crate::op::Site;
 pub struct Fault {
     /// The issuer of the faulty operation.
     pub issuer: Issuer,
-    /// The error.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// The place in the source.
     pub site: Site,
@@ -20,16 +20,16 @@ pub struct Fault {
 /// The issuer of an operation: the host, or a wavefront of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Issuer {
-    /// The host program.
+    /// The host program made the error.
     Host {
-        /// The program's name.
+        /// The name of the program.
         program: String,
     },
-    /// A wavefront.
+    /// A wavefront made the error.
     Wave {
-        /// The kernel's name.
+        /// The name of the kernel.
         kernel: String,
-        /// Its work-group in the grid.
+        /// The number of the work-group in the grid.
         work_group: u32,
         /// The wavefront in its work-group.
         wave: u32,
@@ -41,18 +41,18 @@ pub enum Issuer {
 pub enum FaultKind {
     /// An index is beyond the end of an array.
     OutOfBounds {
-        /// The array's name.
+        /// The name of the array.
         array: String,
-        /// The lowest faulty lane.
+        /// The lowest lane that made the error.
         lane: usize,
-        /// Its index.
+        /// The index that the lane used.
         index: u64,
         /// The number of elements in the array.
         len: u64,
     },
     /// A slice is not within its array or its local memory.
     BadSlice {
-        /// The array's name.
+        /// The name of the array.
         array: String,
         /// The first element of the slice.
         first: u64,
@@ -63,7 +63,7 @@ pub enum FaultKind {
     },
     /// A work-group of a grid exceeds a compute unit.
     DoesNotFit {
-        /// The kernel's name.
+        /// The name of the kernel.
         kernel: String,
         /// The exceeded resource, for example "wavefronts".
         what: &'static str,
@@ -76,7 +76,7 @@ pub enum FaultKind {
     TooMany {
         /// The limited thing, for example "arrays".
         what: &'static str,
-        /// The limit.
+        /// The limit that is exceeded.
         max: u64,
     },
     /// The program reports an error of its own.

@@ -50,7 +50,7 @@ impl Program {
         Program { name: name.into(), main: Box::new(|host| Box::pin(main(host))) }
     }
 
-    /// The program's name.
+    /// The name of the program.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -193,19 +193,19 @@ impl Host {
 impl Host {
     const LANE: Mask = Mask::lane(0);
 
-    /// Loads one element.
+    /// Loads one element of an array.
     #[track_caller]
     pub fn load<T: Word>(&self, from: Array<T>, index: u64) -> Loading<u64, T> {
         self.atomic_load(from, index, Order::Plain)
     }
 
-    /// Stores one element.
+    /// Stores one element of an array.
     #[track_caller]
     pub fn store<T: Word>(&self, to: Array<T>, index: u64, value: T) -> Accepted {
         self.atomic_store(to, index, value, Order::Plain)
     }
 
-    /// Loads one element atomically.
+    /// Loads one element of an array atomically.
     #[track_caller]
     pub fn atomic_load<T: Word>(&self, from: Array<T>, index: u64, order: Order) -> Loading<u64, T> {
         let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());
@@ -213,7 +213,7 @@ impl Host {
         self.core.loading(id)
     }
 
-    /// Stores one element atomically.
+    /// Stores one element of an array atomically.
     #[track_caller]
     pub fn atomic_store<T: Word>(&self, to: Array<T>, index: u64, value: T, order: Order) -> Accepted {
         let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());

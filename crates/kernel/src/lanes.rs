@@ -23,7 +23,7 @@ pub struct Lanes<T>([T; LANES_MAX]);
 /// The right-hand side of a vector operation: another vector, or one scalar
 /// for all lanes.
 pub trait Operand<T: Word>: Copy {
-    /// The value for `lane`.
+    /// The value of the operand for `lane`.
     fn at(&self, lane: usize) -> T;
 }
 

@@ -45,7 +45,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// All lanes of a wavefront.
+    /// The mask of all lanes of a wavefront.
     #[must_use]
     pub fn full(&self) -> Mask {
         Mask::below(u64::from(self.lanes))
@@ -73,7 +73,7 @@ pub enum Placement {
 /// The size of a launch: work-groups of wavefronts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
-    /// The number of work-groups.
+    /// The number of work-groups in the grid.
     pub work_groups: u32,
     /// The number of wavefronts in a work-group.
     pub waves: u32,
@@ -97,7 +97,7 @@ impl Grid {
         self
     }
 
-    /// Sets the placement.
+    /// Sets the placement of work-groups on compute units.
     #[must_use]
     pub const fn placed(mut self, placement: Placement) -> Self {
         self.placement = placement;
@@ -130,7 +130,7 @@ impl Kernel {
         Kernel { name: name.into(), body: Rc::new(move |wave| Box::pin(body(wave))), uses: Vec::new() }
     }
 
-    /// Declares uses of arrays.
+    /// Declares the arrays that the kernel uses.
     #[must_use]
     pub fn uses(mut self, uses: impl IntoIterator<Item = Use>) -> Self {
         self.uses.extend(uses);
@@ -156,11 +156,11 @@ impl Kernel {
     }
 }
 
-/// A launched kernel.
+/// A kernel that the host has launched.
 pub struct Launch {
-    /// Its number, in the order of launches.
+    /// The number of the kernel, in the order of launches.
     pub kernel: KernelId,
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
     /// The size of the launch.
     pub grid: Grid,

@@ -11,17 +11,17 @@ use crate::LANES_MAX;
 pub struct Mask(pub u64);
 
 impl Mask {
-    /// No lane.
+    /// The mask of no lane.
     pub const NONE: Mask = Mask(0);
 
-    /// The lanes below `count`.
+    /// The mask of the lanes below `count`.
     #[inline]
     #[must_use]
     pub const fn below(count: u64) -> Mask {
         if count >= LANES_MAX as u64 { Mask(u64::MAX) } else { Mask((1 << count) - 1) }
     }
 
-    /// One lane.
+    /// The mask of one lane.
     #[inline]
     #[must_use]
     pub const fn lane(lane: usize) -> Mask {
@@ -42,7 +42,7 @@ impl Mask {
         self.0 == 0
     }
 
-    /// The number of lanes.
+    /// The number of lanes in the mask.
     #[inline]
     #[must_use]
     pub const fn count(self) -> u32 {
@@ -56,14 +56,14 @@ impl Mask {
         self.0 >> lane & 1 == 1
     }
 
-    /// The lowest lane.
+    /// The lowest lane in the mask.
     #[inline]
     #[must_use]
     pub fn first(self) -> Option<usize> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
     }
 
-    /// The highest lane.
+    /// The highest lane in the mask.
     #[inline]
     #[must_use]
     pub fn last(self) -> Option<usize> {
@@ -77,7 +77,7 @@ impl Mask {
         Mask(self.0 & !other.0)
     }
 
-    /// The lanes, lowest first.
+    /// The lanes in the mask, the lowest one first.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;

@@ -38,7 +38,7 @@ impl OpId {
 /// its instance here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Semantics {
-    /// The memory order.
+    /// The memory order of the operation.
     pub order: Order,
     /// The level of the scope.
     pub level: Level,
@@ -49,7 +49,7 @@ pub struct Semantics {
 }
 
 impl Semantics {
-    /// An ordinary data access.
+    /// The semantics of an ordinary data access.
     pub const PLAIN: Semantics = Semantics::new(Order::Plain, Level::WorkItem);
 
     /// An order at a level, without hints.
@@ -83,19 +83,19 @@ impl Semantics {
     }
 }
 
-/// Relaxed at a level.
+/// The semantics of a relaxed operation at a scope level.
 #[must_use]
 pub const fn relaxed(level: Level) -> Semantics {
     Semantics::new(Order::Relaxed, level)
 }
 
-/// Acquire at a level.
+/// The semantics of an acquire at a scope level.
 #[must_use]
 pub const fn acquire(level: Level) -> Semantics {
     Semantics::new(Order::Acquire, level)
 }
 
-/// Release at a level.
+/// The semantics of a release at a scope level.
 #[must_use]
 pub const fn release(level: Level) -> Semantics {
     Semantics::new(Order::Release, level)
@@ -129,7 +129,7 @@ pub enum Action {
         /// Whether the issuer uses the old values.
         uses_value: bool,
     },
-    /// Order without an access.
+    /// A fence, which orders other operations and accesses nothing.
     Fence,
     /// Wait for all wavefronts of the work-group. A wavefront that has ended
     /// never arrives. The barrier releases before and acquires after the wait,
@@ -148,7 +148,7 @@ pub enum Action {
 /// The memory of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The global address space.
+    /// The global address space, which all agents share.
     Global,
     /// The local memory of the work-group. Addresses are offsets in it.
     Lds,
@@ -177,7 +177,7 @@ enum Slot {
     Abandoned,
 }
 
-/// A posted operation.
+/// An operation that an agent has issued.
 #[derive(Debug)]
 pub struct Posted {
     /// The kind of operation, such as a load or a fence.
@@ -190,11 +190,11 @@ pub struct Posted {
     pub exec: Mask,
     /// The addresses of its lanes.
     pub addressing: Addressing,
-    /// Its order, scope level and hints.
+    /// The order, the scope level and the hints of the operation.
     pub semantics: Semantics,
-    /// Its array, or `ArrayId(0)` for local memory and for no access.
+    /// The array that is accessed, or `ArrayId(0)` for local memory and for no access.
     pub array: ArrayId,
-    /// Its place in the source.
+    /// The place of the operation in the source.
     pub site: Site,
     /// The arithmetic of this wavefront since its previous operation, or since
     /// the start of this poll.

@@ -1,6 +1,6 @@
 //! A small seeded generator (SplitMix64) with the same numbers on every machine.
 
-/// The generator's state.
+/// A generator of pseudo-random numbers, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng(u64);
 
@@ -11,7 +11,7 @@ impl Rng {
         Rng(seed)
     }
 
-    /// The next 64 bits.
+    /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

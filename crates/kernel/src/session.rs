@@ -78,7 +78,7 @@ pub enum Polled {
     Faulted(Box<Fault>),
 }
 
-/// A running program.
+/// A program that runs, driven step by step.
 pub struct Session {
     shared: Rc<Shared>,
     host: Option<Pin<Box<dyn Future<Output = Answer>>>>,
@@ -168,7 +168,7 @@ impl Session {
     }
 }
 
-/// A running wavefront.
+/// A wavefront that runs, driven step by step.
 pub struct WaveTask {
     future: Pin<Box<dyn Future<Output = ()>>>,
     shared: Rc<Shared>,
@@ -203,13 +203,13 @@ impl WaveTask {
         &self.tail
     }
 
-    /// Its kernel.
+    /// The number of the kernel of the wavefront.
     #[must_use]
     pub fn kernel(&self) -> KernelId {
         self.kernel
     }
 
-    /// Its coordinates.
+    /// The coordinates of the wavefront in the grid.
     #[must_use]
     pub fn at(&self) -> Coords {
         self.at

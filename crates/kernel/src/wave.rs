@@ -18,11 +18,11 @@ use crate::{Lanes, Mask, Word};
 /// The coordinates of a wavefront.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coords {
-    /// Its work-group in the grid.
+    /// The number of the work-group in the grid.
     pub work_group: u32,
     /// The wavefront in its work-group.
     pub wave: u32,
-    /// Its compute unit.
+    /// The number of the compute unit.
     pub compute_unit: u32,
 }
 
@@ -67,7 +67,7 @@ impl Agent for WaveCore {
     }
 }
 
-/// Coordinates and masks.
+/// The coordinates and the masks of a wavefront.
 impl Wave {
     pub(crate) fn new(core: WaveCore) -> Self {
         let exec = core.shared.shape.full();
@@ -116,7 +116,7 @@ impl Wave {
         u64::from(self.work_group()) * u64::from(self.waves()) + u64::from(self.index())
     }
 
-    /// Its compute unit.
+    /// The number of the compute unit on which the wavefront runs.
     #[inline]
     #[must_use]
     pub fn compute_unit(&self) -> u32 {
@@ -152,7 +152,7 @@ impl Wave {
         Lanes::from_fn(|lane| first.wrapping_add(lane as u32))
     }
 
-    /// The active lanes.
+    /// The mask of the active lanes.
     #[inline]
     #[must_use]
     pub fn mask(&self) -> Mask {
@@ -223,7 +223,7 @@ impl Wave {
 /// per lane, or `u64` for one element accessed by the lowest active lane. The
 /// results of other lanes are zero.
 impl Wave {
-    /// Loads plainly.
+    /// Loads data without synchronization, one element for each active lane.
     #[inline]
     #[track_caller]
     pub fn load<T: Word, P: Place>(&self, from: impl Target<T>, place: P) -> Loading<P, T> {

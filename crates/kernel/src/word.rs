@@ -41,13 +41,13 @@ impl Packed {
 
 /// A scalar that memory can hold.
 pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
-    /// Its width.
+    /// The width of the type.
     const WIDTH: Width;
-    /// Its name in Rust.
+    /// The name of the type in Rust.
     const NAME: &'static str;
     /// The read-modify-write of an addition.
     const ADD: RmwKind;
-    /// Its bits, zero-extended.
+    /// The bits of the value, zero-extended.
     fn to_bits(self) -> u64;
     /// The value of the low bits of `bits`.
     fn from_bits(bits: u64) -> Self;

@@ -15,13 +15,13 @@ proto::symbols! {
     pub enum Class {
         /// Integer add, subtract, logic, shift, minimum, maximum.
         Int,
-        /// Integer multiply.
+        /// Multiplication of integers.
         IntMul,
-        /// Integer divide and remainder.
+        /// Division and remainder of integers.
         IntDiv,
         /// Single-precision add, subtract, negate, minimum, maximum.
         FloatAdd,
-        /// Single-precision multiply, fused multiply-add.
+        /// Multiplication in single precision, fused with an addition or not.
         FloatMul,
         /// Double-precision add, multiply, fused multiply-add and the like.
         Double,

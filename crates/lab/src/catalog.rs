@@ -310,7 +310,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
     })
 }
 
-/// All papers.
+/// The entries of all papers.
 ///
 /// # Errors
 /// If a built-in file cannot be read. A test excludes this.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::results::{Bar, Figure, Group, Interval, Results, Scored, Shape, Status};
 
 impl Status {
-    /// All statuses, the best first.
+    /// All statuses of a claim, the best one first.
     pub const ALL: [Status; 6] = [
         Status::Reproduced,
         Status::Direction,
@@ -85,7 +85,7 @@ fn figure(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The whole report.
+/// The whole report of a paper's results as Markdown.
 #[must_use]
 pub fn report(results: &Results) -> String {
     let mut page = format!("# {}\n\n", results.title);

@@ -94,12 +94,12 @@ pub struct RowKey {
 /// The results of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What identifies the run.
+    /// The key that identifies the run.
     #[serde(flatten)]
     pub key: RowKey,
     /// The name of the machine.
     pub system: String,
-    /// What was measured in the run.
+    /// The values measured in the run.
     #[serde(flatten)]
     pub measured: Measured,
 }
@@ -124,7 +124,7 @@ pub struct Measured {
 /// The first and last cycle of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSpan {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
     /// The cycle of its launch.
     pub from_cycle: u64,
@@ -135,7 +135,7 @@ pub struct KernelSpan {
 /// A mean over seeds with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The mean.
+    /// The mean of the values.
     pub mean: f64,
     /// The lower end, or the mean itself if there is one seed.
     pub low: f64,
@@ -158,13 +158,13 @@ pub enum Shape {
 /// A figure or a table, with all numbers in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Its name, such as `fig4`.
+    /// The name of the figure, such as `fig4`.
     pub id: String,
-    /// Its title.
+    /// The title of the figure.
     pub title: String,
-    /// Its number in the paper, such as `Fig. 4`. Empty if the paper has none.
+    /// The number of the figure in the paper, such as `Fig. 4`. Empty if the paper has none.
     pub place: String,
-    /// Its shape.
+    /// The shape of the figure.
     pub shape: Shape,
     /// The unit of its numbers, such as `speedup over baseline`.
     pub unit: String,
@@ -175,7 +175,7 @@ pub struct Figure {
     pub groups: Vec<Group>,
 }
 
-/// A group of bars: those of an input, a variant or a mean.
+/// A group of bars: the bars of one input, of one variant or of one mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The name of the input, variant or mean.
@@ -186,10 +186,10 @@ pub struct Group {
     pub bars: Vec<Bar>,
 }
 
-/// One bar, or a row of a table.
+/// One bar of a figure, or one row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
-    /// The scenario.
+    /// The name of the scenario.
     pub scenario: String,
     /// The value of each part of the figure. `None` if a run is missing or has
     /// no right answer, or a quantity is not counted.
@@ -227,7 +227,7 @@ pub enum Status {
 /// A claim beside the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
-    /// The claim's name.
+    /// The name of the claim.
     pub id: String,
     /// `exact`, `number`, `at-least`, `at-most` or `order`.
     pub kind: String,
@@ -236,7 +236,7 @@ pub struct Scored {
     /// The measurement: a number, or for an order a sentence. Null if nothing
     /// ran.
     pub measured: serde_json::Value,
-    /// The status.
+    /// The status of the claim.
     pub status: Status,
     /// The status that the same figures would have on inputs of full size. Only
     /// for indicative claims.

@@ -24,7 +24,7 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// The cycle.
+    /// The simulated cycle at which the run is.
     #[must_use]
     pub fn cycle(&self) -> u64 {
         self.cycle.load(Ordering::Relaxed)

@@ -17,9 +17,9 @@ const PROTOCOLS: [(&str, &str); 4] =
 /// `NAME[+POLICY]...`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scenario {
-    /// Its name.
+    /// The name of the scenario.
     pub name: &'static str,
-    /// The protocol's name.
+    /// The name of the protocol.
     pub protocol: &'static str,
     /// The default policy of programs that steal work: that of the paper's
     /// scenario of this name.

@@ -39,9 +39,9 @@ pub struct Store {
 /// The stored result of a task.
 #[derive(Debug)]
 pub enum Stored {
-    /// Its result.
+    /// The stored result of the run.
     Result(Box<Measured>),
-    /// Nothing.
+    /// The store holds no result of the run.
     Nothing,
     /// A file with changed bytes. The text names it and the reason.
     Damaged(String),

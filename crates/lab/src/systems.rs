@@ -28,16 +28,16 @@ const BUILT_IN: [(&str, &str); 5] = [
 /// The largest size of a description.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The known machines.
+/// The machines that can be named.
 #[derive(Clone, Debug)]
 pub struct Systems {
     folder: PathBuf,
 }
 
-/// One line of `list systems`.
+/// One line of the output of `list systems`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemEntry {
-    /// The name.
+    /// The name of the machine.
     pub name: String,
     /// The summary, or the reason why the file cannot be read.
     pub summary: String,
@@ -108,7 +108,7 @@ impl Systems {
         }
     }
 
-    /// All names, sorted.
+    /// The names of all machines, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();

@@ -45,22 +45,22 @@ impl Format {
 /// A column with its values, one for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Its values.
+    /// The values of the column, one for each row.
     pub values: Values,
 }
 
 /// Values of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Words.
+    /// Values that are texts.
     Text(Vec<String>),
     /// Whole numbers from zero.
     Count(Vec<u64>),
-    /// True or false.
+    /// Values that are true or false.
     Flag(Vec<bool>),
-    /// Numbers.
+    /// Values that are real numbers.
     Real(Vec<f64>),
 }
 

@@ -23,24 +23,24 @@ pub enum Purpose {
 /// A named input: values of several settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedInput {
-    /// Its name.
+    /// The name of the input.
     pub name: &'static str,
-    /// Its description, in one line.
+    /// The description of the input, in one line.
     pub summary: &'static str,
     /// The names and values of the settings.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
-/// A workload.
+/// A workload: a program with settings and inputs.
 #[derive(Clone, Copy)]
 pub struct Workload {
-    /// Its name.
+    /// The name of the workload.
     pub name: &'static str,
-    /// Its description, in one line.
+    /// The description of the workload, in one line.
     pub summary: &'static str,
-    /// Its purpose.
+    /// The purpose of the workload.
     pub purpose: Purpose,
-    /// Its settings.
+    /// The settings of the workload.
     pub settings: &'static [Setting],
     /// Makes an instance from settings and a seed.
     pub make: fn(&Settings, u64) -> Result<Instance, BadSetting>,
@@ -53,13 +53,13 @@ impl fmt::Debug for Workload {
 }
 
 impl Workload {
-    /// Its settings at their defaults.
+    /// The settings of the workload at their defaults.
     #[must_use]
     pub fn defaults(&self) -> Settings {
         Settings::defaults(self.name, self.settings)
     }
 
-    /// Its named inputs.
+    /// The inputs that the workload itself provides, by name.
     #[must_use]
     pub fn inputs(&self) -> &'static [NamedInput] {
         if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
@@ -78,7 +78,7 @@ type Check = dyn Fn(&Answer) -> Result<(), WrongAnswer>;
 
 /// A program and the check of its answer.
 pub struct Instance {
-    /// The program.
+    /// The program that is run.
     pub program: Program,
     check: Box<Check>,
 }

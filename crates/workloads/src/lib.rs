@@ -62,7 +62,7 @@ static ALL: &[&Workload] = &[
     &races::NO_ACQUIRE,
 ];
 
-/// All workloads.
+/// All workloads, in the order of the lists.
 #[must_use]
 pub fn all() -> &'static [&'static Workload] {
     ALL

@@ -57,7 +57,7 @@ struct SharedCounter {
     level: Level,
 }
 
-/// Waits for all wavefronts of the grid. Relaxed: it orders nothing.
+/// Waits for all wavefronts of the grid. The wait is relaxed, so it orders no other access.
 async fn grid_barrier(w: &Wave, ready: Array<u32>) {
     let all = w.work_groups() * w.waves();
     let device = relaxed(Level::Device);

@@ -7,27 +7,27 @@ use crate::nearest::nearest;
 /// The declaration of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name.
+    /// The name of the setting.
     pub name: &'static str,
-    /// Its meaning.
+    /// The meaning of the setting.
     pub meaning: &'static str,
-    /// Its kind.
+    /// The kind of values of the setting.
     pub kind: SettingKind,
 }
 
 /// The kind of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
-    /// A whole number.
+    /// The value is a whole number.
     Count {
-        /// The default.
+        /// The value if the user gives none.
         default: u64,
         /// The smallest allowed value.
         min: u64,
         /// The largest allowed value.
         max: u64,
     },
-    /// A decimal number.
+    /// The value is a decimal number.
     Decimal {
         /// The default, as text.
         default: &'static str,
@@ -91,31 +91,31 @@ enum Value {
 pub enum BadSetting {
     /// The workload has no such setting.
     UnknownName {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
-        /// The name found.
+        /// The name that was given.
         name: String,
-        /// The known names.
+        /// The names of all settings of the workload.
         known: Vec<&'static str>,
     },
     /// The setting has no such choice.
     UnknownChoice {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
         /// The setting, or "policy".
         setting: &'static str,
-        /// The choice found.
+        /// The choice that was given.
         choice: String,
-        /// The known choices.
+        /// All choices of the setting.
         known: Vec<&'static str>,
     },
     /// The text is not a whole number within the range.
     BadCount {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
-        /// The setting.
+        /// The name of the setting.
         setting: &'static str,
-        /// The text found.
+        /// The text that was given.
         text: String,
         /// The smallest allowed value.
         min: u64,
@@ -124,11 +124,11 @@ pub enum BadSetting {
     },
     /// The text is not a decimal number within the range.
     BadDecimal {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
-        /// The setting.
+        /// The name of the setting.
         setting: &'static str,
-        /// The text found.
+        /// The text that was given.
         text: String,
         /// The smallest allowed value.
         min: u32,
@@ -137,7 +137,7 @@ pub enum BadSetting {
     },
     /// The settings contradict each other.
     Conflict {
-        /// The workload.
+        /// The name of the workload.
         workload: &'static str,
         /// The reason, as a sentence.
         why: String,

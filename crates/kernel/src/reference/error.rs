@@ -19,7 +19,7 @@ pub enum RunError {
 /// A program without progress, and its waiting agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The observed symptom.
+    /// The symptom that the run showed.
     pub cause: StuckCause,
     /// The waiting agents: the host, then wavefronts in the order of dispatch.
     pub waits: Vec<Wait>,
@@ -39,17 +39,17 @@ pub enum StuckCause {
     },
     /// The run exceeds its limit of operations.
     TooLong {
-        /// The number of operations.
+        /// The number of operations without progress.
         steps: u64,
     },
 }
 
-/// A waiting agent.
+/// An agent that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The agent.
+    /// The agent that waits.
     pub issuer: Issuer,
-    /// The awaited event.
+    /// The event for which the agent waits.
     pub what: Awaited,
     /// The place in the source.
     pub site: Site,

@@ -30,10 +30,10 @@ use crate::work::Work;
 /// The choice of the agent that performs the next operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// All agents in turn.
+    /// All agents run in turn.
     #[default]
     RoundRobin,
-    /// Random, from this seed.
+    /// The next agent is drawn at random, from this seed.
     Seeded(u64),
 }
 
@@ -97,7 +97,7 @@ struct Agent {
     ended: bool,
 }
 
-/// A dispatched work-group.
+/// A work-group that was dispatched.
 #[derive(Debug)]
 struct Group {
     launch: Rc<Launch>,

@@ -20,7 +20,7 @@ use explore::{Programs, Subject, corpus};
 pub struct Question {
     /// The protocols, in this order.
     pub protocols: Vec<&'static str>,
-    /// The tests.
+    /// The tests that are explored.
     pub tests: Vec<Test>,
     /// Adds all generated programs of up to this many operations; 0 for none.
     pub operations: u8,
@@ -73,7 +73,7 @@ struct ProgramSet {
     programs: Programs,
 }
 
-/// Answers a question, one protocol after the other.
+/// Answers a question about protocols, one protocol after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -152,7 +152,7 @@ pub struct ReadyProtocol<'v> {
 }
 
 impl<'v> ReadyProtocol<'v> {
-    /// Its name.
+    /// The name of the protocol.
     #[must_use]
     pub fn protocol(&self) -> &'static str {
         self.subject.info.name

@@ -19,7 +19,7 @@ pub struct Records {
     /// Runs over sampled programs only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Sample>,
-    /// One record a protocol.
+    /// The records, one for each protocol.
     protocols: Vec<Record>,
 }
 

@@ -11,7 +11,7 @@ use super::scan::Scanner;
 /// The changes that a reader made to a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repairs {
-    /// Removed self loops.
+    /// The number of self loops that were removed.
     pub self_loops_removed: u64,
     /// Removed duplicates. The arc of least weight is kept.
     pub duplicates_merged: u64,

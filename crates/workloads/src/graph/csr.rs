@@ -9,7 +9,7 @@ use core::ops::Range;
 pub struct Csr {
     /// The start of each vertex's targets, with one entry more than vertices.
     pub offsets: Offsets,
-    /// The targets.
+    /// The target vertices of all arcs, grouped by source.
     pub targets: Vec<u32>,
     /// The weight of each arc, in the order of `targets`.
     pub weights: Option<Weights>,
@@ -24,7 +24,7 @@ pub enum Offsets {
     Wide(Vec<u64>),
 }
 
-/// One number per arc.
+/// The weights of a graph, one number for each arc.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Weights {
     /// Whole numbers from 0 to 2^32 - 1.
@@ -70,7 +70,7 @@ impl Offsets {
         }
     }
 
-    /// All offsets, if 32 bits suffice.
+    /// All offsets as 32-bit numbers, if 32 bits suffice.
     #[must_use]
     pub fn narrow(&self) -> Option<&[u32]> {
         match self {
@@ -79,7 +79,7 @@ impl Offsets {
         }
     }
 
-    /// All entries in order.
+    /// All offsets in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }
@@ -129,7 +129,7 @@ impl Weights {
         }
     }
 
-    /// All entries in order.
+    /// All weights in order.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }

@@ -8,11 +8,11 @@ use proto::words::counted;
 /// A line and column of a file, both counted from 1. Columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePosition {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The line.
+    /// The number of the line, counted from one.
     pub line: u64,
-    /// The column.
+    /// The number of the column, counted from one.
     pub column: u64,
 }
 
@@ -37,19 +37,19 @@ pub enum GraphError {
     /// The file has an invalid value.
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
-        /// The position.
+        /// The position in the file.
         place: FilePosition,
-        /// The value found.
+        /// The text that stands there.
         found: String,
-        /// The expected value.
+        /// The text that is expected there.
         expected: String,
     },
     /// The file has a self loop or a duplicate that the options refuse.
     #[error("{place}: {what}, which the options refuse")]
     Refused {
-        /// The position.
+        /// The position in the file.
         place: FilePosition,
-        /// The refused thing.
+        /// The feature of the file that is refused.
         what: String,
     },
     /// The file ends too early.
@@ -57,7 +57,7 @@ pub enum GraphError {
     Truncated {
         /// The end of the file.
         place: FilePosition,
-        /// The expected continuation.
+        /// The content that is expected next.
         expected: String,
     },
     /// The compressed stream ends early or is damaged.
@@ -65,13 +65,13 @@ pub enum GraphError {
     BadGzip {
         /// The end of the readable part.
         place: FilePosition,
-        /// The cause.
+        /// The cause of the error.
         reason: String,
     },
     /// The file cannot be read.
     #[error("cannot read {}: {reason}", printable_path(path))]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The cause, in the words of the operating system.
         reason: String,
@@ -79,9 +79,9 @@ pub enum GraphError {
     /// Neither a file nor a stand-in has the name.
     #[error("cannot read {}: there is no such file, and {hint}", printable_path(path))]
     Missing {
-        /// The name.
+        /// The name that was given.
         path: PathBuf,
-        /// The known stand-ins.
+        /// A list of the known stand-ins (generated graphs).
         hint: String,
     },
     /// A file was requested at a scale other than 1.
@@ -90,9 +90,9 @@ pub enum GraphError {
         printable_path(path)
     )]
     Scaled {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The scale.
+        /// The scale that was given.
         scale: String,
     },
     /// The graph exceeds the memory budget.
@@ -118,7 +118,7 @@ pub enum GraphError {
         printable_path(path)
     )]
     UnknownFormat {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }

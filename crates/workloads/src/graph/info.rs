@@ -45,19 +45,19 @@ pub struct GraphInfo {
 /// The out-degrees of the vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Degrees {
-    /// The smallest degree.
+    /// The smallest degree of a vertex.
     pub min: u32,
-    /// The mean degree.
+    /// The mean degree of the vertices.
     pub mean: f64,
-    /// The largest degree.
+    /// The largest degree of a vertex.
     pub max: u32,
-    /// The 10th percentile.
+    /// The 10th percentile of the degrees.
     pub p10: u32,
-    /// The median.
+    /// The median of the degrees.
     pub p50: u32,
-    /// The 90th percentile.
+    /// The 90th percentile of the degrees.
     pub p90: u32,
-    /// The 99th percentile.
+    /// The 99th percentile of the degrees.
     pub p99: u32,
     /// The Gini coefficient: 0 if all degrees are equal, near 1 if few vertices
     /// have all arcs.
@@ -69,11 +69,11 @@ pub struct Degrees {
 pub struct WeightRange {
     /// Whether all weights are whole numbers from 0 to 2^32 - 1.
     pub whole: bool,
-    /// The smallest weight.
+    /// The smallest weight of an arc.
     pub min: f64,
-    /// The mean weight.
+    /// The mean weight of the arcs.
     pub mean: f64,
-    /// The largest weight.
+    /// The largest weight of an arc.
     pub max: f64,
 }
 

@@ -8,7 +8,7 @@ pub enum DefectPolicy {
     Repair,
     /// The reader keeps it in the graph.
     Keep,
-    /// It is an error.
+    /// The reader refuses the file.
     Refuse,
 }
 
@@ -26,10 +26,10 @@ pub enum Direction {
     OneWay,
 }
 
-/// A file format.
+/// A file format for graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Matrix Market, coordinate.
+    /// The coordinate format of Matrix Market.
     MatrixMarket,
     /// The `.gr` files of the 9th DIMACS challenge.
     Dimacs,
@@ -40,10 +40,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats.
+    /// All file formats.
     pub const ALL: [Format; 4] = [Format::MatrixMarket, Format::Dimacs, Format::Metis, Format::Snap];
 
-    /// Its short name, also its usual extension.
+    /// The short name of the format, which is also the usual extension of its files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Its full name.
+    /// The full name of the format.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

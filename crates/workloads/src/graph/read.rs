@@ -16,11 +16,11 @@ use super::{dimacs, matrix_market, metis, snap};
 /// A graph from a file, with its repairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedGraph {
-    /// The graph.
+    /// The graph that the file holds.
     pub graph: Csr,
     /// The format of the file.
     pub format: Format,
-    /// The repairs.
+    /// The repairs that the reader made.
     pub repairs: Repairs,
 }
 

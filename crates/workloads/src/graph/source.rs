@@ -10,22 +10,22 @@ use super::{Csr, GraphError, GraphInfo, Repairs, read};
 /// The source of a graph, by name.
 #[derive(Clone, Debug)]
 pub enum GraphSource {
-    /// A stand-in.
+    /// A stand-in: a generated graph that replaces a published one.
     StandIn(&'static StandIn),
-    /// A file.
+    /// A file with a graph.
     File(PathBuf),
 }
 
 /// A graph with its origin and its repairs.
 #[derive(Clone, Debug)]
 pub struct OpenedGraph {
-    /// The graph.
+    /// The graph that was generated or read.
     pub graph: Csr,
     /// The origin, in one line.
     pub origin: String,
     /// The format of the file, if it is a file.
     pub format: Option<Format>,
-    /// The repairs.
+    /// The repairs that the reader of a file made.
     pub repairs: Repairs,
 }
 
@@ -34,10 +34,10 @@ pub struct OpenedGraph {
 pub struct GraphDescription {
     /// The origin, in one line.
     pub origin: String,
-    /// The statistics.
+    /// The statistics of the graph.
     #[serde(flatten)]
     pub info: GraphInfo,
-    /// The repairs.
+    /// The repairs that the reader of a file made.
     pub repairs: Repairs,
 }
 
@@ -90,7 +90,7 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<OpenedGraph, GraphErr
 }
 
 impl OpenedGraph {
-    /// Its description.
+    /// The description of the graph for reports.
     #[must_use]
     pub fn describe(&self) -> GraphDescription {
         GraphDescription {

@@ -50,7 +50,7 @@ pub(crate) static PAGERANK: Workload = Workload {
 /// The largest length of an arc in a generated graph. The smallest is 1.
 const LENGTH_MAX: u64 = 100;
 
-/// A graph application.
+/// A graph application of the work-stealing runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum App {
     /// Shortest paths from one vertex.
@@ -62,7 +62,7 @@ pub enum App {
 }
 
 impl App {
-    /// All applications.
+    /// All graph applications.
     pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
 
     /// The settings of the generated graph. They have no effect on a given graph.

@@ -20,7 +20,7 @@ use super::policy::Policy;
 /// The outcome of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StealOutcome {
-    /// A stolen task.
+    /// The thief has this task.
     Task(u32),
     /// The queue is empty.
     Empty,

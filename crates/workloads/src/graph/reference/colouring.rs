@@ -21,14 +21,14 @@ pub enum ColouringError {
     },
     /// A vertex has no colour.
     Uncoloured {
-        /// The vertex.
+        /// The vertex without a valid colour.
         vertex: u32,
     },
     /// Two neighbours have one colour.
     Same {
-        /// A vertex.
+        /// One of two neighbours with the same colour.
         vertex: u32,
-        /// Its neighbour.
+        /// The other neighbour of the same colour.
         neighbour: u32,
         /// The colour of both.
         colour: u32,

@@ -27,7 +27,7 @@ pub(super) fn normal(rng: &mut Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }
 
-/// Shuffles a list.
+/// Shuffles a list with the random numbers of `rng`.
 pub(super) fn shuffle<T>(list: &mut [T], rng: &mut Rng) {
     for last in (1..list.len()).rev() {
         list.swap(last, rng.below(last as u64 + 1) as usize);

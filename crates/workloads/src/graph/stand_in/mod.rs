@@ -34,9 +34,9 @@ pub use scale::{BadScale, Scale};
 pub struct StandIn {
     /// The name of the graph.
     pub name: &'static str,
-    /// Its number of vertices.
+    /// The number of vertices of the original graph.
     pub vertices: u32,
-    /// Its number of arcs. An undirected edge is two arcs.
+    /// The number of arcs of the original graph. An undirected edge is two arcs.
     pub arcs: u64,
     /// The kind of graph.
     pub kind: &'static str,
@@ -122,7 +122,7 @@ impl StandIn {
     }
 }
 
-/// All stand-ins.
+/// All stand-ins (generated graphs that replace published ones).
 #[must_use]
 pub fn all() -> &'static [StandIn] {
     &ALL

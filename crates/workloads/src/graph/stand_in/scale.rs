@@ -14,12 +14,12 @@ pub struct Scale {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found the scale `{found}`, expected a fraction from 1/1024 to 1, as `1/16`")]
 pub struct BadScale {
-    /// The text found.
+    /// The text that was given.
     pub found: String,
 }
 
 impl Scale {
-    /// The full size.
+    /// The scale of a stand-in as large as the original graph.
     pub const FULL: Scale = Scale { numerator: 1, denominator: 1 };
 
     /// The denominator of the smallest scale.
