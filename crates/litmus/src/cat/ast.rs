@@ -9,84 +9,84 @@ pub(crate) struct Name(pub(crate) u32);
 /// The pattern of a parameter or of a binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// One name; `None` for `_`.
+    /// A pattern of one name; `None` for `_`.
     One(Option<Name>),
     /// A tuple of names.
     Tuple(Vec<Option<Name>>),
 }
 
-/// A unary operator.
+/// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {
-    /// `~a`
+    /// The complement `~a`.
     Complement,
-    /// `[a]`
+    /// The identity on a set, `[a]`.
     Identity,
-    /// `a+`
+    /// The transitive closure `a+`.
     Plus,
-    /// `a*`
+    /// The reflexive transitive closure `a*`.
     Star,
-    /// `a?`
+    /// The reflexive closure `a?`.
     Optional,
-    /// `a^-1`
+    /// The inverse `a^-1`.
     Inverse,
 }
 
-/// A binary operator.
+/// An operator with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Infix {
-    /// `a | b`
+    /// The union `a | b`.
     Union,
-    /// `a ++ b`
+    /// The addition of an element to a set, `a ++ b`.
     Add,
-    /// `a ; b`
+    /// The composition `a ; b`.
     Sequence,
-    /// `a \ b`
+    /// The difference `a \ b`.
     Minus,
-    /// `a & b`
+    /// The intersection `a & b`.
     Intersection,
-    /// `a * b`
+    /// The product `a * b`.
     Product,
 }
 
 /// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
-    /// `a = b`
+    /// The equality `a = b`.
     Equal,
-    /// `a subset b`
+    /// The inclusion `a subset b`.
     Subset,
-    /// `a in b`
+    /// The membership `a in b`.
     Member,
 }
 
 /// A condition of `if`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// A comparison.
+    /// A comparison of two expressions.
     Compare(Comparison, Expr, Expr),
     /// `"variant"`: whether the user selected this variant of the model.
     Variant(String),
-    /// The negation.
+    /// The negation of a condition.
     Not(Box<Condition>),
-    /// The conjunction.
+    /// The conjunction of two conditions.
     And(Box<Condition>, Box<Condition>),
-    /// The disjunction.
+    /// The disjunction of two conditions.
     Or(Box<Condition>, Box<Condition>),
 }
 
 /// An arm of `match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Arm {
-    /// `'tag -> e`
+    /// The case of a tag, `'tag -> e`.
     Tag(String, Expr),
-    /// `{} -> e`
+    /// The case of the empty set, `{} -> e`.
     Empty(Expr),
     /// `x ++ xs -> e`
     Cons(Option<Name>, Option<Name>, Expr),
     /// `before | x ++ after -> e`
     Split([Option<Name>; 3], Expr),
-    /// `_ -> e`
+    /// The case of everything else, `_ -> e`.
     Any(Option<Name>, Expr),
 }
 
@@ -100,19 +100,19 @@ pub(crate) struct Expr {
 /// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// A name.
+    /// The name of a value.
     Name(Name),
-    /// `0`, `{}`
+    /// The empty set or relation, `0` or `{}`.
     Nothing,
-    /// `_`
+    /// The set of all events, `_`.
     Everything,
-    /// `'tag`
+    /// A tag, `'tag`.
     Tag(String),
-    /// `{a, b}`
+    /// A set of the listed values, `{a, b}`.
     Set(Vec<Expr>),
-    /// `(a, b)`
+    /// A tuple of values, `(a, b)`.
     Tuple(Vec<Expr>),
-    /// `f x`
+    /// The application of a function, `f x`.
     Apply(Expr, Expr),
     /// `fun x -> e`
     Function(Pattern, Expr),
@@ -130,7 +130,7 @@ pub(crate) enum Node {
     Infix(Infix, Expr, Expr),
 }
 
-/// One definition.
+/// One definition: a name and its expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) place: Place,
@@ -150,16 +150,16 @@ pub(crate) struct Bindings {
 /// The property of a relation or set that a check requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
-    /// No cycle.
+    /// The relation has no cycle.
     Acyclic,
     /// No element is related to itself.
     Irreflexive,
-    /// Empty.
+    /// The relation or set is empty.
     Empty,
 }
 
 impl CheckKind {
-    /// The keyword.
+    /// The keyword of the check in a model.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -195,7 +195,7 @@ pub(crate) enum Statement {
     Missing(Place, String),
     /// Several statements, in order.
     Block(Vec<Statement>),
-    /// `let`
+    /// A statement `let`.
     Let(Bindings),
     /// A check or a flag.
     Check(Check),
@@ -205,7 +205,7 @@ pub(crate) enum Statement {
     Enum(Name, Vec<String>),
     /// `procedure f(x) = ... end`
     Procedure(Name, Pattern, Vec<Statement>),
-    /// `call f(x)`
+    /// A statement `call f(x)`.
     Call(Place, Name, Expr),
     /// `forall x in e do ... end`
     ForAll(Place, Name, Expr, Vec<Statement>),

@@ -62,7 +62,7 @@ const FORMAT_SPECIFIC: [&str; 34] = [
     "B",
 ];
 
-/// The writes.
+/// The set of all writes.
 pub(super) fn writes(on: &Skeleton<'_>) -> EventSet {
     on.set(Event::writes)
 }

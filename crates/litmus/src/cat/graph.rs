@@ -23,9 +23,9 @@ pub(crate) struct NodeId(pub(crate) u32);
 /// The relations that the search chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Chosen {
-    /// Reads-from.
+    /// The reads-from relation.
     Rf,
-    /// The coherence order.
+    /// The coherence order of the writes to each word.
     Co,
     /// From-reads: from a read to the writes after the one that it reads.
     Fr,
@@ -38,7 +38,7 @@ pub(crate) enum Chosen {
 /// The choices that a node depends on, one bit each.
 pub(crate) type Deps = u8;
 
-/// Depends on reads-from.
+/// The bit of a value that depends on reads-from.
 pub(crate) const DEP_RF: Deps = 1;
 /// Depends on the coherence order.
 pub(crate) const DEP_CO: Deps = 2;
@@ -52,29 +52,29 @@ pub(crate) const DEP_WHOLE: Deps = 16;
 /// An operation. Relations and sets share the operators. A set is one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Op {
-    /// A constant.
+    /// A constant relation or set, by number.
     Const(u32),
     /// A choice. True stands for its high bound.
     Chosen(Chosen, bool),
-    /// `a | b`
+    /// The union `a | b`.
     Union(NodeId, NodeId),
-    /// `a & b`
+    /// The intersection `a & b`.
     Inter(NodeId, NodeId),
-    /// `a \ b`
+    /// The difference `a \ b`.
     Minus(NodeId, NodeId),
-    /// `a ; b`
+    /// The composition `a ; b`.
     Seq(NodeId, NodeId),
-    /// `a^-1`
+    /// The inverse `a^-1`.
     Inverse(NodeId),
-    /// `a+`
+    /// The transitive closure `a+`.
     Plus(NodeId),
-    /// `[s]`
+    /// The identity on a set, `[s]`.
     Identity(NodeId),
-    /// `s * t`
+    /// The product `s * t`.
     Product(NodeId, NodeId),
-    /// `domain(a)`
+    /// The set `domain(a)`.
     Domain(NodeId),
-    /// `range(a)`
+    /// The set `range(a)`.
     Range(NodeId),
     /// A variable of a recursive definition.
     Var(u16, u16),

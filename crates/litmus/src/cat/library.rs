@@ -15,7 +15,7 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
-/// All models.
+/// The models that come with the tool.
 const SHIPPED: [Shipped; 14] = [
     Shipped { name: "sc", summary: "sequential consistency", text: include_str!("../../models/sc.cat") },
     Shipped {

@@ -37,11 +37,11 @@ const FILES_MAX: usize = 256;
 pub struct Prelude<'a> {
     /// The name of the file.
     pub file: &'a str,
-    /// The text.
+    /// The text of the model.
     pub text: &'a str,
 }
 
-/// A memory model.
+/// A memory model, read from a `.cat` file.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The name that the user gave.

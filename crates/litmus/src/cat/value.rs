@@ -92,7 +92,7 @@ pub(crate) struct Procedure {
     pub(crate) file: usize,
 }
 
-/// A value.
+/// A value of the cat language.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// `0`: the empty relation, the empty set and the empty set of sets.
@@ -101,9 +101,9 @@ pub(crate) enum Value {
     Everything,
     Rel(Bounds),
     Set(Bounds),
-    /// One event.
+    /// The value is one event.
     Event(usize),
-    /// One pair of events.
+    /// The value is one pair of events.
     Pair(usize, usize),
     Tag(Rc<str>),
     Tuple(Rc<Vec<Value>>),

@@ -12,11 +12,11 @@ use super::search::AllowedExecution;
 pub struct Edges {
     /// The name of the relation.
     pub name: String,
-    /// The pairs.
+    /// The pairs of the relation, by event number.
     pub pairs: Vec<(usize, usize)>,
 }
 
-/// A complete execution.
+/// A complete execution of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// The events: initial writes, then each thread's events in program order.

@@ -159,7 +159,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
 /// The combinations of paths to examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
-    /// All threads end.
+    /// All threads of the execution end.
     Whole,
     /// Some thread waits, or has an iteration of a loop without an effect.
     Waiting,

@@ -18,12 +18,12 @@ const VALUES_MAX: usize = 2_000_000;
 /// The most final states with an example execution.
 const EXAMPLES_MAX: usize = 256;
 
-/// A final state.
+/// A final state, with the number of executions that end in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     /// The number of executions with this state.
     pub(crate) count: u64,
-    /// One of these executions.
+    /// One of the executions that end in this state.
     pub(crate) example: Option<Box<Execution>>,
 }
 

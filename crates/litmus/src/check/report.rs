@@ -12,7 +12,7 @@ use super::Gaps;
 use super::execution::Execution;
 use super::outcome::Outcomes;
 
-/// A final state.
+/// A final state of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The terms and their values: `("0:r1", "1")`. The texts are shared, because there
@@ -67,9 +67,9 @@ impl Flag {
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The test's name.
+    /// The name of the test.
     pub test: String,
-    /// The model's name.
+    /// The name of the model.
     pub model: String,
     /// The condition of the test.
     pub condition: String,
@@ -77,7 +77,7 @@ pub struct Report {
     pub quantifier: Quantifier,
     /// Whether the condition is met.
     pub verdict: bool,
-    /// The final states.
+    /// The final states that the model allows.
     pub states: Vec<State>,
     /// The number of executions with the property.
     pub positive: u64,
@@ -103,7 +103,7 @@ pub(crate) struct CheckName {
     pub(crate) undefined: bool,
 }
 
-/// Builds the report.
+/// Builds the report of a check.
 pub(crate) fn report(
     program: &Program,
     model: &Model,

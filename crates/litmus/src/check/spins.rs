@@ -27,7 +27,7 @@ pub(crate) struct Spins {
     pub(crate) gap: Option<String>,
 }
 
-/// One path through a thread, and its end.
+/// One path through the code of a thread, and the end of the path.
 struct Path {
     trace: Trace,
     end: End,

@@ -5,11 +5,11 @@ use crate::program::{FenceProxy, LocId, Order, Proxy, ScopeId, ThreadId, Value};
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// Reads a word.
+    /// The event reads a word.
     Read,
-    /// Writes a word.
+    /// The event writes a word.
     Write,
-    /// Orders other accesses.
+    /// The event orders other accesses.
     Fence,
     /// Waits for other threads at a barrier.
     Barrier,
@@ -26,7 +26,7 @@ pub struct Meeting {
     pub group: ScopeId,
     /// The number of the barrier in the text.
     pub instance: Value,
-    /// The barrier resource.
+    /// The number of the barrier resource.
     pub id: Value,
     /// The number of earlier arrivals of this thread.
     pub round: u16,
@@ -53,13 +53,13 @@ pub struct Event {
     pub instr: usize,
     /// The source line, or 0 for an unknown place.
     pub line: u32,
-    /// The kind.
+    /// The kind of the event.
     pub kind: EventKind,
     /// The location, possibly an alias of a word.
     pub loc: Option<LocId>,
-    /// The memory order.
+    /// The memory order of the event.
     pub order: Order,
-    /// The scope instance.
+    /// The scope instance of the event.
     pub scope: Option<ScopeId>,
     /// The path to memory.
     pub proxy: Proxy,
@@ -77,7 +77,7 @@ pub struct Event {
     pub local: bool,
     /// The arrival, for barrier events.
     pub meeting: Option<Meeting>,
-    /// Further annotations.
+    /// The annotations that no other field holds.
     pub tags: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ struct Arrival {
 struct Counted {
     of: Meeting,
     count: usize,
-    /// For each thread, its arrivals in program order.
+    /// The arrivals of each thread, in program order.
     arrivals: Vec<Vec<Arrival>>,
 }
 

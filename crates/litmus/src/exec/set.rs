@@ -25,7 +25,7 @@ pub trait Word:
 {
     /// The number of bits.
     const BITS: usize;
-    /// No bit.
+    /// The word without a bit.
     const NONE: Self;
 
     /// The word with one bit set.
@@ -118,10 +118,10 @@ word!(u128, |word: u128| match (word as u64).lowest() {
 pub struct EventSet<W = u128>(W);
 
 impl<W: Word> EventSet<W> {
-    /// No event.
+    /// The set without an event.
     pub const EMPTY: EventSet<W> = EventSet(W::NONE);
 
-    /// One event.
+    /// The set of one event.
     #[inline]
     #[must_use]
     pub fn only(event: usize) -> EventSet<W> {
@@ -191,13 +191,13 @@ impl<W: Word> EventSet<W> {
         EventSet(self.0 & !W::bit(event))
     }
 
-    /// Adds an event.
+    /// Adds an event to the set.
     #[inline]
     pub fn insert(&mut self, event: usize) {
         *self = self.with(event);
     }
 
-    /// Removes an event.
+    /// Removes an event from the set.
     #[inline]
     pub fn remove(&mut self, event: usize) {
         *self = self.without(event);

@@ -14,7 +14,7 @@ pub type Rows = Vec<EventSet>;
 /// The events of an execution and their fixed relations.
 #[derive(Clone, Debug)]
 pub struct Skeleton<'p> {
-    /// The program.
+    /// The program of the execution.
     pub program: &'p Program,
     /// The events: initial writes, then each thread's events in program order.
     pub events: Vec<Event>,
@@ -26,13 +26,13 @@ pub struct Skeleton<'p> {
     pub(crate) registers: Vec<Vec<Sym>>,
     /// The conditions of the paths, each with the thread whose reads it uses.
     pub(crate) guards: Vec<(usize, Sym)>,
-    /// Program order.
+    /// The program order.
     pub po: Rows,
-    /// Address dependencies.
+    /// The address dependencies.
     pub addr: Rows,
-    /// Data dependencies.
+    /// The data dependencies.
     pub data: Rows,
-    /// Control dependencies.
+    /// The control dependencies.
     pub ctrl: Rows,
     /// From the read to the write of each read-modify-write.
     pub rmw: Rows,

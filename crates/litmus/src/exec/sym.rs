@@ -8,7 +8,7 @@ use crate::program::{BinaryOp, RmwOp, UnaryOp, Value};
 /// A value in terms of the values that the thread's events read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sym {
-    /// A number.
+    /// The term is a number.
     Const(Value),
     /// The value that the thread's n-th event reads.
     Read(u16),
@@ -23,9 +23,9 @@ pub(crate) enum Sym {
 /// The reason why a value is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// It depends on an undecided read.
+    /// The value depends on a read that is not decided.
     Yet,
-    /// It divides by zero.
+    /// The term divides by zero.
     Never,
 }
 
@@ -109,7 +109,7 @@ impl Sym {
         }
     }
 
-    /// The nesting depth.
+    /// The depth to which the term is nested.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Sym::Const(_) | Sym::Read(_) => 1,

@@ -88,7 +88,7 @@ impl Names {
 
 /// The content of a file.
 pub(super) struct Parsed {
-    /// The title.
+    /// The title of the model.
     pub(super) title: Option<String>,
     /// The words besides the title: the architecture and options.
     pub(super) options: Vec<String>,

@@ -314,7 +314,7 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(result)))
     }
 
-    /// `e ++ set`
+    /// The set `e ++ set`: a set with one more member.
     pub(super) fn add(&mut self, member: Value, set: Value, place: Place) -> Result<Value, TextError> {
         match (&member, &set) {
             (Value::Event(_), Value::Nothing | Value::Set(_)) => {
@@ -399,7 +399,7 @@ impl Stager<'_, '_, '_> {
         Bounds::exact(self.graph.constant(false, rows))
     }
 
-    /// All events, or all pairs.
+    /// The bounds of the set of all events, or of the relation of all pairs.
     pub(super) fn full(&mut self, set: bool) -> Bounds {
         match self.merged {
             None => Bounds::exact(self.graph.full(set)),

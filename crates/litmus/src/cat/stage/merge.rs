@@ -14,7 +14,7 @@ use crate::exec::set::EventSet;
 /// The events that a model sees if read-modify-writes are one event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merged {
-    /// All events except the hidden reads.
+    /// The set of all events except the hidden reads.
     pub(super) visible: NodeId,
     /// The writes that stand for both events.
     writes: NodeId,

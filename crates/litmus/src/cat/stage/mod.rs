@@ -51,7 +51,7 @@ pub(crate) struct StagedCheck {
 pub(crate) enum Choice {
     /// A total order of a set that extends a relation.
     Linear(NodeId, NodeId),
-    /// One of several relations or sets.
+    /// The value is one of several relations or sets.
     Among(Vec<NodeId>),
 }
 

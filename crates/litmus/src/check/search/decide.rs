@@ -5,7 +5,7 @@ use crate::exec::set::{EventSet, Word, members};
 
 use super::{Halt, Search, Visitor};
 
-/// The next decision.
+/// The next decision of the search.
 #[derive(Clone, Copy, Debug)]
 enum Decision<W> {
     /// The order of two writes to one word.
@@ -17,7 +17,7 @@ enum Decision<W> {
 /// The continuation of the search.
 enum Next<W> {
     Decide(Decision<W>),
-    /// All decisions are made.
+    /// The search has made all decisions.
     Complete,
     /// A read has no write left, or a check fails.
     DeadEnd,

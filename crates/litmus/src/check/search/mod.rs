@@ -60,13 +60,13 @@ pub(crate) trait Visitor {
 pub(crate) struct AllowedExecution<'s, W> {
     /// For each read, the write that it reads; for other events, themselves.
     pub(crate) rf: &'s [usize],
-    /// The coherence order.
+    /// The coherence order of the writes to each word.
     pub(crate) co: &'s [EventSet<W>],
     /// The value that each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
     /// The flags that hold: the number of the check, and its relation or set.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
-    /// The number of executions that this one waits_at for. They differ only in
+    /// The number of executions that this one represents. They differ only in
     /// unobserved reads.
     pub(crate) weight: u64,
 }
@@ -121,7 +121,7 @@ struct Search<'a, 'p, V, W> {
     apart: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
-    /// The decided reads.
+    /// The reads whose writes are decided.
     decided: EventSet<W>,
     /// For each write, all writes to its word.
     same_word: Vec<EventSet<W>>,
