@@ -59,21 +59,21 @@ pub enum CheckError {
         what: &'static str,
         /// Their number.
         found: usize,
-        /// The limit.
+        /// The limit that is exceeded.
         max: usize,
     },
     /// An expression has no value.
     Eval {
-        /// The instruction.
+        /// The place of the instruction.
         place: InstrPlace,
-        /// The reason.
+        /// The reason why its expression has no value.
         error: EvalError,
     },
     /// An address is not that of a location.
     NotAnAddress {
-        /// The instruction.
+        /// The place of the instruction.
         place: InstrPlace,
-        /// The value.
+        /// The value of the address.
         value: String,
     },
 }

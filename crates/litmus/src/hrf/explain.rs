@@ -29,23 +29,23 @@ pub enum Gap {
     NoAcquire,
     /// A release and a later acquire have different scopes.
     Scopes {
-        /// The release.
+        /// The step of the release.
         release: usize,
-        /// The acquire.
+        /// The step of the acquire.
         acquire: usize,
     },
     /// A release and a later acquire access different locations.
     Locations {
-        /// The release.
+        /// The step of the release.
         release: usize,
-        /// The acquire.
+        /// The step of the acquire.
         acquire: usize,
     },
     /// The acquire comes before the release.
     TooEarly {
-        /// The release.
+        /// The step of the release.
         release: usize,
-        /// The acquire.
+        /// The step of the acquire.
         acquire: usize,
     },
     /// A chain of edges of different scopes links the accesses. HRF-direct does not

@@ -7,9 +7,9 @@
 pub(crate) struct Footprint {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// The channels written.
+    /// The set of channels that are written.
     pub(crate) releases: u64,
-    /// The channels read.
+    /// The set of channels that are read.
     pub(crate) acquires: u64,
     /// The channels written in a way that acquires of any location see.
     pub(crate) releases_any: u64,

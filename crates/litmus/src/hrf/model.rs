@@ -6,7 +6,7 @@ use core::str::FromStr;
 /// A model of the family "sequential consistency for race-free programs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Model {
-    /// All scopes are treated as one.
+    /// The model without scopes: all scopes are treated as one.
     Drf,
     /// Happens-before does not combine edges of different scopes.
     HrfDirect,
@@ -15,7 +15,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// All models.
+    /// All models of the HRF paper.
     pub const ALL: [Model; 3] = [Model::Drf, Model::HrfDirect, Model::HrfIndirect];
 
     /// The name on the command line.
@@ -136,7 +136,7 @@ impl FromStr for RelaxedAs {
 /// A model with all open questions decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reading {
-    /// The model.
+    /// The model of the HRF paper.
     pub model: Model,
     /// The releases and acquires that pair.
     pub so: SyncOrder,
@@ -191,7 +191,7 @@ impl fmt::Display for Reading {
 /// The options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The model.
+    /// The model, and its reading where the paper leaves a choice.
     pub reading: Reading,
     /// The most times a thread may take one backward jump. Iterations that only read
     /// and change nothing do not count: the thread then waits until one of the words
@@ -207,7 +207,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults.
+    /// The options with their default values.
     #[must_use]
     pub const fn new(reading: Reading) -> Options {
         Options { reading, unroll: 8, first_race_only: false, states_max: 1 << 30, remembered_max: 1_800_000 }

@@ -286,7 +286,7 @@ pub(crate) enum Stage {
 /// The kind of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {
-    /// At least one of them is an ordinary data operation.
+    /// At least one of the two accesses is an ordinary data operation.
     Ordinary,
     /// Both are synchronization operations, at different scopes.
     Synchronization,

@@ -22,7 +22,7 @@ pub(crate) enum Phase {
     Arrived,
     /// Released from a barrier: all threads have arrived.
     Released,
-    /// Ended.
+    /// The thread has ended.
     Done,
     /// Stopped at the bound on backward jumps or accesses.
     Cut,
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
     Stuck,
 }
 
-/// A past access.
+/// A past access of a thread, as the search remembers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoggedAccess {
     pub(crate) access: u16,
@@ -130,7 +130,7 @@ impl Clone for State {
 }
 
 impl State {
-    /// The initial state.
+    /// The state before the first step.
     pub(crate) fn start(plan: &Plan<'_>) -> Result<State, CheckError> {
         let program = plan.program;
         let threads = program.threads.iter().zip(&plan.threads);

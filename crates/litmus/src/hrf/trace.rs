@@ -12,13 +12,13 @@ use crate::program::{Instr, LocId, Program, ScopeId, ThreadId, Value};
 pub enum StepKind {
     /// A load or an await.
     Load,
-    /// A store.
+    /// The step is a store.
     Store,
     /// A read-modify-write, or a compare-and-swap that succeeds.
     Update,
     /// A compare-and-swap that fails.
     FailedUpdate,
-    /// A fence.
+    /// The step is a fence.
     Fence,
     /// The arrival at a barrier.
     Arrive,
@@ -29,15 +29,15 @@ pub enum StepKind {
 /// A step of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionStep {
-    /// The instruction.
+    /// The place of the instruction.
     pub place: InstrPlace,
-    /// The kind.
+    /// The kind of the step.
     pub kind: StepKind,
     /// The location, as the program names it.
     pub location: Option<LocId>,
-    /// The value read.
+    /// The value that the step reads, if it reads one.
     pub read: Option<Value>,
-    /// The value written.
+    /// The value that the step writes, if it writes one.
     pub written: Option<Value>,
     /// The role in synchronization.
     pub role: Role,
@@ -48,11 +48,11 @@ pub struct ExecutionStep {
 /// An execution or a prefix of one: its steps in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
-    /// The steps.
+    /// The steps of the execution, in order.
     pub steps: Vec<ExecutionStep>,
 }
 
-/// Replays the choices.
+/// Replays the choices of a path and returns the execution.
 pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();

@@ -53,7 +53,7 @@ impl fmt::Display for Incomplete {
 pub struct Conflicting {
     /// The instruction of the thread with the lower number.
     pub first: InstrPlace,
-    /// The other instruction.
+    /// The place of the other instruction.
     pub second: InstrPlace,
     /// The kind of the conflict.
     pub kind: RaceKind,
@@ -62,7 +62,7 @@ pub struct Conflicting {
 /// A race: two conflicting accesses that happens-before does not order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The racing pair.
+    /// The two accesses that race.
     pub pair: Conflicting,
     /// The word that both access.
     pub location: LocId,
@@ -77,7 +77,7 @@ pub struct Race {
 /// The verdict of a model on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The model.
+    /// The model, and its reading where the paper leaves a choice.
     pub reading: Reading,
     /// The terms of a final state.
     pub terms: Vec<Term>,

@@ -5,7 +5,7 @@ use core::fmt;
 /// A place in a text. Lines and columns count from one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The line.
+    /// The number of the line, counted from one.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
@@ -22,9 +22,9 @@ impl fmt::Display for Place {
 pub enum TextErrorKind {
     /// The text at the place is not one of those expected.
     Expected {
-        /// The text found.
+        /// The text that was found.
         found: String,
-        /// The text expected.
+        /// The text that is expected.
         expected: String,
     },
     /// The text is well formed but has no meaning.
@@ -38,7 +38,7 @@ pub struct TextError {
     pub file: Option<String>,
     /// The place of the error.
     pub place: Place,
-    /// The reason.
+    /// The kind of the error.
     pub kind: TextErrorKind,
 }
 

@@ -366,7 +366,7 @@ fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Plac
     add_alias(cursor, locations, name, place, proxy)
 }
 
-/// Reads `aliases x`.
+/// Reads a declaration `aliases x`.
 fn add_alias(
     cursor: &mut Cursor,
     locations: &mut Locations,

@@ -6,13 +6,13 @@ use super::scanner::{Scanner, shown};
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A word.
+    /// The token is a word.
     Word(String),
-    /// A number.
+    /// The token is a number.
     Number(i64),
-    /// Quoted text.
+    /// The token is quoted text.
     Text(String),
-    /// Punctuation.
+    /// The token is a punctuation mark.
     Mark(&'static str),
     /// The end of the text.
     End,
@@ -47,7 +47,7 @@ pub(super) enum Words {
     Dotted,
 }
 
-/// Punctuation, longest first.
+/// The punctuation marks, the longest ones first.
 const MARKS: [&str; 48] = [
     "<<=", ">>=", "/\\", "\\/", "==", "!=", "<=", ">=", "=>", "&&", "||", "<<", ">>", "++", "--", "+=", "-=",
     "->", "*=", "&=", "|=", "^=", "(", ")", "{", "}", "[", "]", ";", ",", ":", "=", "<", ">", "+", "-", "*",
@@ -97,11 +97,11 @@ fn skip_comment(scanner: &mut Scanner<'_>, close: &str) -> Result<(), TextError>
 
 /// The first line of a test and the tokens after its description.
 pub(super) struct Lexed {
-    /// The format's keyword.
+    /// The keyword of the format.
     pub(super) keyword: String,
     /// The place of the keyword.
     pub(super) keyword_place: Place,
-    /// The test's name.
+    /// The name of the test.
     pub(super) name: String,
     /// The tokens from the opening brace on. The last one is [`Kind::End`].
     pub(super) tokens: Vec<Token>,

@@ -15,7 +15,7 @@ impl<'t> Scanner<'t> {
         Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } }
     }
 
-    /// The remaining text.
+    /// The text that is not read yet.
     pub(crate) fn rest(&self) -> &'t str {
         self.rest.as_str()
     }

@@ -7,26 +7,26 @@ use super::{BinaryOp, LocId, Reg, ThreadId, Value};
 pub enum Term {
     /// A register of a thread.
     Reg(ThreadId, Reg),
-    /// A location.
+    /// The term is the value of a location.
     Loc(LocId),
-    /// A number.
+    /// The term is a number.
     Const(Value),
 }
 
 /// A proposition on a final state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prop {
-    /// Always.
+    /// The condition always holds.
     True,
-    /// Never.
+    /// The condition never holds.
     False,
     /// A comparison; one of `==`, `!=`, `<`, `<=`, `>`, `>=`.
     Compare(Term, BinaryOp, Term),
-    /// Not.
+    /// The negation of a condition.
     Not(Box<Prop>),
-    /// All of them.
+    /// All of these conditions hold.
     And(Vec<Prop>),
-    /// Any of them.
+    /// At least one of these conditions holds.
     Or(Vec<Prop>),
     /// The second one, if the first one holds.
     Implies(Box<Prop>, Box<Prop>),
@@ -53,7 +53,7 @@ pub struct Condition {
 }
 
 impl Prop {
-    /// `term == value`.
+    /// The condition `term == value`.
     #[must_use]
     pub const fn equals(term: Term, value: Value) -> Prop {
         Prop::Compare(term, BinaryOp::Eq, Term::Const(value))

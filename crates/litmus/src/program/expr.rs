@@ -4,14 +4,14 @@ use core::fmt;
 
 use super::{LocId, Reg, Value, address_value};
 
-/// A unary operator.
+/// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnaryOp {
-    /// `-a`.
+    /// The negation `-a`.
     Neg,
     /// `!a`: one if `a` is zero, else zero.
     Not,
-    /// `~a`.
+    /// The bitwise complement `~a`.
     BitNot,
 }
 
@@ -28,19 +28,19 @@ pub enum BinaryOp {
     Div,
     /// `a % b`, signed.
     Rem,
-    /// `a & b`.
+    /// The bitwise and, `a & b`.
     And,
-    /// `a | b`.
+    /// The bitwise or, `a | b`.
     Or,
-    /// `a ^ b`.
+    /// The bitwise exclusive or, `a ^ b`.
     Xor,
-    /// `a << b`.
+    /// The left shift `a << b`.
     Shl,
     /// `a >> b`, arithmetic.
     Shr,
-    /// `a == b`.
+    /// The comparison `a == b`.
     Eq,
-    /// `a != b`.
+    /// The comparison `a != b`.
     Ne,
     /// `a < b`, signed.
     Lt,
@@ -55,7 +55,7 @@ pub enum BinaryOp {
 /// A value computed from registers and constants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expr {
-    /// A number.
+    /// The expression is a number.
     Const(Value),
     /// A register of the thread.
     Reg(Reg),
@@ -134,13 +134,13 @@ impl BinaryOp {
 }
 
 impl Expr {
-    /// `a op b`.
+    /// The expression `a op b`.
     #[must_use]
     pub fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
         Expr::Binary(op, Box::new(a), Box::new(b))
     }
 
-    /// `a == value`.
+    /// The expression `a == value`.
     #[must_use]
     pub fn equals(self, value: Value) -> Expr {
         Expr::binary(BinaryOp::Eq, self, Expr::Const(value))
@@ -198,7 +198,7 @@ impl Expr {
         }
     }
 
-    /// The nesting depth.
+    /// The depth to which the expression is nested.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {

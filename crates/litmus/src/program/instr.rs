@@ -39,7 +39,7 @@ impl Access {
         }
     }
 
-    /// An atomic access.
+    /// An atomic access with an order and a scope.
     #[must_use]
     pub const fn atomic(address: Expr, order: Order, scope: ScopeId) -> Access {
         Access {
@@ -57,37 +57,37 @@ impl Access {
 /// The function of a read-modify-write: the new value for an old value and an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwOp {
-    /// The sum.
+    /// The sum of the old value and the operand.
     Add,
-    /// The difference.
+    /// The difference of the old value and the operand.
     Sub,
-    /// The product.
+    /// The product of the old value and the operand.
     Mul,
     /// The quotient; zero if the operand is zero.
     Div,
-    /// Bitwise and.
+    /// The bitwise and of the old value and the operand.
     And,
-    /// Bitwise or.
+    /// The bitwise or of the old value and the operand.
     Or,
-    /// Bitwise exclusive or.
+    /// The bitwise exclusive or of the old value and the operand.
     Xor,
-    /// The smaller, signed.
+    /// The smaller of the old value and the operand, both signed.
     Min,
-    /// The larger, signed.
+    /// The larger of the old value and the operand, both signed.
     Max,
     /// The old value plus one, or zero if the old value has reached the operand.
     Inc,
     /// The old value minus one, or the operand if the old value is zero or above the
     /// operand.
     Dec,
-    /// The operand.
+    /// The operand, whatever the old value is.
     Exchange,
     /// The sum, unless the old value is this one: then nothing is written.
     AddUnless(Value),
 }
 
 impl RmwOp {
-    /// The new value.
+    /// The new value of the word.
     #[must_use]
     pub fn apply(self, old: Value, operand: Value) -> Value {
         match self {
@@ -139,10 +139,10 @@ pub enum FenceProxy {
     Path(Proxy),
 }
 
-/// A fence.
+/// A fence, which orders other accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
-    /// The order.
+    /// The memory order of the fence.
     pub order: Order,
     /// The scope instance; `None` for a fence that orders only the paths to memory of
     /// its own thread.
@@ -211,32 +211,32 @@ pub struct Barrier {
     pub tags: Vec<String>,
 }
 
-/// An instruction.
+/// An instruction of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instr {
-    /// `dst = *address`.
+    /// A load, `dst = *address`.
     Load {
-        /// The destination.
+        /// The register that receives the value.
         dst: Reg,
-        /// The access.
+        /// The access to memory.
         access: Access,
     },
-    /// `*address = value`.
+    /// A store, `*address = value`.
     Store {
-        /// The access.
+        /// The access to memory.
         access: Access,
-        /// The value.
+        /// The value that is stored.
         value: Expr,
     },
     /// `dst = *address; *address = op(dst, operand)`, atomically.
     Rmw {
         /// The register for the old value, if it is used.
         dst: Option<Reg>,
-        /// The word.
+        /// The access to the word.
         access: Access,
-        /// The function.
+        /// The function that computes the new value.
         op: RmwOp,
-        /// Its operand.
+        /// The operand of the function.
         operand: Expr,
     },
     /// A compare-and-swap.
@@ -250,14 +250,14 @@ pub enum Instr {
     Await {
         /// The register for the value, if it is used.
         dst: Option<Reg>,
-        /// The access.
+        /// The access to memory.
         access: Access,
-        /// The comparison.
+        /// The comparison that the value must satisfy.
         cmp: BinaryOp,
         /// The right operand of the comparison.
         value: Expr,
     },
-    /// `dst = value`.
+    /// An assignment, `dst = value`.
     Assign {
         /// The destination.
         dst: Reg,

@@ -48,7 +48,7 @@ fn fetch_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-/// The number of a barrier with a label: the same in every thread.
+/// The number that stands for the label of a barrier: the same one in every thread.
 fn barrier_number(label: &str) -> i64 {
     let hash = label
         .bytes()

@@ -18,7 +18,7 @@ static KERNEL_LIST: LazyLock<Vec<Macro>> = LazyLock::new(|| {
 });
 static KERNEL_MACROS: Macros = Macros { list: None };
 
-/// Macros by name.
+/// The macros of a test, by name.
 #[derive(Clone, Debug)]
 pub struct Macros {
     /// `None` stands for the kernel's functions.
@@ -53,7 +53,7 @@ impl Macros {
         Ok(Macros { list: Some(list) })
     }
 
-    /// The kernel's functions.
+    /// The macros that stand for functions of the Linux kernel.
     #[must_use]
     pub fn kernel() -> &'static Macros {
         &KERNEL_MACROS
@@ -120,7 +120,7 @@ impl Macros {
     }
 }
 
-/// Reads `(X, V)`.
+/// Reads the parameters of a macro, such as `(X, V)`.
 fn parameters(cursor: &mut Cursor) -> Result<Vec<String>, TextError> {
     let mut names = Vec::new();
     cursor.expect("(")?;
