@@ -32,7 +32,7 @@ impl AnswerPart {
         self.bytes.len() / self.width.bytes()
     }
 
-    /// Whether it has no elements.
+    /// Whether the vector has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()

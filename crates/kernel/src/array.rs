@@ -43,7 +43,7 @@ impl<T: Word> Array<T> {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -120,7 +120,7 @@ impl<T: Word> Lds<T> {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -148,7 +148,7 @@ pub trait Target<T: Word>: Copy {
     fn base(&self) -> u64;
     /// The number of elements in the array.
     fn len(&self) -> u64;
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -28,14 +28,14 @@ impl Mask {
         Mask(1 << lane)
     }
 
-    /// Whether it has any lane.
+    /// Whether the mask has any lane.
     #[inline]
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether it has no lane.
+    /// Whether the mask has no lane.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
@@ -49,7 +49,7 @@ impl Mask {
         self.0.count_ones()
     }
 
-    /// Whether it has this lane.
+    /// Whether the mask has this lane.
     #[inline]
     #[must_use]
     pub const fn has(self, lane: usize) -> bool {

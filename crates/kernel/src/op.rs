@@ -304,7 +304,7 @@ impl Posted {
         }
     }
 
-    /// Whether it is a load, a store or a read-modify-write.
+    /// Whether the operation is a load, a store or a read-modify-write.
     #[inline]
     #[must_use]
     pub fn is_access(&self) -> bool {

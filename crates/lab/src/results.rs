@@ -180,7 +180,7 @@ pub struct Figure {
 pub struct Group {
     /// The name of the input, variant or mean.
     pub label: String,
-    /// Whether it is a mean over the inputs.
+    /// Whether the group of bars is a mean over the inputs.
     pub is_mean: bool,
     /// A bar for each scenario.
     pub bars: Vec<Bar>,

@@ -38,9 +38,9 @@ pub struct Difference {
 /// One cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// Its name.
+    /// The name of the cause.
     pub cause: String,
-    /// Its meaning.
+    /// The meaning of the cause.
     pub meaning: String,
     /// The second run's cycles minus the first run's.
     pub cycles: i64,
@@ -61,7 +61,7 @@ pub struct Account<'a> {
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<&'a str>,
-    /// Its counters.
+    /// The counters of the run.
     pub counters: &'a BTreeMap<String, u64>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Test {
     pub(super) expected: Expected,
     /// The reason why it cannot be read, if known already.
     pub(super) trouble: Option<String>,
-    /// Its text, if it comes from standard input.
+    /// The text of the test, if it comes from standard input.
     pub(super) text: Option<String>,
 }
 

@@ -176,7 +176,7 @@ pub(crate) struct Check {
     pub(crate) place: Place,
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
-    /// Whether it is a flag: a flag reports but forbids nothing.
+    /// Whether the check is a flag: a flag reports but forbids nothing.
     pub(crate) flag: bool,
     /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,

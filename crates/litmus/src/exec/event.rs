@@ -65,11 +65,11 @@ pub struct Event {
     pub proxy: Proxy,
     /// The paths that a proxy fence orders.
     pub fence_proxy: Option<FenceProxy>,
-    /// Whether it belongs to a remote operation.
+    /// Whether the event belongs to a remote operation.
     pub remote: bool,
-    /// Whether it belongs to a commutative update.
+    /// Whether the event belongs to a commutative update.
     pub commutative: bool,
-    /// Whether it belongs to a read-modify-write.
+    /// Whether the event belongs to a read-modify-write.
     pub rmw: bool,
     /// Whether a fence orders global memory.
     pub global: bool,
@@ -82,19 +82,19 @@ pub struct Event {
 }
 
 impl Event {
-    /// Whether it is a read.
+    /// Whether the event is a read.
     #[must_use]
     pub fn reads(&self) -> bool {
         self.kind == EventKind::Read
     }
 
-    /// Whether it is a write.
+    /// Whether the event is a write.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.kind == EventKind::Write
     }
 
-    /// Whether it is a fence or a barrier event.
+    /// Whether the event is a fence or a barrier event.
     #[must_use]
     pub fn is_fence(&self) -> bool {
         !self.reads() && !self.writes()

@@ -32,31 +32,31 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it accesses a location.
+    /// Whether an operation of this kind accesses a location.
     #[must_use]
     pub const fn accesses(self) -> bool {
         !matches!(self, Kind::Fence | Kind::Barrier)
     }
 
-    /// Whether it writes its location.
+    /// Whether an operation of this kind writes its location.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Kind::Store | Kind::SyncStore | Kind::Exchange | Kind::Take)
     }
 
-    /// Whether it reads its location.
+    /// Whether an operation of this kind reads its location.
     #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Kind::Load | Kind::SyncLoad | Kind::Await | Kind::Guard | Kind::Exchange | Kind::Take)
     }
 
-    /// Whether it synchronizes. Other operations are data accesses.
+    /// Whether an operation of this kind synchronizes. Other operations are data accesses.
     #[must_use]
     pub const fn synchronizes(self) -> bool {
         !matches!(self, Kind::Load | Kind::Store)
     }
 
-    /// Whether it expects a certain value.
+    /// Whether an operation of this kind expects a certain value.
     #[must_use]
     pub const fn expects(self) -> bool {
         matches!(self, Kind::Await | Kind::Guard | Kind::Take)

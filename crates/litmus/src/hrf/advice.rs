@@ -20,7 +20,7 @@ use crate::program::{Level, Program, ScopeId, ThreadId};
 pub struct Change {
     /// The instruction.
     pub place: InstrPlace,
-    /// Its scope in the program.
+    /// The scope of the instruction in the program.
     pub from: ScopeId,
     /// The new scope.
     pub to: ScopeId,

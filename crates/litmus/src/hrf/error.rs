@@ -57,7 +57,7 @@ pub enum CheckError {
     TooLarge {
         /// The kind of elements that exceed a limit.
         what: &'static str,
-        /// Their number.
+        /// The number of such elements in the program.
         found: usize,
         /// The limit that is exceeded.
         max: usize,

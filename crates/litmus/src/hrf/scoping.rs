@@ -11,11 +11,11 @@ use crate::program::{Program, ScopeId, ThreadId};
 /// The role of an operation in synchronization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Role {
-    /// Whether it is a synchronization operation. Others are ordinary data operations.
+    /// Whether the access is a synchronization operation. Others are ordinary data operations.
     pub sync: bool,
-    /// Whether it is a release.
+    /// Whether the access is a release.
     pub releases: bool,
-    /// Whether it is an acquire.
+    /// Whether the access is an acquire.
     pub acquires: bool,
     /// The scope instance of a synchronization operation.
     pub scope: Option<ScopeId>,

@@ -15,7 +15,7 @@ pub struct Access {
     pub scope: Option<ScopeId>,
     /// The path to memory.
     pub proxy: Proxy,
-    /// Whether it is a remote operation: it synchronizes with narrower scopes
+    /// Whether the access is a remote operation, which synchronizes with narrower scopes
     /// elsewhere.
     pub remote: bool,
     /// Whether the update commutes with other commutative updates of its word.
@@ -126,7 +126,7 @@ pub struct Cas {
     pub desired: Expr,
     /// The order of a failure.
     pub order_failure: Order,
-    /// Whether it may fail although the expected value was read.
+    /// Whether the compare-and-swap may fail although the expected value was read.
     pub weak: bool,
 }
 
@@ -147,13 +147,13 @@ pub struct Fence {
     /// The scope instance; `None` for a fence that orders only the paths to memory of
     /// its own thread.
     pub scope: Option<ScopeId>,
-    /// Whether it orders global memory.
+    /// Whether the fence orders global memory.
     pub global: bool,
-    /// Whether it orders local memory.
+    /// Whether the fence orders local memory.
     pub local: bool,
     /// The kind of a PTX proxy fence.
     pub proxy: Option<FenceProxy>,
-    /// Whether it is a remote fence.
+    /// Whether the fence is a remote operation.
     pub remote: bool,
     /// Further annotations: names of a model's own sets.
     pub tags: Vec<String>,
@@ -174,7 +174,7 @@ pub struct Section {
 }
 
 impl Fence {
-    /// Whether it orders accesses that caches can reorder.
+    /// Whether the fence orders accesses that caches can reorder.
     #[must_use]
     pub fn constrains_caches(&self) -> bool {
         self.global
@@ -203,9 +203,9 @@ pub struct Barrier {
     pub quorum: Option<Expr>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
-    /// Whether it orders global memory.
+    /// Whether the barrier orders global memory.
     pub global: bool,
-    /// Whether it orders local memory.
+    /// Whether the barrier orders local memory.
     pub local: bool,
     /// Further annotations: names of a model's own sets.
     pub tags: Vec<String>,

@@ -118,7 +118,7 @@ pub struct Location {
     pub init: Value,
     /// The memory region.
     pub region: Region,
-    /// Whether it is declared as an atomic object.
+    /// Whether the location is declared as an atomic object.
     pub atomic: bool,
     /// The word that this name stands for: the location itself unless it is an alias.
     pub physical: LocId,
@@ -132,7 +132,7 @@ pub struct Location {
 /// A register of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
-    /// Its name in the test.
+    /// The name of the register in the test.
     pub name: String,
     /// The initial value.
     pub init: Value,
@@ -141,7 +141,7 @@ pub struct Register {
 /// One thread: a list of instructions with jumps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Thread {
-    /// Its registers.
+    /// The registers of the thread.
     pub registers: Vec<Register>,
     /// The instructions; a jump to `code.len()` ends the thread.
     pub code: Vec<Instr>,

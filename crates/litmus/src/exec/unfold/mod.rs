@@ -42,15 +42,15 @@ pub(crate) struct Trace {
     pub(crate) fault: Option<(&'static str, u32)>,
     /// The point where the thread waits, if it does not end.
     pub(crate) waits_at: Option<WaitPoint>,
-    /// Whether it has an iteration of a loop without an effect.
+    /// Whether the path has an iteration of a loop without an effect.
     pub(crate) idle: bool,
     /// Whether the path gives a final state of the thread.
     pub(crate) whole: bool,
 }
 
 impl WaitPoint {
-    /// Whether it is before a barrier with a count. Others may complete that barrier
-    /// without this thread, so the thread may wait there for ever.
+    /// Whether the thread waits at a barrier with a count. Other threads may complete that
+    /// barrier without this thread, so the thread may wait there for ever.
     pub(crate) fn is_counted(&self) -> bool {
         matches!(self, WaitPoint::Barrier(meeting) if meeting.quorum.is_some())
     }
