@@ -16,7 +16,7 @@ pub(super) enum Base {
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// The part of such a relation within these rows.
+    /// The part of an enumerated relation that lies within these rows.
     Derived(Chosen, Rows),
     /// The union of reads-from, coherence and from-reads.
     Com,
@@ -89,7 +89,7 @@ pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.loc.is_some_and(|loc| on.program.loc(loc).name == name))
 }
 
-/// Whether another format defines the name.
+/// Whether a test format other than that of the program defines the name.
 pub(super) fn defined_by_other_format(name: &str) -> bool {
     FORMAT_SPECIFIC.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
@@ -197,7 +197,8 @@ fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(on.set(|e| e.scope.is_some_and(|scope| on.program.scopes.get(scope).level == level)))
 }
 
-/// The name with a lower-case first letter: the set `Mine` is that of the tag `'mine`.
+/// The tag whose events a set holds: the name of the set with a lower-case first letter. The set
+/// `Mine` holds the events with the tag `'mine`.
 pub(super) fn tag_of(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -349,8 +350,7 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Whether the scope instance of `a` is strictly smaller than that of `b`, and inside
-/// it. A work-group is smaller than a device with the same threads.
+/// Whether the scope instance of `b` contains that of `a` and is strictly larger. A work-group is smaller than a device with the same threads.
 fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
     let size = |scope| {

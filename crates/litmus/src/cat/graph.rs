@@ -40,21 +40,22 @@ pub(crate) type Deps = u8;
 
 /// The bit of a value that depends on reads-from.
 pub(crate) const DEP_RF: Deps = 1;
-/// Depends on the coherence order.
+/// The bit of a value that depends on the coherence order.
 pub(crate) const DEP_CO: Deps = 2;
-/// Depends on the order of fences.
+/// The bit of a value that depends on the order of fences.
 pub(crate) const DEP_SYNC: Deps = 4;
-/// Depends on the choices of `with` statements.
+/// The bit of a value that depends on the choices of `with` statements.
 pub(crate) const DEP_WITH: Deps = 8;
-/// Exact only on complete executions.
+/// The bit of a value that is exact only on complete executions.
 pub(crate) const DEP_WHOLE: Deps = 16;
 
-/// An operation. Relations and sets share the operators. A set is one word.
+/// The operation of a node. Relations and sets share the operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Op {
     /// A constant relation or set, by number.
     Const(u32),
-    /// A choice. True stands for its high bound.
+    /// A relation that the search chooses: the pairs that may belong to it if the flag is true, and
+    /// those that must belong to it if the flag is false.
     Chosen(Chosen, bool),
     /// The union `a | b`.
     Union(NodeId, NodeId),
@@ -78,7 +79,8 @@ pub(crate) enum Op {
     Range(NodeId),
     /// A variable of a recursive definition.
     Var(u16, u16),
-    /// The least solution of the variable.
+    /// The least solution of a recursive definition, for the variable with these two numbers (as
+    /// in `Var`).
     Fix(u16, u16),
 }
 
@@ -86,12 +88,12 @@ pub(crate) enum Op {
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,
-    /// Whether it is a set.
+    /// Whether the value of the node is a set.
     pub(crate) set: bool,
     pub(crate) deps: Deps,
-    /// The innermost unsolved recursive definitions that it depends on, as a bit set.
+    /// The unsolved recursive definitions that the node depends on, as a bit set.
     pub(crate) vars: u64,
-    /// The position of its value in the arena.
+    /// The position of the value of the node in the arena.
     pub(crate) at: u32,
 }
 
@@ -100,7 +102,7 @@ pub(crate) struct Node {
 pub(crate) struct Group {
     pub(crate) vars: Vec<NodeId>,
     pub(crate) bodies: Vec<NodeId>,
-    /// The nodes that depend on the variables, in order.
+    /// The nodes that depend on the variables, each after its operands.
     pub(crate) inner: Vec<NodeId>,
     /// Whether every use of a variable is monotone.
     pub(crate) monotone: bool,
@@ -130,7 +132,7 @@ pub(crate) struct Diverges {
     pub(crate) place: Place,
 }
 
-/// The most nodes of one graph.
+/// The limit on the number of nodes of one graph.
 pub(crate) const NODES_MAX: usize = 100_000;
 
 impl<W: Word> Graph<W> {
@@ -460,7 +462,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The nodes to compute for `roots` after a choice changes, operands first.
+    /// The nodes whose values must be computed for `roots` after a choice changes, each after its
+    /// operands.
     pub(crate) fn plan(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut needed = vec![false; self.nodes.len()];
         let mut left: Vec<NodeId> = roots.to_vec();

@@ -96,8 +96,8 @@ impl Model {
         Ok(())
     }
 
-    /// A declaration for the kind of instruction, if none of them allows the
-    /// annotation.
+    /// The first declaration for a kind of instruction, if no declaration for that kind allows
+    /// the annotation. `None` if one does, or if no declaration is for that kind.
     fn forbids(&self, kind: &str, tag: &str) -> Option<&Allowed> {
         let allows = |kind: &str, tag: &str| {
             let own = || self.instructions.iter().filter(move |of| of.kind == kind);

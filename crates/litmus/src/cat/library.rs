@@ -1,10 +1,10 @@
-//! The models of the tool.
+//! The memory models that come with the tool.
 
 use crate::parse::TextError;
 
 use super::Model;
 
-/// A model of the tool.
+/// A memory model that comes with the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
     /// The name on the command line.
@@ -112,10 +112,10 @@ pub fn shipped_names() -> &'static [Shipped] {
     &SHIPPED
 }
 
-/// The model with this name.
+/// The model with this name that comes with the tool. `None` if no such model exists.
 ///
 /// # Errors
-/// If its text is not a model. A test rules this out.
+/// If the text of the model cannot be parsed. A test excludes this.
 pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
     let of = SHIPPED.iter().find(|s| s.name == name)?;
     let model = Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file);

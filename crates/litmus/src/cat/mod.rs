@@ -50,7 +50,7 @@ pub struct Model {
     pub file: String,
     /// The title on the first line.
     pub title: Option<String>,
-    /// Whether the coherence order may be partial.
+    /// Whether the model allows a coherence order that leaves writes of a word unordered.
     pub partial_coherence: bool,
     /// The variants that the user selected: the model tests them with `if "name"`.
     pub variants: BTreeSet<String>,
@@ -124,7 +124,8 @@ impl Model {
         self.statements.iter().any(here)
     }
 
-    /// Whether the model distinguishes remote operations: whether it uses their set.
+    /// Whether the model distinguishes remote operations: whether it uses the set of remote
+    /// operations.
     #[must_use]
     pub fn knows_remote(&self) -> bool {
         ["REM", "REMOTE"].iter().any(|set| self.names.contains(set))
@@ -146,7 +147,7 @@ impl Model {
 /// Parses the files of a model and puts included files in their places.
 struct Reader<'i> {
     names: Names,
-    /// The number of enclosing branches that may not be taken.
+    /// The number of enclosing branches that are not always taken.
     branches: usize,
     files: Vec<String>,
     include: &'i mut dyn FnMut(&str) -> Result<String, String>,
@@ -262,7 +263,7 @@ pub(crate) fn is_race_name(name: &str) -> bool {
         || ["dr", "ur"].iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
-/// Whether there is a flag with a `wanted` name.
+/// Whether one of the statements is a flag whose name `wanted` accepts.
 fn any_flag(statements: &[Statement], wanted: &dyn Fn(Option<&str>) -> bool) -> bool {
     statements.iter().any(|statement| match statement {
         Statement::Check(check) => check.flag && wanted(check.name.as_deref()),

@@ -10,7 +10,7 @@ use super::{KEYWORDS, Parser};
 const STATEMENTS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another statement";
 
 impl Parser<'_> {
-    /// Reads a statement. `None` stands for one without an effect.
+    /// Reads a statement. Returns `None` for a statement without an effect.
     pub(super) fn statement(&mut self) -> Result<Option<Statement>, TextError> {
         self.enter()?;
         let statement = self.statement_inner()?;

@@ -399,7 +399,7 @@ impl Stager<'_, '_, '_> {
         Bounds::exact(self.graph.constant(false, rows))
     }
 
-    /// The bounds of the set of all events, or of the relation of all pairs.
+    /// The bounds of the set of all events if `set`, otherwise of the relation of all pairs.
     pub(super) fn full(&mut self, set: bool) -> Bounds {
         match self.merged {
             None => Bounds::exact(self.graph.full(set)),
