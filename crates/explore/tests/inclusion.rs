@@ -76,7 +76,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
     let made = two.chain(cycles(&bound(3, 5, &kinds[..5], &levels[..2]))).filter_map(|made| {
         let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
         let name = made.to_text();
-        asks(&name, made.program, vec![Placement { agents, lines: made.lines, stages: Vec::new() }], model)
+        asks(&name, made.program, vec![Placement::new(agents, made.lines)], model)
     });
     shipped.chain(made).collect()
 }

@@ -374,7 +374,7 @@ fn generated() -> impl Iterator<Item = (Program, Placement)> {
         }
         program.observed.retain(|term| matches!(term, Term::Reg(..)));
         let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        (program, Placement { agents: agents.collect(), lines: generated.lines, stages: Vec::new() })
+        (program, Placement::new(agents.collect(), generated.lines))
     })
 }
 
@@ -385,8 +385,7 @@ fn same_counts<P: Shared>() {
     let (mut total, mut programs) = (0, 0);
     let machines = POLICIES.map(|policy| Bounds::new(policy, policy));
     for order in [true, false] {
-        let placement =
-            Placement { agents: vec![Agent::Cu(0), Agent::Cu(1)], lines: vec![0, 0, 1], stages: Vec::new() };
+        let placement = Placement::new(vec![Agent::Cu(0), Agent::Cu(1)], vec![0, 0, 1]);
         let program = message_passing(order);
         total += compare::<P>(&program, &placement, machines[0].evicting());
         // A bank with several lines writes one of them to memory and fetches another.

@@ -166,8 +166,7 @@ fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> 
         }
         names += 1;
         let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
-        let placement =
-            Placement { agents: agents.collect(), lines: generated.lines.clone(), stages: Vec::new() };
+        let placement = Placement::new(agents.collect(), generated.lines.clone());
         let promise = claim.promise(&generated.program, &mut || false).expect("the model covers it");
         let asked = Requirements { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {

@@ -97,7 +97,11 @@ fn moves(timed: &Timed) -> Value {
 }
 
 fn timed_text(trace: &Trace, timed: &Timed, system: &str) -> String {
-    let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}"), String::new()];
+    let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}")];
+    if timed.placement != trace.placement {
+        lines.push(String::from("timed with words of four bytes, which end the run in the same way"));
+    }
+    lines.push(String::new());
     for (at, cycle) in timed.cycles.iter().enumerate() {
         let Some(cycle) = cycle else { continue };
         let (place, text) = what(&timed.explored, at).unwrap_or_default();

@@ -105,6 +105,13 @@ impl ByteMask {
     pub fn first(self) -> Option<usize> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
     }
+
+    /// The position of the highest selected byte, or `None` if the mask is empty.
+    #[inline]
+    #[must_use]
+    pub fn last(self) -> Option<usize> {
+        self.0.checked_ilog2().map(|bit| bit as usize)
+    }
 }
 
 impl fmt::Debug for ByteMask {
@@ -128,6 +135,9 @@ pub enum Width {
 }
 
 impl Width {
+    /// All widths, narrowest first.
+    pub const ALL: [Width; 4] = [Width::W1, Width::W2, Width::W4, Width::W8];
+
     /// The number of bytes of this width.
     #[inline]
     #[must_use]

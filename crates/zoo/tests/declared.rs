@@ -89,9 +89,9 @@ fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
     let mut l1 = SingleStation::new(L1, None);
     l1.request(Op::Store, Order::Plain).expect("a row for it");
     assert!(l1.station().is_quiet(), "the written line only waits for its timer");
-    let why = l1.station().check_at_rest(true).expect("the policy writes dirty bytes out");
+    let why = l1.station().check_at_rest(1, true).expect("the policy writes dirty bytes out");
     assert!(why.contains("dirty bytes"), "{why}");
-    assert_eq!(l1.station().check_at_rest(false), None);
+    assert_eq!(l1.station().check_at_rest(1, false), None);
 
     let mut bank = SingleStation::new(BANK, None);
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
@@ -101,7 +101,11 @@ fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
     let mut views = Vec::new();
     proto::Node::lines(&bank.station().node, &mut views);
     assert!(views.iter().any(|view| view.owns && !view.dirty.is_empty()), "{views:?}");
-    assert_eq!(bank.station().check_at_rest(true), None, "bytes of a returned registration stay in the bank");
+    assert_eq!(
+        bank.station().check_at_rest(1, true),
+        None,
+        "bytes of a returned registration stay in the bank"
+    );
 }
 
 /// Makes a bank register an L1 for the line.

@@ -13,7 +13,9 @@ pub struct Bounds {
     pub l1: WritePolicy,
     /// The write policy of the shared cache.
     pub l2: WritePolicy,
-    /// Number of ways in the only set of each private cache, and of each bank.
+    /// Number of sets of each private cache, and of each bank.
+    pub sets: (u32, u32),
+    /// Number of ways in each set of each private cache, and of each bank.
     pub ways: (u32, u32),
     /// Number of miss registers of each private cache, and of each bank.
     pub misses: (u32, u32),
@@ -48,6 +50,17 @@ pub struct Bounds {
     pub overtaking: bool,
 }
 
+/// The sizes of a machine's caches that a test may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of banks of the shared cache. It is rounded up to a multiple of the chiplets.
+    pub banks: u16,
+    /// Number of sets of each private cache, and of each bank.
+    pub sets: (u32, u32),
+    /// Number of ways in each set of each private cache, and of each bank.
+    pub ways: (u32, u32),
+}
+
 impl Bounds {
     /// Default bounds for these write policies: two banks, two lines in each cache, in-order cores,
     /// and evictions only where a way is needed.
@@ -56,6 +69,7 @@ impl Bounds {
         Bounds {
             l1,
             l2,
+            sets: (1, 1),
             ways: (2, 2),
             misses: (2, 2),
             store_buffer: 2,
@@ -77,6 +91,13 @@ impl Bounds {
     #[must_use]
     pub const fn tight(self) -> Bounds {
         Bounds { ways: (1, 1), misses: (1, 1), store_buffer: 1, ..self }
+    }
+
+    /// These bounds, but with caches of this shape.
+    #[must_use]
+    pub const fn shaped(self, shape: Shape) -> Bounds {
+        let Shape { banks, sets, ways } = shape;
+        Bounds { banks: banks.next_multiple_of(self.chiplets), sets, ways, ..self }
     }
 
     /// These bounds, but with evictions at any time and at every level.
@@ -166,13 +187,19 @@ impl Bounds {
     #[must_use]
     pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {
-            sets: 1,
+            sets: self.sets.0,
             ways: self.ways.0,
             policy: self.l1,
             store_buffer_entries: self.store_buffer,
             miss_registers: self.misses.0,
         };
-        let l2 = CacheShape { ways: self.ways.1, policy: self.l2, miss_registers: self.misses.1, ..l1 };
+        let l2 = CacheShape {
+            sets: self.sets.1,
+            ways: self.ways.1,
+            policy: self.l2,
+            miss_registers: self.misses.1,
+            ..l1
+        };
         let (cus, chiplets) = (self.compute_units(cus), self.chiplets);
         Topology { chiplets, ..Topology::banked(cus, self.banks / chiplets, line_bytes, l1, l2) }
     }
@@ -192,6 +219,10 @@ impl core::fmt::Display for Bounds {
             self.core.name(),
             if self.evictions { ", evictions at any time" } else { "" }
         )?;
+        if self.sets != (1, 1) {
+            let (l1, l2) = self.sets;
+            write!(f, ", {} in L1 and {} in L2", counted(l1.into(), "set"), counted(l2.into(), "set"))?;
+        }
         if self.chiplets > 1 {
             let (chiplets, (first, second)) = (self.chiplets, self.pages);
             write!(f, ", {chiplets} chiplets, lines 0 and 1 on chiplets {first} and {second}")?;

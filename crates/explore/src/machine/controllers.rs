@@ -22,8 +22,9 @@ pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 pub(crate) enum Word {
     /// An input of the receiving part's station.
     StationInput(StationInput),
-    /// The answer to a request of one of the receiving part's threads.
-    Answer { slot: Slot, data: Option<u32> },
+    /// The answer to a request of one of the receiving part's threads. The request entered the node
+    /// `entry` under this slot.
+    Answer { entry: u8, slot: Slot, data: Option<u32> },
     /// A work-group that continues on the compute unit `cu`: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }

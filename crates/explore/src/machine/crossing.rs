@@ -38,9 +38,8 @@ pub(crate) fn crossing(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, 
     let wires = part.wires.iter().filter(|(other, _)| *other == to);
     let operations: Vec<(u8, u8)> = wires
         .filter_map(|&(_, word)| match machine.words.thing(word) {
-            Word::StationInput(StationInput::Request { slot, .. }) | Word::Answer { slot, .. } => {
-                Some(machine.slots.thread(slot.0))
-            }
+            Word::StationInput(StationInput::Request { slot, .. }) => machine.slots.thread(to, slot.0),
+            Word::Answer { entry, slot, .. } => machine.slots.thread(*entry, slot.0),
             _ => None,
         })
         .collect();

@@ -110,7 +110,7 @@ impl StationStore for Numbers<'_> {
 
     fn wanted(&mut self, at: At) -> Option<Way> {
         let look = self.controllers.look(self.stations[at as usize]);
-        look.victims.first().filter(|_| look.needs_way).map(|&way| Way(way.into()))
+        look.victims.iter().find(|victim| victim.is_needed).map(|victim| Way(victim.way.into()))
     }
 }
 

@@ -436,12 +436,13 @@ impl Machine {
                     part.due &= !(1 << agent);
                     continue;
                 }
-                match self.slots.home(slot) {
-                    Some(home) if home != part.node => {
-                        let word = Word::Answer { slot: Slot(slot), data };
+                let entry = part.node;
+                match self.slots.home(entry, slot) {
+                    Some(home) if home != entry => {
+                        let word = Word::Answer { entry, slot: Slot(slot), data };
                         part.wires.push((home, self.words.number(word)));
                     }
-                    _ => asks.extend(self.answer(&mut part, slot, data)?),
+                    _ => asks.extend(self.answer(&mut part, (entry, slot), data)?),
                 }
             }
         }
@@ -455,7 +456,7 @@ impl Machine {
         let mut part = self.parts.thing(part).clone();
         let ask = match word {
             Word::StationInput(told) => Some(told),
-            Word::Answer { slot, data } => self.answer(&mut part, slot.0, data)?,
+            Word::Answer { entry, slot, data } => self.answer(&mut part, (entry, slot.0), data)?,
             Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
         };
         if let Some(ask) = ask {
@@ -501,8 +502,8 @@ pub(crate) type Sent = (u8, u8, u32);
 /// The record of a move.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// The answers to threads: the thread, its request, and the value read.
-    pub(crate) answers: Vec<(u8, u32, Option<Value>)>,
+    /// The answers to threads: the thread, its request, and the values read.
+    pub(crate) answers: Vec<(u8, u32, Vec<Value>)>,
     /// The messages that were sent, in order.
     pub(crate) sends: Vec<Sent>,
 }

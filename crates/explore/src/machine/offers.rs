@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
+use crate::machine::stations::Victim;
 use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
@@ -56,12 +57,10 @@ impl Machine {
             let effect = self.goes(rest, StationInput::Timer(timer));
             add(&mut part_moves, Move::Timer { node, class }, false, effect);
         }
-        let look = self.controllers.look(part.station);
-        let is_optional = !look.needs_way;
-        if self.bounds.evictions || !is_optional {
-            for way in look.victims.clone() {
+        for Victim { way, is_needed } in self.controllers.look(part.station).victims.clone() {
+            if self.bounds.evictions || is_needed {
                 let effect = self.goes(part.clone(), StationInput::Evict(Way(way.into())));
-                add(&mut part_moves, Move::Evict { node, way }, is_optional, effect);
+                add(&mut part_moves, Move::Evict { node, way }, !is_needed, effect);
             }
         }
         let done = self.has_done_step(&part);

@@ -1,14 +1,15 @@
 //! The request that an instruction of a program makes.
 
-use litmus::program::{Expr, Instr, Level, RmwOp, ScopeId};
+use litmus::program::{Expr, Instr, Level, Reg, RmwOp, ScopeId, Value};
 use proto::issue::IssueKind;
 use proto::{
     ArrayId, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Width,
 };
 
 use crate::machine::kernels::array_of;
-use crate::machine::placement::WORD;
-use crate::machine::thread::{Code, ThreadError, ThreadState, bits};
+use crate::machine::live;
+use crate::machine::placement::Word;
+use crate::machine::thread::{Code, ThreadError, ThreadState, stays, targets};
 
 impl Code {
     /// The request of the instruction, or `None` if the instruction makes none in this state of the
@@ -22,8 +23,13 @@ impl Code {
         let eval = |expr: &Expr| {
             expr.eval(&state.registers).map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))
         };
-        let bits = |value| bits(value).map_err(ThreadError::BadValue);
-        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
+        let word = match instr.access() {
+            Some(access) => Some(self.accessed(thread, eval(&access.address)?)?),
+            None => None,
+        };
+        let width = word.map_or(Width::W4, |word| word.width);
+        let bits = |value| word.map_or(Ok(0), |word| word.bits(value)).map_err(ThreadError::BadValue);
+        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width, uses_value });
         let (op, kind, data) = match instr {
             Instr::Load { .. } | Instr::Await { .. } => (Op::Load, IssueKind::Load, 0),
             Instr::Store { value, .. } => (Op::Store, IssueKind::Store, bits(eval(value)?)?),
@@ -56,16 +62,9 @@ impl Code {
             }
             Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => return Ok(None),
         };
-        let Some(access) = instr.access() else { return Ok(None) };
-        let address = eval(&access.address)?;
-        let loc = litmus::program::value_address(address);
-        let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
-        let loc = loc.ok_or_else(|| {
-            ThreadError::BadValue(format!("P{thread} accesses {address}, outside the program's memory"))
-        })?;
-        let word = self.word(loc);
+        let (Some(access), Some(word)) = (instr.access(), word) else { return Ok(None) };
         let mut bytes = LineData::default();
-        bytes.write(word.offset, Width::W4, data);
+        word.write(&mut bytes, data);
         let request = Request {
             op,
             order: access.order,
@@ -74,10 +73,62 @@ impl Code {
             hints: Hints { remote: access.remote, commutative: access.commutative },
             array: if self.placement.stages.is_empty() { ArrayId(0) } else { array_of(word.line) },
             line: word.line,
-            mask: ByteMask::range(word.offset, WORD),
+            mask: word.mask(),
             data: bytes,
         };
         Ok(Some((request, kind)))
+    }
+
+    /// The word at an address that a thread accesses.
+    fn accessed(&self, thread: usize, address: Value) -> Result<Word, ThreadError> {
+        let loc = litmus::program::value_address(address);
+        let loc = loc.filter(|loc| usize::from(loc.0) < self.words.len());
+        let loc = loc.ok_or_else(|| {
+            ThreadError::BadValue(format!("P{thread} accesses {address}, outside the program's memory"))
+        })?;
+        Ok(self.word(loc))
+    }
+
+    /// Adds to the request of a thread's next instruction the accesses of the instructions after
+    /// it, as far as one request can make them all. Returns the number of instructions.
+    pub(crate) fn combine(
+        &self,
+        thread: usize,
+        state: &ThreadState,
+        (request, kind): (&mut Request, IssueKind),
+    ) -> u8 {
+        let mut count = 1u8;
+        let is_combined = self.placement.lanes && !matches!(kind, IssueKind::Fence);
+        while is_combined
+            && let Some(lane) = self.lane(thread, state, count)
+            && combines(request, &lane)
+        {
+            if let (Op::Rmw(rmw), Op::Rmw(other)) = (&mut request.op, lane.op) {
+                rmw.uses_value |= other.uses_value;
+            }
+            request.mask = request.mask.union(lane.mask);
+            request.data.merge(&lane.data, lane.mask);
+            count += 1;
+        }
+        count
+    }
+
+    /// The request of the instruction at this distance from the thread's next one. `None` if the
+    /// instruction depends on a register that an operation before it writes.
+    fn lane(&self, thread: usize, state: &ThreadState, distance: u8) -> Option<Request> {
+        let first = self.instr(thread, state.pc)?;
+        let instr = self.instr(thread, state.pc + u16::from(distance))?;
+        let is_same = core::mem::discriminant(first) == core::mem::discriminant(instr);
+        let earlier = (0..distance).filter_map(|before| self.instr(thread, state.pc + u16::from(before)));
+        let written: Vec<Reg> = earlier.flat_map(targets).flatten().collect();
+        let is_free = |reg: Reg| !written.contains(&reg) && !self.is_pending(thread, state, reg);
+        let mut free = !stays(instr) && targets(instr).into_iter().flatten().all(is_free);
+        live::reads(instr, &mut |reg| free &= is_free(reg));
+        if !is_same || !free {
+            return None;
+        }
+        // An error is reported when the instruction is the next one.
+        self.operation(thread, state, instr).ok().flatten().map(|(request, _)| request)
     }
 
     fn issuer(&self, thread: usize, state: &ThreadState) -> Issuer {
@@ -111,6 +162,18 @@ impl Code {
             level => Scope { level, instance: scope.instance },
         }
     }
+}
+
+/// Whether one request can make the access of `lane` as well. Synchronizing accesses are not
+/// combined.
+fn combines(request: &Request, lane: &Request) -> bool {
+    let synchronizes = request.order.acquires() || request.order.releases();
+    let op = |op: Op| match op {
+        Op::Rmw(rmw) => Op::Rmw(Rmw { uses_value: true, ..rmw }),
+        op => op,
+    };
+    let of = |request: &Request| (request.line, request.order, request.scope, request.hints, op(request.op));
+    !synchronizes && of(request) == of(lane) && !request.mask.overlaps(lane.mask)
 }
 
 /// The read-modify-write that a cache performs for this operation of a program; `None` if no cache

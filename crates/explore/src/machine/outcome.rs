@@ -4,17 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{Prop, Term, Value};
-use proto::{LineData, Width};
 
 use crate::machine::Machine;
 
 /// The values of the terms of a final state, in the order of
 /// [`litmus::program::Program::state_terms`].
 pub type Outcome = Vec<Value>;
-
-fn value(line: &LineData, offset: usize) -> Value {
-    (line.read(offset, Width::W4) as u32).cast_signed().into()
-}
 
 /// Whether all stations are at rest and no thread has an operation under way. Threads may still
 /// wait for one another.
@@ -52,7 +47,7 @@ pub(crate) fn of(
         Term::Const(value) => value,
         Term::Loc(loc) => {
             let word = machine.code.word(loc);
-            value(machine.controllers.line_of(memory[word.line.0 as usize]), word.offset)
+            word.read(machine.controllers.line_of(memory[word.line.0 as usize]))
         }
         Term::Reg(thread, reg) => {
             let threads = state[..nodes].iter().flat_map(|&part| &machine.part(part).threads);

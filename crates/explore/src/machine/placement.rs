@@ -5,8 +5,8 @@ use core::fmt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use litmus::program::{Dialect, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId};
-use proto::{Agent, LineAddr};
+use litmus::program::{Dialect, Expr, Instr, Level, Program, Proxy, Region, RmwOp, ThreadId, Value};
+use proto::{Agent, ByteMask, LineAddr, LineData, Width};
 
 use crate::machine::stages;
 
@@ -24,7 +24,7 @@ impl fmt::Display for Unsupported {
 impl core::error::Error for Unsupported {}
 
 /// The placement of the threads and the words of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Placement {
     /// The agent (compute unit or host) of each thread.
     pub agents: Vec<Agent>,
@@ -33,10 +33,13 @@ pub struct Placement {
     /// The number of the stage of each thread. A stage is a kernel or a step of the host between
     /// kernels. Empty for a program of one kernel.
     pub stages: Vec<u8>,
+    /// The width of each location. Empty if each location has four bytes.
+    pub widths: Vec<Width>,
+    /// Whether a core combines consecutive accesses of a thread to words of one line into one
+    /// request, as a wavefront does with its lanes.
+    pub lanes: bool,
 }
 
-/// The size of a word in bytes.
-pub(crate) const WORD: usize = 4;
 /// The maximum number of lines of a program.
 pub(crate) const LINES_MAX: u8 = 64;
 
@@ -61,7 +64,60 @@ impl Placement {
             Agent::Cu(cu as u16)
         });
         let agents = agents.collect();
-        Placement { agents, lines: (0..program.locations.len() as u8).collect(), stages: Vec::new() }
+        Placement::new(agents, (0..program.locations.len() as u8).collect())
+    }
+
+    /// The placement of the threads on these agents and of the locations in these lines, with
+    /// locations of four bytes.
+    #[must_use]
+    pub fn new(agents: Vec<Agent>, lines: Vec<u8>) -> Placement {
+        Placement { agents, lines, ..Placement::default() }
+    }
+
+    /// This placement, but with locations of different widths: one, two, four and eight bytes in
+    /// turn for the locations of a line. A location alone in its line keeps four bytes. The widths
+    /// do not change if a value of the program may need more than one byte.
+    #[must_use]
+    pub fn mixed(self, program: &Program) -> Placement {
+        if !has_small_values(program) {
+            return self;
+        }
+        let line = |at: usize| self.lines.get(at);
+        let mut widths: Vec<Width> = Vec::new();
+        for (at, location) in program.locations.iter().enumerate() {
+            let physical = usize::from(location.physical.0);
+            let is_beside = |&other: &usize| {
+                usize::from(program.locations[other].physical.0) == other && line(other) == line(physical)
+            };
+            let beside = (0..program.locations.len()).filter(is_beside).count();
+            let before = (0..physical).filter(is_beside).count();
+            widths.push(match (physical < at, beside) {
+                (true, _) => widths[physical],
+                (false, 1) => Width::W4,
+                (false, _) => Width::ALL[before % Width::ALL.len()],
+            });
+        }
+        if widths.iter().all(|&width| width == Width::W4) {
+            return self;
+        }
+        Placement { widths, ..self }
+    }
+
+    /// This placement, but with a core that combines accesses into requests of several words.
+    #[must_use]
+    pub fn in_lanes(self) -> Placement {
+        Placement { lanes: true, ..self }
+    }
+
+    /// The width of a location.
+    fn width(&self, location: usize) -> Width {
+        self.widths.get(location).copied().unwrap_or(Width::W4)
+    }
+
+    /// Whether each location has four bytes and each request accesses one location.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.lanes && self.widths.iter().all(|&width| width == Width::W4)
     }
 
     /// This placement, but with all locations except for the first on one line.
@@ -170,6 +226,12 @@ impl fmt::Display for Placement {
             }
         }
         write!(f, "; lines {:?}", self.lines)?;
+        if !self.widths.is_empty() {
+            write!(f, "; widths {:?}", self.widths.iter().map(|width| width.bytes()).collect::<Vec<_>>())?;
+        }
+        if self.lanes {
+            write!(f, "; accesses to a line combined")?;
+        }
         if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", in_words(self)) }
     }
 }
@@ -183,13 +245,75 @@ fn in_words(placement: &Placement) -> String {
     stages.into_values().map(|threads| threads.join(" and ")).collect::<Vec<_>>().join(", then ")
 }
 
-/// The place of a word in memory: its line and its offset in that line.
+/// The place of a word in memory: its line, its offset in that line, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The line that contains the word.
     pub line: LineAddr,
     /// The offset of the word's first byte in the line.
     pub offset: usize,
+    /// The width of the word.
+    pub width: Width,
+}
+
+impl Word {
+    /// The mask of the word's bytes in its line.
+    #[must_use]
+    pub fn mask(&self) -> ByteMask {
+        ByteMask::range(self.offset, self.width.bytes())
+    }
+
+    /// The value of the word in the bytes of its line.
+    #[must_use]
+    pub fn read(&self, line: &LineData) -> Value {
+        value(line.read(self.offset, self.width), self.width)
+    }
+
+    /// Writes the bits of a value into the bytes of the word's line.
+    pub fn write(&self, line: &mut LineData, bits: u64) {
+        line.write(self.offset, self.width, bits);
+    }
+
+    /// The bits that represent a value in the word.
+    pub(crate) fn bits(&self, value: Value) -> Result<u64, String> {
+        // A value has at most 32 bits, also in a wider word.
+        let bits = 8 * self.width.bytes().min(4) as u32;
+        let most = (1i64 << (bits - 1)) - 1;
+        match i64::try_from(value) {
+            Ok(value) if (-most - 1..=most).contains(&value) => Ok(value.cast_unsigned()),
+            _ => Err(format!("the value {value} does not fit into a {bits}-bit word")),
+        }
+    }
+}
+
+/// The signed value of the bits of a word.
+pub(crate) fn value(bits: u64, width: Width) -> Value {
+    let unused = 64 - 8 * width.bytes() as u32;
+    ((bits << unused).cast_signed() >> unused).into()
+}
+
+/// The largest constant of a program whose values fit into one byte, also after some additions.
+const SMALL_MAX: Value = 31;
+
+/// Whether the values of the program fit into one byte. Addresses do not.
+fn has_small_values(program: &Program) -> bool {
+    let is_small = |value: Value| (-SMALL_MAX..=SMALL_MAX).contains(&value);
+    let has_small = |expr: &Expr| {
+        let mut small = true;
+        expr.for_each_constant(&mut |value| small &= is_small(value));
+        small
+    };
+    let of_instr = |instr: &Instr| match instr {
+        Instr::Store { value, .. } | Instr::Assign { value, .. } => has_small(value),
+        Instr::Rmw { operand, .. } => has_small(operand),
+        Instr::Cas(cas) => has_small(&cas.expected) && has_small(&cas.desired),
+        _ => true,
+    };
+    program.locations.iter().all(|location| is_small(location.init))
+        && program.threads.iter().all(|thread| {
+            thread.registers.iter().all(|register| is_small(register.init))
+                && thread.code.iter().all(of_instr)
+        })
 }
 
 /// The line and offset of every location, and the size of a line in bytes.
@@ -206,9 +330,10 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
         let line = line.ok_or_else(|| {
             Unsupported(format!("{} needs a line with a number below {LINES_MAX}", location.name))
         })?;
-        let used = &mut used[usize::from(line)];
-        words.push(Word { line: LineAddr(u64::from(line)), offset: *used });
-        *used += WORD;
+        let (used, width) = (&mut used[usize::from(line)], placement.width(at));
+        let offset = used.next_multiple_of(width.bytes());
+        words.push(Word { line: LineAddr(u64::from(line)), offset, width });
+        *used = offset + width.bytes();
     }
     let longest = used.iter().copied().max().unwrap_or(0).max(8).next_multiple_of(8);
     if longest > proto::LINE_BYTES_MAX {
@@ -223,7 +348,11 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
 /// Checks that a machine has all features that the program needs.
 pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), Unsupported> {
     let refuse = |what: String| Err(Unsupported(what));
-    if placement.agents.len() != program.threads.len() || placement.lines.len() != program.locations.len() {
+    let has_widths = placement.widths.is_empty() || placement.widths.len() == program.locations.len();
+    if placement.agents.len() != program.threads.len()
+        || placement.lines.len() != program.locations.len()
+        || !has_widths
+    {
         return refuse(String::from("the placement is of another program"));
     }
     if program.dialect == Dialect::Vulkan {

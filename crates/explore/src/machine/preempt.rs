@@ -237,7 +237,7 @@ impl Machine {
         let request = self.controllers.request(request);
         self.change_group(part, thread, |t, state| {
             if t == thread {
-                state.pending.push(Pending { id: 0, pc: state.pc, request, value: 0 });
+                state.pending.push(Pending { id: 0, pc: state.pc, lanes: 1, request, value: 0 });
             }
         });
         self.ask_for(part, thread, 0, request)

@@ -1,22 +1,31 @@
-//! The slots of requests. A slot encodes the requesting thread, the thread's compute unit, and the
-//! id of the request, so that an answer finds the thread.
+//! The slots of requests. A slot encodes the requesting thread and the id of the request, so that an
+//! answer finds the thread. Slots are numbered for each node that requests enter, so two nodes use
+//! the same slots for different threads, as the ports of a timed machine do.
 
 use proto::{Agent, PlanKey, Slot};
 
 use crate::machine::controllers::Controllers;
 use crate::machine::placement::Placement;
-use crate::machine::thread::{PENDING_MAX, Seat};
+use crate::machine::thread::PENDING_MAX;
 
 /// The slots of a program's requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// The agent (compute unit or host) of each thread at the start of the program.
-    agents: Vec<Agent>,
     /// The node that each thread's ordinary loads enter at the start, which is the node of the
     /// thread's part.
     first: Vec<u8>,
     /// The node that each compute unit's ordinary loads enter, on machines with preemption.
     units: Vec<u8>,
+    /// For each node, the threads whose requests may enter the node.
+    issuers: Vec<Vec<Issuer>>,
+}
+
+/// A thread at a node that its requests may enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Issuer {
+    thread: u8,
+    /// The node that the thread's ordinary loads enter. The thread's part is there.
+    home: u8,
 }
 
 impl Slots {
@@ -25,13 +34,32 @@ impl Slots {
         placement: &Placement,
         preemptions: u8,
     ) -> Result<Slots, String> {
-        let entry = |agent: Agent| controllers.entry(agent, PlanKey::PLAIN_LOAD);
+        let home = |agent: Agent| controllers.entry(agent, PlanKey::PLAIN_LOAD);
         let units = if preemptions > 0 { controllers.topology().cus } else { 0 };
-        Ok(Slots {
-            agents: placement.agents.clone(),
-            first: placement.agents.iter().map(|&agent| entry(agent)).collect::<Result<_, _>>()?,
-            units: (0..units).map(|cu| entry(Agent::Cu(cu))).collect::<Result<_, _>>()?,
-        })
+        let mut slots = Slots {
+            first: placement.agents.iter().map(|&agent| home(agent)).collect::<Result<_, _>>()?,
+            units: (0..units).map(|cu| home(Agent::Cu(cu))).collect::<Result<_, _>>()?,
+            issuers: vec![Vec::new(); controllers.ids().len()],
+        };
+        let mut entries: Vec<(Agent, Vec<u8>)> = Vec::new();
+        for (thread, &first) in placement.agents.iter().enumerate() {
+            let others = (0..units).map(Agent::Cu).filter(|_| matches!(first, Agent::Cu(_)));
+            for agent in core::iter::once(first).chain(others) {
+                let known = entries.iter().position(|(of, _)| *of == agent);
+                let known = known.unwrap_or_else(|| {
+                    entries.push((agent, entries_of(controllers, agent)));
+                    entries.len() - 1
+                });
+                let issuer = Issuer { thread: thread as u8, home: home(agent)? };
+                for &entry in &entries[known].1 {
+                    let issuers = &mut slots.issuers[usize::from(entry)];
+                    if !issuers.contains(&issuer) {
+                        issuers.push(issuer);
+                    }
+                }
+            }
+        }
+        Ok(slots)
     }
 
     /// The node that a thread's ordinary loads enter at the start of the program.
@@ -49,37 +77,42 @@ impl Slots {
         self.units.len() as u16
     }
 
-    /// The number of slots of threads on their initial compute units.
-    fn stride(&self) -> u32 {
-        self.first.len() as u32 * PENDING_MAX
-    }
-
-    /// The slot of a thread's request, from the thread's place and the request's id.
-    pub(crate) fn of(&self, thread: u8, seat: &Seat, id: u8) -> Slot {
-        let place = match seat.agent {
-            Agent::Cu(cu) if seat.agent != self.agents[usize::from(thread)] => u32::from(cu) + 1,
-            _ => 0,
-        };
-        Slot(place * self.stride() + u32::from(thread) * PENDING_MAX + u32::from(id))
+    /// The slot at the node `entry` of a thread's request, from the thread's place and the request's
+    /// id.
+    pub(crate) fn of(&self, entry: u8, (thread, home): (u8, u8), id: u8) -> Slot {
+        let issuers = &self.issuers[usize::from(entry)];
+        let at = issuers.iter().position(|issuer| *issuer == Issuer { thread, home });
+        Slot(at.unwrap_or(issuers.len()) as u32 * PENDING_MAX + u32::from(id))
     }
 
     /// The first slot of requests at the boundaries of kernels. These slots follow the slots of
-    /// threads.
+    /// threads at every node.
     pub(crate) fn of_boundaries(&self) -> u32 {
-        (self.units.len() as u32 + 1) * self.stride()
+        (self.units.len() as u32 + 1) * self.first.len() as u32 * PENDING_MAX
     }
 
-    /// The thread that a slot belongs to, and the id of the request.
-    pub(crate) fn thread(&self, slot: u32) -> (u8, u8) {
-        let of = slot % self.stride();
-        ((of / PENDING_MAX) as u8, (of % PENDING_MAX) as u8)
+    fn issuer(&self, entry: u8, slot: u32) -> Option<Issuer> {
+        self.issuers.get(usize::from(entry))?.get((slot / PENDING_MAX) as usize).copied()
     }
 
-    /// The node at which the thread of a slot is.
-    pub(crate) fn home(&self, slot: u32) -> Option<u8> {
-        match (slot / self.stride()) as usize {
-            0 => self.first.get((slot / PENDING_MAX) as usize).copied(),
-            place => self.units.get(place - 1).copied(),
+    /// The thread that a slot at the node `entry` belongs to, and the id of the request.
+    pub(crate) fn thread(&self, entry: u8, slot: u32) -> Option<(u8, u8)> {
+        self.issuer(entry, slot).map(|issuer| (issuer.thread, (slot % PENDING_MAX) as u8))
+    }
+
+    /// The node at which the thread of a slot at the node `entry` is.
+    pub(crate) fn home(&self, entry: u8, slot: u32) -> Option<u8> {
+        self.issuer(entry, slot).map(|issuer| issuer.home)
+    }
+}
+
+/// The nodes that the operations of an agent enter.
+fn entries_of(controllers: &Controllers, agent: Agent) -> Vec<u8> {
+    let mut entries = Vec::new();
+    for entry in PlanKey::all().filter_map(|key| controllers.entry(agent, key).ok()) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
         }
     }
+    entries
 }

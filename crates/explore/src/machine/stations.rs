@@ -40,11 +40,18 @@ pub(crate) struct Response {
     pub(crate) rows: Vec<RowId>,
 }
 
+/// A way that a station may evict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Victim {
+    pub(crate) way: u8,
+    /// Whether a request waits for a way of the victim's set.
+    pub(crate) is_needed: bool,
+}
+
 /// The properties of a station that a driver uses.
 #[derive(Debug)]
 pub(crate) struct Look {
-    pub(crate) needs_way: bool,
-    pub(crate) victims: Vec<u8>,
+    pub(crate) victims: Vec<Victim>,
     /// The reason why the station is not at rest.
     pub(crate) unrest: Option<Arc<str>>,
 }
@@ -182,19 +189,17 @@ impl<P: Protocol> Stations for Typed<P> {
         self.stations.len()
     }
 
-    /// The properties of a station that a driver uses. They concern set 0, the only set of a
-    /// bounded cache.
     fn look(&self, station: u32) -> Look {
         let station = self.stations.thing(station);
-        let mut victims = Vec::new();
-        station.node.victims(SetIndex(0), &mut victims);
-        let policy = self.nodes.level(station.id().kind).array.policy;
-        let unrest = station.check_at_rest(policy != WritePolicy::Combining);
-        Look {
-            needs_way: station.parked_count(Key::Way(SetIndex(0))) > 0,
-            victims: victims.iter().map(|(way, _)| way.0 as u8).collect(),
-            unrest: unrest.map(Arc::from),
+        let shape = self.nodes.level(station.id().kind).array;
+        let (mut victims, mut ways) = (Vec::new(), Vec::new());
+        for set in (0..shape.sets.max(1)).map(SetIndex) {
+            let is_needed = station.parked_count(Key::Way(set)) > 0;
+            station.node.victims(set, &mut ways);
+            victims.extend(ways.drain(..).map(|(way, _)| Victim { way: way.0 as u8, is_needed }));
         }
+        let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
+        Look { victims, unrest: unrest.map(Arc::from) }
     }
 
     fn views(&self, station: u32) -> Vec<LineView> {

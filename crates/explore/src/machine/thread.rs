@@ -2,11 +2,11 @@
 
 use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
 use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
-use proto::{Agent, Issuer, LineData, Op, Request, Rmw, RmwKind, Width};
+use proto::{Agent, Issuer, LINE_BYTES_MAX, LineData, Op, Request, Rmw, RmwKind};
 use smallvec::SmallVec;
 
 use crate::machine::live;
-use crate::machine::placement::{self, Placement, Unsupported, WORD, Word};
+use crate::machine::placement::{self, Placement, Unsupported, Word, value};
 
 /// The maximum number of operations of one thread under way.
 pub(crate) const PENDING_MAX: u32 = 8;
@@ -69,10 +69,13 @@ pub(crate) enum SeatState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pending {
     pub(crate) id: u8,
+    /// The position of the operation's first instruction.
     pub(crate) pc: u16,
+    /// The number of instructions that the operation combines.
+    pub(crate) lanes: u8,
     pub(crate) request: u32,
-    /// The bits that a store writes, for forwarding to younger loads.
-    pub(crate) value: u32,
+    /// The value that a store writes, for forwarding to younger loads.
+    pub(crate) value: i32,
 }
 
 /// The next operation of a thread.
@@ -90,10 +93,10 @@ pub(crate) enum Offer {
 }
 
 /// The result of a completed operation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Completed {
-    /// The location that the operation read, and the value. `None` if it read nothing.
-    pub(crate) read: Option<(LocId, Value)>,
+    /// The locations that the operation read, each with its value.
+    pub(crate) reads: SmallVec<[(LocId, Value); 1]>,
     /// The id of a store that was kept back until now and must be sent.
     pub(crate) send: Option<u8>,
 }
@@ -166,8 +169,7 @@ impl Code {
         for (at, location) in self.program.locations.iter().enumerate() {
             let word = self.words[at];
             if word.line.0 as usize == line && usize::from(location.physical.0) == at {
-                let bits = bits(location.init).map_err(Unsupported)?;
-                data.write(word.offset, Width::W4, bits);
+                word.write(&mut data, word.bits(location.init).map_err(Unsupported)?);
             }
         }
         Ok(data)
@@ -202,7 +204,7 @@ impl Code {
         self.has_barriers
     }
 
-    fn instr(&self, thread: usize, pc: u16) -> Option<&Instr> {
+    pub(crate) fn instr(&self, thread: usize, pc: u16) -> Option<&Instr> {
         self.program.threads[thread].code.get(usize::from(pc))
     }
 
@@ -216,8 +218,15 @@ impl Code {
         self.instr(thread, state.pc).is_none()
     }
 
-    fn is_pending(&self, thread: usize, state: &ThreadState, reg: Reg) -> bool {
-        state.pending.iter().filter_map(|p| self.instr(thread, p.pc)).any(|i| targets(i).contains(&Some(reg)))
+    pub(crate) fn is_pending(&self, thread: usize, state: &ThreadState, reg: Reg) -> bool {
+        let mut instrs = state.pending.iter().flat_map(|p| self.lanes(thread, p));
+        instrs.any(|instr| targets(instr).contains(&Some(reg)))
+    }
+
+    /// The instructions that an operation combines.
+    fn lanes(&self, thread: usize, pending: &Pending) -> impl Iterator<Item = &Instr> {
+        let positions = (0..u16::from(pending.lanes)).map(move |lane| usize::from(pending.pc + lane));
+        positions.filter_map(move |pc| self.program.threads[thread].code.get(pc))
     }
 
     fn knows(&self, thread: usize, state: &ThreadState, expr: &Expr) -> bool {
@@ -276,20 +285,21 @@ impl Code {
         live::reads(instr, &mut |reg| known &= !self.is_pending(thread, state, reg));
         let id = (0..PENDING_MAX as u8).find(|id| state.pending.iter().all(|p| p.id != *id));
         let (Some(id), true) = (id, known) else { return Ok(Offer::Nothing) };
-        let Some((request, kind)) = self.operation(thread, state, instr)? else {
+        let Some((mut request, kind)) = self.operation(thread, state, instr)? else {
             return Ok(Offer::Nothing);
         };
-        let first = request.line.0 * 128 + request.mask.first().unwrap_or(0) as u64;
+        let lanes = self.combine(thread, state, (&mut request, kind));
+        let first = request.line.0 * LINE_BYTES_MAX as u64;
         let op = IssueOp {
             id: IssueId(u32::from(id)),
             kind,
             order: request.order,
-            first,
-            last: first + WORD as u64 - 1,
+            first: first + request.mask.first().unwrap_or(0) as u64,
+            last: first + request.mask.last().unwrap_or(0) as u64,
         };
         let mut next = state.clone();
-        let word = request.data.read(request.mask.first().unwrap_or(0), Width::W4) as u32;
-        let pending = Pending { id, pc: state.pc, request: 0, value: word };
+        let value = self.operand(&request) as i32;
+        let pending = Pending { id, pc: state.pc, lanes, request: 0, value };
         match next.issue.offer(op) {
             Verdict::Hold => Ok(Offer::Nothing),
             Verdict::Forward(from) => {
@@ -298,7 +308,7 @@ impl Code {
                     ThreadError::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
                 })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
-                next.registers[usize::from(dst.0)] = from.value.cast_signed().into();
+                next.registers[usize::from(dst.0)] = from.value.into();
                 next.pc += 1;
                 self.settle(thread, &mut next)?;
                 Ok(Offer::Silent(next))
@@ -307,7 +317,7 @@ impl Code {
                 next.pending.push(pending);
                 next.pending.sort_by_key(|p| p.id);
                 if !stays(instr) {
-                    next.pc += 1;
+                    next.pc += u16::from(lanes);
                     self.settle(thread, &mut next)?;
                 }
                 Ok(match verdict {
@@ -332,14 +342,37 @@ impl Code {
         let at = at.ok_or_else(|| fault("is answered without a request"))?;
         let pending = state.pending.remove(at);
         let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
-        let Some(instr) = self.instr(thread, pending.pc) else { return Ok(Completed { read: None, send }) };
-        let read = if request.reads() {
+        let mut reads = SmallVec::new();
+        if request.reads() {
             let data = data.ok_or_else(|| fault("is answered without data for its read"))?;
-            let bits = data.read(request.mask.first().unwrap_or(0), Width::W4);
-            Some((bits as u32).cast_signed().into())
-        } else {
-            None
-        };
+            reads.extend(self.accesses(request).map(|loc| (loc, self.word(loc).read(data))));
+        }
+        let is_combined = pending.lanes > 1;
+        for instr in self.lanes(thread, &pending) {
+            let read = match instr.access() {
+                Some(access) if is_combined => {
+                    let address = access.address.eval(&state.registers);
+                    let loc = address.ok().and_then(litmus::program::value_address);
+                    let loc = loc.map(|loc| self.program.loc(loc).physical);
+                    reads.iter().find(|(of, _)| Some(*of) == loc).map(|(_, value)| *value)
+                }
+                _ => reads.first().map(|(_, value)| *value),
+            };
+            self.finish(thread, state, instr, (request, read))?;
+        }
+        self.settle(thread, state)?;
+        Ok(Completed { reads, send })
+    }
+
+    /// Continues the thread after an instruction whose access is complete. `read` is the value that
+    /// the access read.
+    fn finish(
+        &self,
+        thread: usize,
+        state: &mut ThreadState,
+        instr: &Instr,
+        (request, read): (&Request, Option<Value>),
+    ) -> Result<(), ThreadError> {
         let set = |state: &mut ThreadState, reg: Option<Reg>, value: Option<Value>| {
             if let (Some(reg), Some(value)) = (reg, value) {
                 state.registers[usize::from(reg.0)] = value;
@@ -350,10 +383,13 @@ impl Code {
             Instr::Rmw { dst, .. } => set(state, *dst, read),
             Instr::Cas(cas) => {
                 set(state, cas.dst, read);
-                let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, .. }) = request.op else {
-                    return Err(fault("has another request for its compare-and-swap"));
+                let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, width, .. }) = request.op
+                else {
+                    let what = format!("P{thread} has another request for its compare-and-swap");
+                    return Err(ThreadError::Protocol(what));
                 };
-                set(state, cas.success, read.map(|read: Value| Value::from(bits(read) == Ok(expected))));
+                let expected = value(expected, width);
+                set(state, cas.success, read.map(|read| Value::from(read == expected)));
             }
             Instr::Await { dst, cmp, value, .. } => {
                 let value = value.eval(&state.registers);
@@ -371,14 +407,23 @@ impl Code {
             }
             _ => {}
         }
-        self.settle(thread, state)?;
-        Ok(Completed { read: read.map(|read| (self.location(request), read)), send })
+        Ok(())
     }
 
-    pub(crate) fn location(&self, request: &Request) -> LocId {
-        let offset = request.mask.first().unwrap_or(0);
-        let at = self.words.iter().position(|w| w.line == request.line && w.offset == offset);
-        LocId(at.unwrap_or(0) as u16)
+    /// The locations that a request accesses.
+    pub(crate) fn accesses(&self, request: &Request) -> impl Iterator<Item = LocId> {
+        let (line, mask) = (request.line, request.mask);
+        let words = self.words.iter().enumerate();
+        let of = words.filter(move |(at, word)| {
+            let is_first = usize::from(self.program.locations[*at].physical.0) == *at;
+            is_first && word.line == line && mask.overlaps(word.mask())
+        });
+        of.map(|(at, _)| LocId(at as u16))
+    }
+
+    /// The value of the first word in the bytes that a request carries.
+    pub(crate) fn operand(&self, request: &Request) -> Value {
+        self.accesses(request).next().map_or(0, |loc| self.word(loc).read(&request.data))
     }
 
     /// Lets threads pass a barrier that all threads of its work-group have reached. Returns true if
@@ -424,23 +469,16 @@ fn holds(cmp: BinaryOp, read: Value, value: Value) -> bool {
 }
 
 /// Whether the thread stays at the instruction until the instruction completes.
-fn stays(instr: &Instr) -> bool {
+pub(crate) fn stays(instr: &Instr) -> bool {
     matches!(instr, Instr::Await { .. } | Instr::Barrier(_))
 }
 
 /// The registers that the instruction writes when it completes.
-fn targets(instr: &Instr) -> [Option<Reg>; 2] {
+pub(crate) fn targets(instr: &Instr) -> [Option<Reg>; 2] {
     match instr {
         Instr::Load { dst, .. } => [Some(*dst), None],
         Instr::Rmw { dst, .. } | Instr::Await { dst, .. } => [*dst, None],
         Instr::Cas(cas) => [cas.dst, cas.success],
         _ => [None, None],
     }
-}
-
-/// The bits that represent a value in a word of memory.
-pub(crate) fn bits(value: Value) -> Result<u64, String> {
-    let word =
-        i32::try_from(value).map_err(|_| format!("the value {value} does not fit into a 32-bit word"))?;
-    Ok(u64::from(word.cast_unsigned()))
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use litmus::program::Value;
-use proto::{LineData, Op, PlanKey, Width};
+use proto::{LineData, Op, PlanKey};
 
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
@@ -44,7 +44,7 @@ impl Machine {
         let key = PlanKey::of(&request);
         self.note_key(key);
         let to = self.controllers.entry(next.seat.agent, key).map_err(Arc::from)?;
-        let slot = self.slots.of(thread, &next.seat, id);
+        let slot = self.slots.of(to, (thread, part.node), id);
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
             pending.request = request;
@@ -66,12 +66,13 @@ impl Machine {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
 
-    /// Continues a thread of the part with the answer to its request. Returns a store that was kept
-    /// back until now, if it enters the part's own controller.
+    /// Continues a thread of the part with the answer to its request, which entered a node under a
+    /// slot there. Returns a store that was kept back until now, if it enters the part's own
+    /// controller.
     pub(crate) fn answer(
         &mut self,
         part: &mut Part,
-        slot: u32,
+        slot: (u8, u32),
         data: Option<u32>,
     ) -> PartResult<Option<StationInput>> {
         let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
@@ -91,8 +92,8 @@ impl Machine {
         let seat = seat
             .ok_or_else(|| Arc::from(format!("P{thread} makes a request at a node where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
-        let told = StationInput::Request { slot: self.slots.of(thread, &seat, id), request };
         let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
+        let told = StationInput::Request { slot: self.slots.of(to, (thread, part.node), id), request };
         if to == part.node {
             return Ok(Some(told));
         }
@@ -103,8 +104,18 @@ impl Machine {
 
     /// Continues a thread with the answer to its request. If a store was kept back until now,
     /// returns its thread, id and request.
-    fn reply(&mut self, part: &mut Part, slot: u32, data: Option<u32>) -> PartResult<Option<(u8, u8, u32)>> {
-        let (thread, id) = self.slots.thread(slot);
+    fn reply(
+        &mut self,
+        part: &mut Part,
+        (entry, slot): (u8, u32),
+        data: Option<u32>,
+    ) -> PartResult<Option<(u8, u8, u32)>> {
+        let (thread, id) = self.slots.thread(entry, slot).ok_or_else(|| {
+            Arc::from(format!(
+                "{} answers slot {slot}, which no request has",
+                self.controllers.node_name(entry)
+            ))
+        })?;
         let at = part.threads.iter().position(|(t, _)| *t == thread);
         let at =
             at.ok_or_else(|| Arc::from(format!("P{thread} is answered at a node where it does not run")))?;
@@ -112,7 +123,7 @@ impl Machine {
         let pending = state.pending.iter().find(|p| p.id == id).copied();
         let pending = pending.ok_or_else(|| Arc::from(format!("P{thread} is answered without a request")))?;
         if state.seat.state != SeatState::Runs {
-            self.record_answer(thread, pending.request, None);
+            self.record_answer(thread, pending.request, None::<Value>.into_iter());
             self.has_moved(part, thread);
             return Ok(None);
         }
@@ -122,8 +133,8 @@ impl Machine {
             .code
             .complete(usize::from(thread), &mut state, id, &request, data.as_ref())
             .map_err(|error| self.note_error(error))?;
-        self.reads.extend(completed.read);
-        self.record_answer(thread, pending.request, completed.read.map(|(_, value)| value));
+        self.reads.extend(completed.reads.iter().copied());
+        self.record_answer(thread, pending.request, completed.reads.into_iter().map(|(_, value)| value));
         let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
         let send = send.map(|p| (thread, p.id, p.request));
         part.threads[at].1 = self.threads.number(state);
@@ -164,20 +175,21 @@ impl Machine {
         }
     }
 
-    fn record_answer(&mut self, thread: u8, request: u32, value: Option<Value>) {
+    fn record_answer(&mut self, thread: u8, request: u32, values: impl Iterator<Item = Value>) {
         if let Some(recorded) = &mut self.recorded {
-            recorded.answers.push((thread, request, value));
+            recorded.answers.push((thread, request, values.collect()));
         }
     }
 
     fn note_write(&mut self, request: &proto::Request) {
-        let Some(offset) = request.mask.first() else { return };
-        let word = request.data.read(offset, Width::W4) as u32;
-        let written = match request.op {
-            Op::Store => Written::Value(word),
-            Op::Rmw(rmw) => Written::Update(rmw, word),
-            _ => return,
-        };
-        self.writes.insert((self.code.location(request), written));
+        for loc in self.code.accesses(request) {
+            let value = self.code.word(loc).read(&request.data) as u32;
+            let written = match request.op {
+                Op::Store => Written::Value(value),
+                Op::Rmw(rmw) => Written::Update(rmw, value),
+                _ => return,
+            };
+            self.writes.insert((loc, written));
+        }
     }
 }

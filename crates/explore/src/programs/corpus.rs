@@ -1,5 +1,6 @@
 //! The tests that come with the tool: shipped, generated and sampled programs.
 
+pub use crate::programs::dimensions::dimensions;
 pub use crate::programs::generated::{generated, messages, scopes_matter};
 pub use crate::programs::sampled::{Sample, sampled};
 use crate::programs::test::Test;

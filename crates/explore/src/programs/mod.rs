@@ -8,6 +8,8 @@
 
 pub mod claim;
 pub mod corpus;
+pub(crate) mod covering;
+pub(crate) mod dimensions;
 pub(crate) mod generated;
 pub(crate) mod message;
 pub(crate) mod sampled;
@@ -84,6 +86,16 @@ impl Programs {
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
+    }
+
+    /// Adds the dimension programs.
+    #[must_use]
+    pub fn and_dimensions(self) -> Programs {
+        let batch = || Batch {
+            drawn: 0,
+            choose: Box::new(|_| Box::new(|| Chosen { tests: dimensions::dimensions(), sampled: 0 })),
+        };
+        self.and(vec![Box::new(core::iter::once_with(batch))])
     }
 
     /// Adds the enumerated programs with up to `operations_max` operations for these claims. With

@@ -6,6 +6,7 @@ use litmus::generate::{Generated, ProgramSkeleton};
 use litmus::parse::TextError;
 use litmus::program::{Instr, Level, Program};
 
+use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
 use crate::machine::stages;
 use crate::programs::claim;
@@ -18,6 +19,8 @@ pub enum Machines {
     All,
     /// One machine of the verification, a different one for each test in turn.
     InTurn,
+    /// The machine of this number. The numbers begin again behind the last machine.
+    Nth(u8),
 }
 
 /// The source of a test's program: the program itself, or the generator's input.
@@ -38,6 +41,8 @@ pub struct Test {
     pub placements: Vec<Placement>,
     /// The machines on which the test is explored.
     pub machines: Machines,
+    /// The shape of the machines, if the test needs another one than the verification has.
+    pub shape: Option<Shape>,
     /// The number of the group: the same for all tests generated in the same way, zero for tests
     /// that are not generated.
     pub(crate) group: usize,
@@ -84,7 +89,7 @@ const APART_THREADS_MAX: usize = 3;
 impl Test {
     /// Reads a test from its text, with the placements that matter: the work-groups on several
     /// compute units or on one; the words on separate lines, in pairs, or all except for the first
-    /// on one line.
+    /// on one line. Words that share lines have different widths.
     ///
     /// # Errors
     /// If the text cannot be parsed.
@@ -96,10 +101,10 @@ impl Test {
             if is_large { (apart.folded(), Machines::InTurn) } else { (apart, Machines::All) };
         let mut placements = vec![apart.clone()];
         let more = [
-            apart.clone().paired(&program),
-            apart.clone().crowded(),
+            apart.clone().paired(&program).mixed(&program),
+            apart.clone().crowded().mixed(&program),
             apart.clone().together(),
-            apart.together().paired(&program),
+            apart.together().paired(&program).mixed(&program),
         ];
         for placement in more.into_iter().filter(|_| !is_large) {
             if !placements.contains(&placement) {
@@ -107,7 +112,7 @@ impl Test {
             }
         }
         let source = Source::Whole { text: text.to_owned(), program: Box::new(program) };
-        Ok(Test { name: name.to_owned(), source, placements, machines, group: 0 })
+        Ok(Test { name: name.to_owned(), source, placements, machines, shape: None, group: 0 })
     }
 
     /// The test of a generated program. The program itself is built when it is needed, because the
@@ -120,13 +125,10 @@ impl Test {
         machines: Machines,
         group: usize,
     ) -> Test {
-        let placement = Placement {
-            agents: transform.agents(&generated.compute_units),
-            lines: generated.lines,
-            stages: Vec::new(),
-        };
+        let placement = Placement::new(transform.agents(&generated.compute_units), generated.lines);
+        let placement = placement.mixed(&generated.program);
         let source = Source::Generated { skeleton: generated.skeleton, transform };
-        Test { name, source, placements: vec![placement], machines, group }
+        Test { name, source, placements: vec![placement], machines, shape: None, group }
     }
 
     /// The same test with additional placements on several hosts and in several kernels.

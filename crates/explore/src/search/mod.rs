@@ -19,7 +19,7 @@ use crate::machine::controllers::Controllers;
 use crate::machine::known::{Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
-use crate::machine::placement::{Placement, Unsupported};
+use crate::machine::placement::{Placement, Unsupported, value};
 use crate::machine::{Machine, Written};
 use crate::subject::Subject;
 pub use fault::{Fault, Violation, show};
@@ -315,7 +315,8 @@ fn thin_air(machine: &Machine) -> Option<String> {
         while let Some(old) = fresh.pop() {
             for written in &written {
                 if let Written::Update(rmw, operand) = *written {
-                    let new = rmw.apply(u64::from(old), u64::from(operand)) as u32;
+                    let new = rmw.apply(u64::from(old), u64::from(operand));
+                    let new = value(new, rmw.width) as u32;
                     if values.len() < VALUES_MAX && values.insert(new) {
                         fresh.push(new);
                     }

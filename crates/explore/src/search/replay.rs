@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use litmus::program::{LocId, Program, Value};
-use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass, Width};
+use proto::{LineAddr, LineView, Op, Per, Request, Symbol as _, TimerClass};
 
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::crossing::{Crossing, crossing, note_ages};
 use crate::machine::known::{Expansion, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::machine::outcome::{self, Outcome};
-use crate::machine::placement::{Unsupported, WORD};
+use crate::machine::placement::{Unsupported, Word as MemoryWord};
 use crate::machine::play::Halt;
 use crate::machine::{Machine, Recorded};
 use crate::search::fault::{Fault, show};
@@ -159,7 +159,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
         let played = machine.play(&state, mv);
         let Recorded { answers, sends } = machine.recorded.take().unwrap_or_default();
         let mut notes: Vec<String> =
-            answers.iter().map(|&(t, request, value)| answered(machine, t, request, value)).collect();
+            answers.iter().map(|(t, request, values)| answered(machine, *t, *request, values)).collect();
         let overtaken = send_order.overtaken(machine, &state, mv);
         notes.extend(overtaken.map(|messages| overtakes(machine, &state, (to, &replay.lanes), messages)));
         match played {
@@ -351,11 +351,10 @@ fn line_name(machine: &Machine, line: LineAddr) -> String {
     format!("[{}]", names.join(" "))
 }
 
-/// The words of a line, each with its offset.
-fn words(machine: &Machine, line: LineAddr) -> impl Iterator<Item = (LocId, usize)> {
+/// The words of a line, each with its location.
+fn words(machine: &Machine, line: LineAddr) -> impl Iterator<Item = (LocId, MemoryWord)> {
     let all = machine.code.words.iter().enumerate().map(|(at, word)| (LocId(at as u16), *word));
     all.filter(move |(loc, word)| word.line == line && machine.code.program.loc(*loc).physical == *loc)
-        .map(|(loc, word)| (loc, word.offset))
 }
 
 fn name(machine: &Machine, loc: LocId) -> &str {
@@ -371,24 +370,27 @@ fn asks(machine: &Machine, request: &Request) -> String {
             format!(" {} {}{remote}", order.name(), request.scope.level.name())
         }
     };
-    let loc = name(machine, machine.code.location(request));
-    let operand = request.data.read(request.mask.first().unwrap_or(0), Width::W4) as u32;
+    let locs: Vec<LocId> = machine.code.accesses(request).collect();
+    let names: Vec<&str> = locs.iter().map(|&loc| name(machine, loc)).collect();
+    let operands = locs.iter().map(|&loc| machine.code.word(loc).read(&request.data).to_string());
+    let (loc, operands) = (names.join(" "), operands.collect::<Vec<_>>().join(" "));
     match request.op {
         Op::Load => format!("load {loc}{order}"),
-        Op::Store => format!("store {loc} = {}{order}", operand.cast_signed()),
-        Op::Rmw(rmw) => format!("{:?} {loc} {}{order}", rmw.kind, operand.cast_signed()),
+        Op::Store => format!("store {loc} = {operands}{order}"),
+        Op::Rmw(rmw) => format!("{:?} {loc} {operands}{order}", rmw.kind),
         Op::Fence => format!("fence{order}"),
         Op::KernelBegin(_) => "acquire of its compute unit".to_owned(),
         Op::KernelEnd(_) => "release of its compute unit".to_owned(),
     }
 }
 
-fn answered(machine: &Machine, thread: u8, request: u32, value: Option<Value>) -> String {
+fn answered(machine: &Machine, thread: u8, request: u32, values: &[Value]) -> String {
     let asked = asks(machine, machine.controllers.request_of(request));
-    match value {
-        Some(value) => format!("P{thread}: {asked} reads {value}"),
-        None => format!("P{thread}: {asked} is done"),
+    if values.is_empty() {
+        return format!("P{thread}: {asked} is done");
     }
+    let values: Vec<String> = values.iter().map(Value::to_string).collect();
+    format!("P{thread}: {asked} reads {}", values.join(" "))
 }
 
 /// The descriptions of the changed contents of caches and memory.
@@ -414,9 +416,8 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
     {
         if old != new {
             let data = machine.controllers.line_of(*new);
-            let values = words(machine, LineAddr(line as u64)).map(|(loc, offset)| {
-                format!("{}={}", name(machine, loc), (data.read(offset, Width::W4) as u32).cast_signed())
-            });
+            let values = words(machine, LineAddr(line as u64));
+            let values = values.map(|(loc, word)| format!("{}={}", name(machine, loc), word.read(data)));
             notes.push(format!("memory holds {}", values.collect::<Vec<_>>().join(" ")));
         }
     }
@@ -426,11 +427,11 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
 /// The description of a line in a cache: its values, with `*` for dirty words and `-` for invalid
 /// ones.
 fn held(machine: &Machine, view: &LineView) -> String {
-    let values = words(machine, view.line).map(|(loc, offset)| {
-        let mask = proto::ByteMask::range(offset, WORD);
+    let values = words(machine, view.line).map(|(loc, word)| {
+        let mask = word.mask();
         let dirty = if view.dirty.overlaps(mask) { "*" } else { "" };
         let value = match view.valid.contains(mask) || view.dirty.contains(mask) {
-            true => (view.data.read(offset, Width::W4) as u32).cast_signed().to_string(),
+            true => word.read(&view.data).to_string(),
             false => "-".to_owned(),
         };
         format!("{}={value}{dirty}", name(machine, loc))

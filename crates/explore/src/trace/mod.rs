@@ -1,10 +1,14 @@
 //! The file format of a counterexample.
 //!
 //! The file has one field on each line, in the order below, then the program's text, then the
-//! moves. An optional line `seeded NAME` after the protocol names a seeded fault. After
+//! moves. An optional line `seeded NAME` after the protocol names a seeded fault. An optional line
+//! `sets N M` before `ways` gives the sets of each private cache and of each bank. After
 //! `merge-memory`, an optional line `skew N` gives the maximum number of ticks between the clocks
 //! of nodes, an optional line `preemptions N` the maximum number of preemptions of a run, and an
-//! optional line `overtaking yes` lets messages of a channel overtake one another.
+//! optional line `overtaking yes` lets messages of a channel overtake one another. After `lines`, an
+//! optional line `widths` gives the bytes of each location, an optional line `lanes yes` combines
+//! accesses to a line into one request, and an optional line `stages` gives the kernel of each
+//! thread.
 //!
 //! ```text
 //! fencepost trace 1
@@ -189,6 +193,13 @@ impl Trace {
         Trace { mutant: Some(mutant), ..self }
     }
 
+    /// The same trace, but with words of four bytes and one word for each request.
+    #[must_use]
+    pub fn with_plain_words(&self) -> Trace {
+        let placement = Placement { widths: Vec::new(), lanes: false, ..self.placement.clone() };
+        Trace { placement, ..self.clone() }
+    }
+
     /// The seeded fault of the trace, if it belongs to a mutant.
     #[must_use]
     pub fn mutation(&self) -> Option<Mutation> {
@@ -360,7 +371,7 @@ fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bounds { l1, l2, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
+        let Bounds { l1, l2, sets, ways, misses, store_buffer, banks, chiplets, pages, .. } = self.bounds;
         let Bounds { evictions, core, queue_max, merge_memory, skew_ticks, preemptions, overtaking, .. } =
             self.bounds;
         writeln!(f, "{HEAD}\ntest {}\nprotocol {}", self.test, self.protocol)?;
@@ -369,6 +380,9 @@ impl fmt::Display for Trace {
         }
         writeln!(f, "models {}", list(&self.models, String::clone))?;
         writeln!(f, "l1 {}\nl2 {}", l1.name(), l2.name())?;
+        if sets != (1, 1) {
+            writeln!(f, "sets {} {}", sets.0, sets.1)?;
+        }
         writeln!(f, "ways {} {}\nmisses {} {}", ways.0, ways.1, misses.0, misses.1)?;
         writeln!(f, "store-buffer {store_buffer}\nbanks {banks}\nevictions {}", yes(evictions))?;
         writeln!(f, "core {}\nqueue {queue_max}\nmerge-memory {}", core.name(), yes(merge_memory))?;
@@ -385,6 +399,12 @@ impl fmt::Display for Trace {
         }
         writeln!(f, "agents {}", list(&self.placement.agents, |&agent| agent_name(agent)))?;
         writeln!(f, "lines {}", list(&self.placement.lines, ToString::to_string))?;
+        if !self.placement.widths.is_empty() {
+            writeln!(f, "widths {}", list(&self.placement.widths, |width| width.bytes().to_string()))?;
+        }
+        if self.placement.lanes {
+            writeln!(f, "lanes yes")?;
+        }
         if !self.placement.stages.is_empty() {
             writeln!(f, "stages {}", list(&self.placement.stages, ToString::to_string))?;
         }

@@ -3,7 +3,7 @@
 use core::str::FromStr;
 
 use litmus::program::Program;
-use proto::{Agent, Symbol};
+use proto::{Agent, Symbol, Width};
 
 use super::{HEAD, MOVES_MAX, SIZE_MAX, Trace, TraceError};
 use crate::machine::bounds::Bounds;
@@ -13,6 +13,9 @@ use crate::mutants::{self, Mutant};
 use crate::programs::transform::Transform;
 use crate::search::{Fault, Violation};
 use crate::subject::Subject;
+
+/// The maximum number of lines of a cache.
+const WAYS_MAX: u32 = 255;
 
 /// The lines of a file, with the current position.
 struct Lines<'a> {
@@ -35,6 +38,11 @@ impl<'a> Lines<'a> {
     fn expected<T>(&self, found: &str, expected: &str) -> Result<T, TraceError> {
         let shown: String = found.chars().take(60).filter(|c| !c.is_control()).collect();
         self.refuse(format!("found `{shown}`, expected {expected}"))
+    }
+
+    /// Whether the next line is the field of this name.
+    fn peeks(&mut self, name: &str) -> bool {
+        self.lines.peek().is_some_and(|(_, line)| line.split(' ').next() == Some(name))
     }
 
     /// The value of the field that must come next.
@@ -70,6 +78,16 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The ways of each set of caches with these sets.
+    fn ways(&mut self, sets: (u32, u32)) -> Result<(u32, u32), TraceError> {
+        let ways = self.two("ways")?;
+        if sets.0 * ways.0 > WAYS_MAX || sets.1 * ways.1 > WAYS_MAX {
+            let found = format!("{} {}", ways.0, ways.1);
+            return self.expected(&found, &format!("ways of at most {WAYS_MAX} lines in a cache"));
+        }
+        Ok(ways)
+    }
+
     fn symbol<S: Symbol>(&mut self, name: &str) -> Result<S, TraceError> {
         let text = self.field(name)?;
         let found = S::ALL.iter().find(|symbol| symbol.name() == text);
@@ -87,7 +105,7 @@ impl<'a> Lines<'a> {
 
     /// The seeded fault, if the next line names one.
     fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
-        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("seeded")) {
+        if !self.peeks("seeded") {
             return Ok(None);
         }
         let Some(subject) = Subject::named(protocol) else {
@@ -101,12 +119,15 @@ impl<'a> Lines<'a> {
     }
 
     fn bounds(&mut self) -> Result<Bounds, TraceError> {
+        let (l1, l2) = (self.symbol("l1")?, self.symbol("l2")?);
+        let sets = if self.peeks("sets") { self.two("sets")? } else { (1, 1) };
         let mut bounds = Bounds {
             chiplets: 1,
             pages: (0, 0),
-            l1: self.symbol("l1")?,
-            l2: self.symbol("l2")?,
-            ways: self.two("ways")?,
+            l1,
+            l2,
+            sets,
+            ways: self.ways(sets)?,
             misses: self.two("misses")?,
             store_buffer: self.one("store-buffer")?,
             banks: self.one("banks")? as u16,
@@ -118,11 +139,11 @@ impl<'a> Lines<'a> {
             preemptions: self.count("preemptions")?,
             overtaking: false,
         };
-        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("overtaking ")) {
+        if self.peeks("overtaking") {
             bounds.overtaking = self.is("overtaking")?;
         }
         // The file has a line about chiplets only if the machine has several.
-        if self.lines.peek().is_some_and(|(_, line)| line.starts_with("chiplets ")) {
+        if self.peeks("chiplets") {
             bounds.chiplets = self.one("chiplets")? as u16;
             if !bounds.banks.is_multiple_of(bounds.chiplets) {
                 let expected = format!("a divisor of the {} banks", bounds.banks);
@@ -144,18 +165,26 @@ impl<'a> Lines<'a> {
 
     /// The number in the line of this field, or zero if the line is missing.
     fn count(&mut self, name: &str) -> Result<u8, TraceError> {
-        match self.lines.peek() {
-            Some((_, line)) if line.split(' ').next() == Some(name) => {
-                self.one(name).map(|count| count as u8)
-            }
-            _ => Ok(0),
+        if self.peeks(name) { self.one(name).map(|count| count as u8) } else { Ok(0) }
+    }
+
+    /// The width of each location. Empty if the next line gives no widths.
+    fn widths(&mut self) -> Result<Vec<Width>, TraceError> {
+        if !self.peeks("widths") {
+            return Ok(Vec::new());
         }
+        let text = self.field("widths")?;
+        let width = |word: &str| {
+            let found = Width::ALL.into_iter().find(|width| width.bytes().to_string() == word);
+            found.map_or_else(|| self.expected(word, "a width of 1, 2, 4 or 8 bytes"), Ok)
+        };
+        text.split_whitespace().map(width).collect()
     }
 
     /// The stage of each thread, if the program has several stages (kernels and steps of the host
     /// between them).
     fn stages(&mut self) -> Result<Vec<u8>, TraceError> {
-        if !self.lines.peek().is_some_and(|(_, line)| line.starts_with("stages")) {
+        if !self.peeks("stages") {
             return Ok(Vec::new());
         }
         let text = self.field("stages")?;
@@ -227,8 +256,10 @@ impl FromStr for Trace {
         let numbers = lines.field("lines")?;
         let number = |word: &str| word.parse().or_else(|_| lines.expected(word, "a line's number"));
         let line_of = numbers.split_whitespace().map(number).collect::<Result<_, _>>()?;
+        let widths = lines.widths()?;
+        let has_lanes = lines.peeks("lanes") && lines.is("lanes")?;
         let stages = lines.stages()?;
-        let placement = Placement { agents, lines: line_of, stages };
+        let placement = Placement { agents, lines: line_of, stages, widths, lanes: has_lanes };
         let changes = lines.field("changes")?;
         let transform: Transform = changes.parse().or_else(|what: String| lines.expected(changes, &what))?;
         let changes_line = lines.line;

@@ -159,11 +159,16 @@ pub(crate) fn test(
             all_promised.push(tested.ask(claims, (program, test), &placement.stages, options));
         }
     }
-    let turn = index % options.bounds.len().max(1);
+    let only = match test.machines {
+        Machines::All => None,
+        Machines::InTurn => Some(index % options.bounds.len().max(1)),
+        Machines::Nth(number) => Some(usize::from(number) % options.bounds.len().max(1)),
+    };
     for (at, &machine) in options.bounds.iter().enumerate() {
-        if test.machines == Machines::InTurn && at != turn {
+        if only.is_some_and(|only| at != only) {
             continue;
         }
+        let machine = test.shape.map_or(machine, |shape| machine.shaped(shape));
         for (number, placement) in test.placements.iter().enumerate() {
             let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
             let Some(Promised { promises, may_block, .. }) = promised else { continue };

@@ -138,7 +138,7 @@ fn a_set_refuses_its_victims_until_their_leases_have_run_out() {
     bank.message(CACHE, ToBank::Get { line: X });
     let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
     bank.tell(|station, world, fx| station.memory(&reply, world, fx));
-    assert_eq!(bank.station.check_at_rest(true), None, "a leased line may stay at the end");
+    assert_eq!(bank.station.check_at_rest(1, true), None, "a leased line may stay at the end");
     let victims = |bank: &Bench| {
         let mut victims = Vec::new();
         bank.station.node.victims(SetIndex(0), &mut victims);

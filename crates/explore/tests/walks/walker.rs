@@ -230,6 +230,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
         agents: program.threads.iter().map(|t| t.cu.map_or(Agent::Host(0), Agent::Cu)).collect(),
         lines: (0..WORDS as u8).map(|word| word / 2).collect(),
         stages: program.stages.clone(),
+        ..Placement::default()
     };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
     let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };

@@ -45,7 +45,7 @@ impl AddressMap {
 
     /// The position of a location in the first array of a program.
     pub(super) fn position(&self, loc: usize) -> u64 {
-        let Word { line, offset } = self.words[loc];
+        let Word { line, offset, .. } = self.words[loc];
         ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
     }
 
@@ -71,7 +71,7 @@ impl AddressMap {
 
     /// The line of a location, and the word within it.
     pub(super) fn in_line(&self, loc: usize) -> (usize, u64) {
-        let Word { line, offset } = self.words[loc];
+        let Word { line, offset, .. } = self.words[loc];
         (line.0 as usize, offset as u64 / WORD)
     }
 
@@ -85,7 +85,7 @@ impl AddressMap {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
         let (cus, banks) = (roles.compute_units, u32::from(bounds.banks));
-        let cache = |ways: u32| self.line_bytes * u64::from(ways);
+        let cache = |sets: u32, ways: u32| self.line_bytes * u64::from(sets) * u64::from(ways);
         system.chiplets = u32::from(bounds.chiplets);
         if system.chiplets > 1 {
             system.dram.channels = NonZeroU32::MIN.saturating_add(system.chiplets - 1);
@@ -98,13 +98,13 @@ impl AddressMap {
         system.cu.simd_units = roles.waves_per_cu();
         system.cu.work_group_slots = roles.waves_per_cu();
         system.cu.lanes = 1;
-        system.l1.bytes = cache(bounds.ways.0);
+        system.l1.bytes = cache(bounds.sets.0, bounds.ways.0);
         system.l1.ways = bounds.ways.0;
         system.l1.line_bytes = self.line_bytes as u32;
         system.l1.miss_registers = bounds.misses.0;
         system.l1.store_fifo_entries = bounds.store_buffer;
         system.l1.write_policy = policy(bounds.l1);
-        system.l2.bytes = cache(bounds.ways.1) * u64::from(banks);
+        system.l2.bytes = cache(bounds.sets.1, bounds.ways.1) * u64::from(banks);
         system.l2.ways = bounds.ways.1;
         system.l2.banks = banks;
         system.l2.miss_registers = bounds.misses.1;
@@ -112,12 +112,14 @@ impl AddressMap {
         system.l2.write_policy = policy(bounds.l2);
         for level in &mut system.levels {
             let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.bytes.is_some();
-            let (ways, misses, policy, count) = match is_shared {
-                true => (bounds.ways.1, bounds.misses.1, bounds.l2, banks / system.chiplets),
-                false => (bounds.ways.0, bounds.misses.0, bounds.l1, 1),
+            let (sets, ways, misses) = match is_shared {
+                true => (bounds.sets.1, bounds.ways.1, bounds.misses.1),
+                false => (bounds.sets.0, bounds.ways.0, bounds.misses.0),
             };
+            let (policy, count) =
+                if is_shared { (bounds.l2, banks / system.chiplets) } else { (bounds.l1, 1) };
             level.count = count;
-            level.bytes = level.bytes.map(|_| cache(ways));
+            level.bytes = level.bytes.map(|_| cache(sets, ways));
             (level.ways, level.miss_registers) = (ways, misses);
             level.store_fifo_entries = bounds.store_buffer;
             level.write_policy = self::policy(policy);

@@ -28,7 +28,9 @@ mod thread;
 use std::collections::BTreeSet;
 
 use explore::trace::{Obstacle, Verdict};
-use explore::{FILTERED_OUT, Fault, NO_MOVE_LEFT, Replay, StagedKernel, Subject, Trace, overwritten, show};
+use explore::{
+    FILTERED_OUT, Fault, NO_MOVE_LEFT, Placement, Replay, StagedKernel, Subject, Trace, overwritten, show,
+};
 use litmus::program::{Program, Term, Value};
 use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
@@ -42,6 +44,8 @@ use thread::Observations;
 /// A trace that was replayed with timing.
 #[derive(Clone, Debug)]
 pub struct Timed {
+    /// The placement on the timed machine, which has words of four bytes.
+    pub placement: Placement,
     /// The same trace, replayed in the explorer.
     pub explored: Replay,
     /// The cycle of each move. `None` for moves without an event.
@@ -105,7 +109,23 @@ fn replay_with(
         let name = subject.info.name;
         return Err(format!("the messages of {name} have no order, but the timed network keeps one").into());
     }
-    let explored = trace.replay(subject, u64::MAX, stop)?;
+    let mut explored = trace.replay(subject, u64::MAX, stop)?;
+    let plain;
+    let trace = if trace.placement.is_plain() {
+        trace
+    } else {
+        plain = trace.with_plain_words();
+        let original = core::mem::replace(&mut explored, plain.replay(subject, u64::MAX, stop)?);
+        if (original.verdict, &original.end) != (explored.verdict, &explored.end) {
+            return Err(format!(
+                "a timed replay has words of four bytes and one word for each request, and with them the \
+                 moves end with: {}",
+                explored.end
+            )
+            .into());
+        }
+        &plain
+    };
     let roles = ThreadRoles::of(trace)?;
     let addresses = AddressMap::of(trace)?;
     let kernels = match trace.placement.stages.is_empty() {
@@ -157,7 +177,7 @@ fn replay_with(
         return Err(format!("the explorer ends with: {there}; the timed machine ends with: {end}").into());
     }
     let verdict = trace.verdict(fault, !reasons.is_empty(), is(&trace.violation.why));
-    Ok(Timed { explored: explored.replay, cycles, verdict, end, reasons })
+    Ok(Timed { placement: trace.placement.clone(), explored: explored.replay, cycles, verdict, end, reasons })
 }
 
 fn led(kernel: &StagedKernel) -> ScriptKernel {

@@ -59,7 +59,6 @@ impl Replayed {
 ///
 /// # Errors
 /// The reason why that is not possible.
-/// Why that is not possible.
 pub fn replay(
     trace: &Trace,
     latencies: Option<&System>,

@@ -198,6 +198,20 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` for every constant of the expression. An address counts as a constant.
+    pub fn for_each_constant(&self, visit: &mut dyn FnMut(Value)) {
+        match self {
+            Expr::Const(value) => visit(*value),
+            Expr::Addr(loc) => visit(address_value(*loc)),
+            Expr::Reg(_) => {}
+            Expr::Unary(_, a) => a.for_each_constant(visit),
+            Expr::Binary(_, a, b) => {
+                a.for_each_constant(visit);
+                b.for_each_constant(visit);
+            }
+        }
+    }
+
     /// The depth to which the expression is nested.
     #[must_use]
     pub fn depth(&self) -> usize {

@@ -13,14 +13,14 @@ impl<P: Protocol> Station<P> {
         self.parked.is_empty() && self.waiting.is_empty() && self.held.is_empty() && self.node.is_quiet()
     }
 
-    /// Checks a station with one set at the end of a run. Returns the first property that does not
-    /// hold, as a sentence, or `None` if all hold. `writes_through` says whether the cache's write
-    /// policy writes dirty bytes out as soon as possible.
+    /// Checks a station, whose cache has this number of sets, at the end of a run. Returns the first
+    /// property that does not hold, as a sentence, or `None` if all hold. `writes_through` says
+    /// whether the cache's write policy writes dirty bytes out as soon as possible.
     #[must_use]
-    pub fn check_at_rest(&self, writes_through: bool) -> Option<String> {
+    pub fn check_at_rest(&self, sets: u32, writes_through: bool) -> Option<String> {
         let (mut views, mut victims) = (Vec::new(), Vec::new());
         self.node.lines(&mut views);
-        self.node.victims(SetIndex(0), &mut victims);
+        (0..sets.max(1)).for_each(|set| self.node.victims(SetIndex(set), &mut victims));
         let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
         let name = format!("{kind}[{}]", self.id.index);
         if !self.is_quiet() {

@@ -522,10 +522,12 @@ impl<P: Protocol> Fabric for Stations<P> {
         station.node.canonicalize();
         let is_needed = station.parked_keys().any(|(key, _)| matches!(key, Key::Way(_)));
         self.victims.clear();
-        station.node.victims(SetIndex(0), &mut self.victims);
+        let shape = self.nodes.level(station.id().kind).array;
+        for set in (0..shape.sets.max(1)).map(SetIndex) {
+            station.node.victims(set, &mut self.victims);
+        }
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
-        let policy = self.nodes.level(station.id().kind).array.policy;
-        let unrest = station.check_at_rest(policy != WritePolicy::Combining);
+        let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
     }
 
