@@ -109,6 +109,12 @@ impl Placement {
         Placement { lanes: true, ..self }
     }
 
+    /// This placement, but with locations of four bytes and one location for each request.
+    #[must_use]
+    pub fn plain(self) -> Placement {
+        Placement { widths: Vec::new(), lanes: false, ..self }
+    }
+
     /// The width of a location.
     fn width(&self, location: usize) -> Width {
         self.widths.get(location).copied().unwrap_or(Width::W4)

@@ -196,8 +196,7 @@ impl Trace {
     /// The same trace, but with words of four bytes and one word for each request.
     #[must_use]
     pub fn with_plain_words(&self) -> Trace {
-        let placement = Placement { widths: Vec::new(), lanes: false, ..self.placement.clone() };
-        Trace { placement, ..self.clone() }
+        Trace { placement: self.placement.clone().plain(), ..self.clone() }
     }
 
     /// The seeded fault of the trace, if it belongs to a mutant.

@@ -12,7 +12,7 @@ use proto::issue::IssueRule;
 use sim::config::System;
 
 use crate::toy::Split;
-use crate::walk::{comes_to_its_end, walk};
+use crate::walk::{comes_to_its_end, plain, walk};
 use crate::{Dice, machine};
 
 const LEVEL: &str =
@@ -57,7 +57,7 @@ exists (0:r0=0 /\\ 0:r1=0 /\\ 1:r0=0 /\\ 1:r1=0 /\\ f=7 /\\ x=1)
 #[test]
 fn a_machine_with_split_caches_can_follow_a_trace() {
     let system = levelled();
-    let test = Test::read("busy", BUSY).expect("a test");
+    let test = plain(Test::read("busy", BUSY).expect("a test"));
     let through = Bounds { banks: 1, ..Bounds::new(WritePolicy::Through, WritePolicy::Through) };
     let combining = Bounds { banks: 1, ..crate::COMBINING };
     let mut dice = Dice(3);

@@ -20,6 +20,7 @@ use lab::systems::Systems;
 use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use sim::config::System;
+use walk::plain;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 /// The recorded trace of hLRC.
@@ -214,7 +215,7 @@ fn the_machine_follows_every_walk_of_the_explorer() {
         drop.evicting().core(IssueRule::Rmo),
         through.in_full().core(IssueRule::ScWriteBuffer),
     ];
-    let tests = corpus::shipped().expect("they are tests");
+    let tests: Vec<Test> = corpus::shipped().expect("they are tests").into_iter().map(plain).collect();
     let mut kinds = BTreeMap::<&str, usize>::new();
     let mut turn = 0;
     for info in zoo::ALL {

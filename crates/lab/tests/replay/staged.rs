@@ -9,7 +9,7 @@ use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Su
 use proto::issue::IssueRule;
 use proto::{Agent, WritePolicy};
 
-use crate::walk::{comes_to_its_end, walk};
+use crate::walk::{comes_to_its_end, plain, walk};
 use crate::{COMBINING, Dice, comes_out, timed};
 
 /// The kinds of the moves of a trace.
@@ -27,7 +27,7 @@ fn walks(
 ) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     let mut dice = Dice(7);
-    let tests = corpus::shipped().expect("they are tests").into_iter().map(|test| test.spread(spread));
+    let tests = corpus::shipped().expect("they are tests").into_iter().map(|test| plain(test.spread(spread)));
     let tests: Vec<Test> = tests.filter(|test| test.program().threads.len() <= 3).collect();
     for info in zoo::ALL {
         let subject = Subject::named(info.name).expect("a protocol");

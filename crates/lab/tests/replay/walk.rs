@@ -2,7 +2,7 @@
 
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
-use explore::{End, Explorer, Fault, Move, Trace, Violation};
+use explore::{End, Explorer, Fault, Move, Placement, Trace, Violation};
 use lab::replay::Timed;
 
 use crate::Dice;
@@ -55,6 +55,12 @@ pub(crate) fn walk(
     let violation = Violation { fault: end.fault()?, why: end.why(&test.program()), moves };
     let finding = Finding { test: 0, placement, bounds: explorer.bounds(), models: Vec::new(), violation };
     Some(Trace::of(protocol, test, &finding))
+}
+
+/// The test with words of four bytes, as on the timed machine.
+pub(crate) fn plain(mut test: Test) -> Test {
+    test.placements = test.placements.into_iter().map(Placement::plain).collect();
+    test
 }
 
 /// Asserts that the timed machine reaches the end of the walk.
