@@ -165,6 +165,7 @@ texts! {
     "caches/released-beside.litmus"
     "caches/released-then-read-plainly-device.litmus"
     "caches/released-then-read-plainly-system.litmus"
+    "caches/remote-counter-by-two.litmus"
     "caches/remote-counter-system.litmus"
     "caches/remote-counter-updates-system.litmus"
     "caches/remote-counter-updates.litmus"

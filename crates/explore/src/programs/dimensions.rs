@@ -2,15 +2,16 @@
 //! request, and in the shape of the machine.
 //!
 //! Other programs access one word with each request, on machines with two banks and caches of one
-//! set. A dimension program passes data along a chain of threads. Its dimensions are the width of
-//! the words, the words of a request, the operations on data and flag, the compute units, the
-//! wavefronts, the kernels, the host, the banks, and the sets and ways of caches. A covering array
-//! chooses the programs: all pairs of values of two dimensions occur.
+//! set. In a dimension program a sender passes data to a receiver, beside neighbours. Its dimensions
+//! are the width of the words, the words of a request, the operations on data and flag, the compute
+//! units, the wavefronts, the kernels, the host, the machine, the banks, and the sets and ways of
+//! caches. A covering array chooses the programs: all pairs of values of two dimensions occur.
 
-use proto::{Agent, Width};
+use proto::{Agent, Sharing, Width};
 
 use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
+use crate::programs::claim::Claim;
 use crate::programs::covering::pairwise;
 use crate::programs::test::{Machines, Test};
 
@@ -37,28 +38,42 @@ enum WriteKind {
     Fail,
 }
 
-/// The thread of the chain that runs on the host.
+/// The thread that runs on the host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HostThread {
     Nobody,
-    First,
-    Last,
+    Sender,
+    Receiver,
 }
 
 /// The widths of the words in the line of the data. `None` means different widths.
 const WIDTHS: [Option<Width>; 5] = [Some(Width::W1), Some(Width::W2), Some(Width::W4), Some(Width::W8), None];
 const LANES: [Lanes; 3] = [Lanes::One, Lanes::Adjacent, Lanes::Apart];
 const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swap, WriteKind::Fail];
-/// The compute units of the threads of a chain, and of its neighbours. The neighbours write words of
-/// their own in the line of the data.
-type Units = (&'static [u16], &'static [u16]);
+/// The compute units of the threads.
+#[derive(Clone, Copy)]
+struct Units {
+    sender: u16,
+    receiver: u16,
+    /// The units of the neighbours, which write words of their own in the line of the data. They
+    /// are before the sender and the receiver, so these may be the third wavefront of a unit.
+    neighbours: &'static [u16],
+}
 
 /// Three wavefronts on one compute unit, two units, three wavefronts on one of two units, three
-/// units, and four units.
-const UNITS: [Units; 5] =
-    [(&[0, 0], &[0]), (&[0, 1], &[]), (&[0, 1], &[1, 1]), (&[0, 1], &[2]), (&[0, 1], &[2, 3])];
+/// units, and four units. The last unit sends.
+const UNITS: [Units; 6] = [
+    Units { sender: 0, receiver: 0, neighbours: &[0] },
+    Units { sender: 1, receiver: 0, neighbours: &[] },
+    Units { sender: 1, receiver: 0, neighbours: &[0, 0] },
+    Units { sender: 1, receiver: 0, neighbours: &[1, 1] },
+    Units { sender: 2, receiver: 1, neighbours: &[0] },
+    Units { sender: 3, receiver: 2, neighbours: &[0, 1] },
+];
+/// Whether the receiver acquires remotely what the sender releases in its work-group.
+const REMOTE: [bool; 2] = [false, true];
 const KERNELS: [u8; 2] = [1, 2];
-const HOSTS: [HostThread; 3] = [HostThread::Nobody, HostThread::First, HostThread::Last];
+const HOSTS: [HostThread; 3] = [HostThread::Nobody, HostThread::Sender, HostThread::Receiver];
 const BANKS: [u16; 3] = [1, 2, 3];
 const SETS: [u32; 2] = [1, 2];
 const WAYS: [u32; 2] = [1, 2];
@@ -66,7 +81,7 @@ const WAYS: [u32; 2] = [1, 2];
 const MACHINES: [u8; 4] = [0, 1, 2, 3];
 
 /// The numbers of values of the dimensions, in the order of [`Values::of`].
-const SIZES: [usize; 11] = [
+const SIZES: [usize; 12] = [
     WIDTHS.len(),
     LANES.len(),
     WRITES.len(),
@@ -78,6 +93,7 @@ const SIZES: [usize; 11] = [
     SETS.len(),
     WAYS.len(),
     MACHINES.len(),
+    REMOTE.len(),
 ];
 
 /// The values of the dimensions of one program.
@@ -92,20 +108,22 @@ struct Values {
     host: HostThread,
     shape: Shape,
     machine: u8,
+    is_remote: bool,
 }
 
 /// The initial value of each word except the flag. It is not zero, so that it differs from bytes
 /// that nobody wrote.
 const INITIAL: u8 = 1;
-/// The words of data in the line that all threads share, each with the value that the first thread
-/// writes.
+/// The words of data in the line that all threads share, each with the value that the sender writes.
 const DATA: [(&str, u8); 2] = [("x", 3), ("y", 4)];
-/// The word of data in a line of its own, with the value that the first thread writes.
+/// The word of data in a line of its own, with the value that the sender writes.
 const FAR: (&str, u8) = ("u", 5);
 /// The words of the neighbours, each with the value that its neighbour writes.
 const OWN: [(&str, u8); 2] = [("v", 6), ("w", 7)];
+/// The word in the shared line that the receiver writes and reads together with the data.
+const BESIDE: (&str, u8) = ("o", 8);
 /// A value that no word has.
-const NEVER: u8 = 9;
+const NEVER: u8 = 19;
 
 impl Values {
     /// The values of a row of the covering array of [`SIZES`].
@@ -121,6 +139,7 @@ impl Values {
             host: HOSTS[row[6]],
             shape: Shape { banks: BANKS[row[7]], sets: (sets, sets), ways: (ways, ways) },
             machine: MACHINES[row[10]],
+            is_remote: REMOTE[row[11]],
         }
     }
 
@@ -129,55 +148,77 @@ impl Values {
         if self.lanes == Lanes::One { &DATA[..1] } else { &DATA }
     }
 
+    /// The words in the shared line that the receiver reads. If one request reads several, the cache
+    /// of the receiver then holds one of them, which it wrote itself.
+    fn read(&self) -> Vec<(&'static str, u8)> {
+        let beside = (self.lanes != Lanes::One).then_some(BESIDE);
+        self.data().iter().copied().chain(beside).collect()
+    }
+
     /// The words in the shared line, in order. The last one is only read.
     fn line(&self) -> &'static [&'static str] {
         match self.lanes {
             Lanes::One => &["x", "v", "w", "s"],
-            Lanes::Adjacent => &["x", "y", "v", "w", "s"],
-            Lanes::Apart => &["x", "v", "y", "w", "s"],
+            Lanes::Adjacent => &["x", "y", "o", "v", "w", "s"],
+            Lanes::Apart => &["x", "v", "y", "w", "o", "s"],
         }
-    }
-
-    /// The number of threads of the chain.
-    fn chain(&self) -> usize {
-        self.units.0.len()
     }
 
     /// The words of the neighbours, each with the value that its neighbour writes.
     fn own(&self) -> &'static [(&'static str, u8)] {
-        &OWN[..self.units.1.len()]
+        &OWN[..self.units.neighbours.len()]
+    }
+
+    /// The numbers of the sender and the receiver.
+    fn ends(&self) -> (usize, usize) {
+        let first = self.units.neighbours.len();
+        (first, first + 1)
     }
 
     fn is_on_host(&self, thread: usize) -> bool {
+        let (sender, receiver) = self.ends();
         match self.host {
             HostThread::Nobody => false,
-            HostThread::First => thread == 0,
-            HostThread::Last => thread + 1 == self.chain(),
+            HostThread::Sender => thread == sender,
+            HostThread::Receiver => thread == receiver,
         }
     }
 
-    /// The compute units and hosts of the threads. The neighbours are behind the chain.
+    /// The compute units and hosts of the threads.
     fn agents(&self) -> Vec<Agent> {
-        let (chain, neighbours) = self.units;
-        let units = chain.iter().chain(neighbours).enumerate();
-        let agent = |(thread, &unit)| if self.is_on_host(thread) { Agent::Host(0) } else { Agent::Cu(unit) };
+        let Units { sender, receiver, neighbours } = self.units;
+        let units = neighbours.iter().copied().chain([sender, receiver]).enumerate();
+        let agent = |(thread, unit)| if self.is_on_host(thread) { Agent::Host(0) } else { Agent::Cu(unit) };
         units.map(agent).collect()
     }
 
-    /// The scope of all synchronization.
+    /// The scope that includes the sender and the receiver.
     fn scope(&self) -> &'static str {
         match self.host {
             HostThread::Nobody => "memory_scope_device",
-            HostThread::First | HostThread::Last => "memory_scope_all_svm_devices",
+            HostThread::Sender | HostThread::Receiver => "memory_scope_all_svm_devices",
+        }
+    }
+
+    /// The suffix of a thread's synchronizing functions, and their scope. A remote operation
+    /// synchronizes with the other thread's operations of work-group scope. The host has no
+    /// work-group, and no remote operations.
+    fn reach(&self, thread: usize) -> (&'static str, &'static str) {
+        let (_, receiver) = self.ends();
+        match (self.is_remote, self.host) {
+            (false, _) => ("", self.scope()),
+            (true, _) if self.is_on_host(thread) => ("", self.scope()),
+            (true, HostThread::Nobody) if thread != receiver => ("", "memory_scope_work_group"),
+            (true, _) => ("_remote", self.scope()),
         }
     }
 
     /// The operations that change words from `old` to new values, with a memory order.
     fn writes(&self, kind: WriteKind, words: &[(&str, u8)], old: u8, order: &str) -> Vec<String> {
-        let scope = self.scope();
+        let (suffix, scope) = if order == "relaxed" { ("", self.scope()) } else { self.reach(self.ends().0) };
         let swap = |name: &str, desired: u8, order: &str| {
             format!(
-                "int s{name} = atomic_compare_exchange_strong_explicit({name}, &e{name}, {desired}, \
+                "int s{name} = atomic_compare_exchange_strong_explicit{suffix}({name}, &e{name}, {desired}, \
                  memory_order_{order}, memory_order_relaxed, {scope});"
             )
         };
@@ -186,14 +227,14 @@ impl Values {
         };
         let store = |(name, new): &(&str, u8)| match (kind, order) {
             (WriteKind::Store, "relaxed") => format!("*{name} = {new};"),
-            _ => format!("atomic_store_explicit({name}, {new}, memory_order_{order}, {scope});"),
+            _ => format!("atomic_store_explicit{suffix}({name}, {new}, memory_order_{order}, {scope});"),
         };
         match kind {
             WriteKind::Store => words.iter().map(store).collect(),
             WriteKind::Add => {
                 let add = |(name, new): &(&str, u8)| {
                     format!(
-                        "atomic_fetch_add_explicit({name}, {}, memory_order_{order}, {scope});",
+                        "atomic_fetch_add_explicit{suffix}({name}, {}, memory_order_{order}, {scope});",
                         new - old
                     )
                 };
@@ -206,7 +247,7 @@ impl Values {
             WriteKind::Fail => {
                 let swaps = words.iter().map(|(name, _)| swap(name, NEVER - 1, "relaxed"));
                 let stores = words.iter().map(store);
-                // The flag is free for the next thread when it is stored.
+                // The receiver goes on when the flag is stored.
                 if order == "relaxed" {
                     stores.chain(expects(NEVER)).chain(swaps).collect()
                 } else {
@@ -216,40 +257,42 @@ impl Values {
         }
     }
 
-    /// The operations that pass the flag on to the next thread of the chain.
-    fn passes(&self, thread: usize) -> Vec<String> {
-        self.writes(self.flag, &[("f", thread as u8 + 1)], thread as u8, "release")
+    /// The operations of the sender.
+    fn sends(&self) -> Vec<String> {
+        let (name, new) = FAR;
+        let mut code = self.writes(self.data, self.data(), INITIAL, "relaxed");
+        code.push(format!("*{name} = {new};"));
+        code.extend(self.writes(self.flag, &[("f", 1)], 0, "release"));
+        code
     }
 
-    /// The operations of a thread of the chain.
-    fn chained(&self, thread: usize) -> Vec<String> {
-        let (name, new) = FAR;
-        if thread == 0 {
-            let mut code = self.writes(self.data, self.data(), INITIAL, "relaxed");
-            code.push(format!("*{name} = {new};"));
-            code.extend(self.passes(0));
-            return code;
-        }
-        let scope = self.scope();
-        // The line is then in the reader's cache before the data is written. The host has no cache.
-        let stale = (!self.is_on_host(thread)).then(|| String::from("int rs = *s;"));
+    /// The operations of the receiver.
+    fn receives(&self) -> Vec<String> {
+        let (scope, (_, receiver)) = (self.scope(), self.ends());
+        let is_plain = self.data == WriteKind::Store;
+        let how = format!("memory_order_relaxed, {scope}");
+        // The line is then in the receiver's cache before the data is written. The host has no
+        // cache.
+        let stale = (!self.is_on_host(receiver)).then(|| String::from("int rs = *s;"));
         let mut code: Vec<String> = stale.into_iter().collect();
-        code.push(format!("await(f == {thread}, memory_order_acquire, {scope});"));
-        code.extend(self.data().iter().map(|(name, _)| match self.data {
-            WriteKind::Store => format!("int r{name} = *{name};"),
-            _ => format!("int r{name} = atomic_load_explicit({name}, memory_order_relaxed, {scope});"),
+        let (suffix, reach) = self.reach(receiver);
+        code.push(format!("await{suffix}(f == 1, memory_order_acquire, {reach});"));
+        code.extend(self.read().iter().filter(|word| **word == BESIDE).map(|(name, new)| match is_plain {
+            true => format!("*{name} = {new};"),
+            false => format!("atomic_store_explicit({name}, {new}, {how});"),
         }));
-        code.push(format!("int r{name} = *{name};"));
-        if thread + 1 < self.chain() {
-            code.extend(self.passes(thread));
-        }
+        code.extend(self.read().iter().map(|(name, _)| match is_plain {
+            true => format!("int r{name} = *{name};"),
+            false => format!("int r{name} = atomic_load_explicit({name}, {how});"),
+        }));
+        code.push(format!("int r{0} = *{0};", FAR.0));
         code
     }
 
     /// The text of the program.
     fn text(&self, name: &str) -> String {
         let is_atomic = |word: &str| {
-            let is_data = self.data().iter().any(|(name, _)| *name == word);
+            let is_data = self.read().iter().any(|(name, _)| *name == word);
             word == "f" || is_data && self.data != WriteKind::Store
         };
         let words: Vec<&str> = [&["f"], self.line(), &[FAR.0]].concat();
@@ -261,8 +304,8 @@ impl Values {
             |word: &&str| format!("global {} {word}", if is_atomic(word) { "atomic_int*" } else { "int*" });
         let parameters = words.iter().map(parameter).collect::<Vec<_>>().join(", ");
         let own = |(name, new): &(&str, u8)| vec![format!("*{name} = {new};")];
-        let codes = (0..self.chain()).map(|thread| self.chained(thread));
-        let codes: Vec<Vec<String>> = codes.chain(self.own().iter().map(own)).collect();
+        let codes = self.own().iter().map(own).chain([self.sends(), self.receives()]);
+        let codes: Vec<Vec<String>> = codes.collect();
         let mut text = format!("OPENCL {name}\n\n{{\n{}}}\n", initial.collect::<String>());
         for (thread, code) in codes.iter().enumerate() {
             text += &format!("\nP{thread} ({parameters}) {{\n  {}\n}}\n", code.join("\n  "));
@@ -270,31 +313,31 @@ impl Values {
         let groups = (0..codes.len()).filter(|&thread| !self.is_on_host(thread));
         let groups = groups.map(|thread| format!(" (work_group P{thread})")).collect::<String>();
         let mut seen: Vec<String> = Vec::new();
-        for thread in 1..self.chain() {
-            let read = self.data().iter().chain([&FAR]);
-            seen.extend(read.map(|(name, new)| format!("{thread}:r{name}={new}")));
-        }
+        let (sender, receiver) = self.ends();
+        let read = self.read();
+        seen.extend(read.iter().chain([&FAR]).map(|(name, new)| format!("{receiver}:r{name}={new}")));
         if matches!(self.data, WriteKind::Swap | WriteKind::Fail) {
-            let succeeds = u8::from(self.data == WriteKind::Swap);
-            seen.extend(self.data().iter().map(|(name, _)| format!("0:s{name}={succeeds}")));
-            // The register of the expected value holds the old value.
-            let old = |new: u8| if succeeds == 1 { INITIAL } else { new };
-            seen.extend(self.data().iter().map(|&(name, new)| format!("0:e{name}={}", old(new))));
+            let succeeds = self.data == WriteKind::Swap;
+            for &(name, new) in self.data() {
+                // The register of the expected value holds the old value.
+                let old = if succeeds { INITIAL } else { new };
+                seen.push(format!("{sender}:s{name}={} /\\ {sender}:e{name}={old}", u8::from(succeeds)));
+            }
         }
-        let finals = self.data().iter().chain(self.own()).chain([&FAR]);
+        let finals = read.iter().chain(self.own()).chain([&FAR, &("f", 1)]);
         seen.extend(finals.map(|(name, new)| format!("{name}={new}")));
-        seen.push(format!("f={}", self.chain() - 1));
         text + &format!("\nscopeTree (device{groups})\n\nforall ({})\n", seen.join(" /\\ "))
     }
 
-    /// The placement of the program: the flag and the last word of data in lines of their own.
+    /// The placement of the program. The lines with data compete for the ways of one set, and with
+    /// three banks each line is in another bank.
     fn placement(&self) -> Placement {
         let (agents, shared) = (self.agents(), self.line().len());
-        let lines = [&[1u8][..], &vec![0; shared], &[2]].concat();
+        let lines = [&[0u8][..], &vec![1; shared], &[5]].concat();
         let mixed = |at: usize| Width::ALL[at % Width::ALL.len()];
         let widths = (0..shared).map(|at| self.width.unwrap_or_else(|| mixed(at)));
         let apart = self.width.unwrap_or(Width::W4);
-        let stage = |thread: usize| u8::from(thread + 1 == self.chain());
+        let stage = |thread: usize| u8::from(thread == self.ends().1);
         Placement {
             widths: [apart].into_iter().chain(widths).chain([apart]).collect(),
             lanes: self.lanes != Lanes::One,
@@ -333,10 +376,15 @@ fn in_many_ways() -> (String, Placement, Shape) {
     (text, placement, Shape { banks: 1, sets: (1, 1), ways: (ways, ways) })
 }
 
-/// The dimension programs.
+/// The dimension programs for these claims.
 #[must_use]
-pub fn dimensions() -> Vec<Test> {
-    let rows = pairwise(&SIZES);
+pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
+    let has_remote = claims.iter().any(|claim| claim.sharing() == Sharing::Remote);
+    let mut sizes = SIZES;
+    if !has_remote {
+        sizes[SIZES.len() - 1] = 1;
+    }
+    let rows = pairwise(&sizes);
     let chains = rows.iter().enumerate().map(|(number, row)| {
         let (values, name) = (Values::of(row), format!("dimensions/{}", number + 1));
         let text = values.text(&format!("dimensions-{}", number + 1));
@@ -359,19 +407,20 @@ pub fn dimensions() -> Vec<Test> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::claim::Claim;
 
     #[test]
     fn each_program_has_one_outcome_and_no_race() {
-        let claim = Claim::of("opencl").expect("a model");
-        let tests = dimensions();
-        assert!((20..=40).contains(&tests.len()), "{} programs", tests.len());
-        for test in tests {
-            let placement = &test.placements[0];
-            let promise = claim.promise_in_stages(&test.program(), &placement.stages, &mut || false);
-            let promise = promise.expect("it is defined");
-            assert!(promise.race_free, "{}", test.name);
-            assert_eq!(promise.allowed.map(|allowed| allowed.len()), Some(1), "{}", test.name);
+        for (model, few) in [("opencl", 25..45), ("opencl-rsp", 25..45)] {
+            let claims = [Claim::of(model).expect("a model")];
+            let tests = dimensions(&claims);
+            assert!(few.contains(&tests.len()), "{} programs for {model}", tests.len());
+            for test in tests {
+                let placement = &test.placements[0];
+                let promise = claims[0].promise_in_stages(&test.program(), &placement.stages, &mut || false);
+                let promise = promise.expect("it is defined");
+                assert!(promise.race_free, "{model}: {}\n{}", test.name, test.text().0);
+                assert_eq!(promise.allowed.map(|allowed| allowed.len()), Some(1), "{model}: {}", test.name);
+            }
         }
     }
 }

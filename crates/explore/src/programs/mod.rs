@@ -88,12 +88,16 @@ impl Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// Adds the dimension programs.
+    /// Adds the dimension programs for these claims.
     #[must_use]
-    pub fn and_dimensions(self) -> Programs {
-        let batch = || Batch {
+    pub fn and_dimensions(self, claims: &[Claim]) -> Programs {
+        let claims = claims.to_vec();
+        let batch = move || Batch {
             drawn: 0,
-            choose: Box::new(|_| Box::new(|| Chosen { tests: dimensions::dimensions(), sampled: 0 })),
+            choose: Box::new(move |_| {
+                let chosen = Chosen { tests: dimensions::dimensions(&claims), sampled: 0 };
+                Box::new(move || chosen)
+            }),
         };
         self.and(vec![Box::new(core::iter::once_with(batch))])
     }

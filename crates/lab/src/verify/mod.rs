@@ -135,7 +135,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let mut programs = Programs::of(question.tests.iter().cloned());
     if question.operations > 0 {
         let operations = usize::from(question.operations);
-        programs = programs.and_dimensions().and_messages(&claims);
+        programs = programs.and_dimensions(&claims).and_messages(&claims);
         programs = programs.and_generated(&claims, scopes_matter, operations, question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
