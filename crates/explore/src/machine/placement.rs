@@ -285,9 +285,10 @@ impl Word {
         // A value has at most 32 bits, also in a wider word.
         let bits = 8 * self.width.bytes().min(4) as u32;
         let most = (1i64 << (bits - 1)) - 1;
-        match i64::try_from(value) {
-            Ok(value) if (-most - 1..=most).contains(&value) => Ok(value.cast_unsigned()),
-            _ => Err(format!("the value {value} does not fit into a {bits}-bit word")),
+        if (-most - 1..=most).contains(&value) {
+            Ok(value.cast_unsigned())
+        } else {
+            Err(format!("the value {value} does not fit into a {bits}-bit word"))
         }
     }
 }
@@ -295,7 +296,7 @@ impl Word {
 /// The signed value of the bits of a word.
 pub(crate) fn value(bits: u64, width: Width) -> Value {
     let unused = 64 - 8 * width.bytes() as u32;
-    ((bits << unused).cast_signed() >> unused).into()
+    (bits << unused).cast_signed() >> unused
 }
 
 /// The largest constant of a program whose values fit into one byte, also after some additions.
