@@ -1,6 +1,6 @@
 //! Several chiplets in the bounded machine.
 
-use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
+use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{Bounds, Fault, Subject, Trace, corpus};
 use proto::{LineAddr, WritePolicy};
 
@@ -79,8 +79,12 @@ fn a_trace_with_chiplets_reproduces() {
 
 #[test]
 fn the_dimensions_say_how_many_chiplets_were_explored() {
-    let one = Dimensions::of(&verify::machines(), Spread::default(), 0);
-    let two = Dimensions::of(&verify::on_chiplets(verify::machines(), 2), Spread::default(), 0);
+    let subject = Subject::named("vi").expect("a protocol");
+    let test = &tests()[..1];
+    let [one, two] = [1, 2].map(|chiplets| {
+        let options = Options::new(verify::on_chiplets(verify::machines(), chiplets));
+        verify::verify(&subject, test, &options).expect("known models").dimensions
+    });
     let pages = String::from("pages of two lines on every chiplet of several");
     assert!(one.covered.contains(&String::from("1 chiplet")) && one.not_covered.contains(&pages));
     assert!(two.covered.contains(&String::from("2 chiplets")) && two.covered.contains(&pages));

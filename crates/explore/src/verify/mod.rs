@@ -1,19 +1,19 @@
 //! The verification of a protocol: every test, on every machine and in every placement, against
 //! every claim.
 
+pub mod census;
 mod options;
 pub(crate) mod reason;
 pub(crate) mod run;
 pub(crate) mod trials;
 pub(crate) mod unproved;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::issue::IssueRule;
-use proto::words::counted;
-use proto::{Info, Symbol as _};
+use proto::Info;
 
 use crate::machine::bounds::Bounds;
 use crate::mutants::Mutants;
@@ -23,9 +23,11 @@ use crate::programs::claim::Claim;
 pub use crate::programs::test::{Machines, Spread, Test};
 use crate::programs::{Feed, Programs};
 use crate::subject::Subject;
+pub use census::{Census, Dimensions};
 pub use options::{Options, Progress};
 pub use run::Finding;
 
+use census::Counter;
 use run::{Explorers, Run};
 
 /// The status of a claim after a verification.
@@ -93,60 +95,8 @@ pub struct Verification {
     pub mutants: Option<Mutants>,
     /// The dimensions of machines and programs that are explored, and those that are not.
     pub dimensions: Dimensions,
-}
-
-/// The dimensions in which machines and programs may differ, for a reader of the report: those that
-/// the verification explores, and those that it does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dimensions {
-    /// The explored dimensions, such as `2 banks`.
-    pub covered: Vec<String>,
-    /// The dimensions that the verification does not explore, such as `several hosts`.
-    pub not_covered: Vec<String>,
-}
-
-impl Dimensions {
-    /// The dimensions that are explored by machines with these bounds, and by programs with up to
-    /// these numbers of kernels, hosts and preemptions.
-    #[must_use]
-    pub fn of(bounds: &[Bounds], spread: Spread, preemptions: u8) -> Dimensions {
-        let names = |of: &dyn Fn(&Bounds) -> String| {
-            let all: BTreeSet<String> = bounds.iter().map(of).collect();
-            all.into_iter().collect::<Vec<_>>().join(", ")
-        };
-        let is_explored = |core: &IssueRule| bounds.iter().any(|b| b.core == *core);
-        let cores = |explored: bool| {
-            let some = IssueRule::ALL.iter().filter(|core| is_explored(core) == explored);
-            some.map(|core| core.label()).collect::<Vec<_>>().join(", ")
-        };
-        let chiplets = bounds.iter().map(|b| b.chiplets).max().unwrap_or(1);
-        let banks = bounds.iter().map(|b| b.banks).max().unwrap_or(0);
-        let mut covered = vec![
-            format!("write policies of L1 and L2 {}", names(&|b| format!("{}/{}", b.l1.name(), b.l2.name()))),
-            format!("cores {}", cores(true)),
-            format!("{banks} banks"),
-            counted(chiplets.into(), "chiplet"),
-        ];
-        let up_to = |count: u16| if count > 1 { format!(", up to {count}") } else { String::new() };
-        let preempted = if preemptions > 0 { format!(", up to {preemptions}") } else { String::new() };
-        let (kernels, hosts) = (up_to(spread.kernels.into()), up_to(spread.hosts));
-        let mut not_covered = Vec::new();
-        for (explored, what) in [
-            (bounds.iter().any(|b| b.evictions), String::from("evictions at any time")),
-            (chiplets > 1, String::from("pages of two lines on every chiplet of several")),
-            (spread.hosts > 1, format!("several hosts{hosts}")),
-            (spread.kernels > 1, format!("several kernels in one program{kernels}")),
-            (preemptions > 0, format!("preemption of work-groups{preempted}")),
-            (bounds.iter().any(|b| b.overtaking), String::from("channels without order")),
-        ] {
-            if explored { &mut covered } else { &mut not_covered }.push(what);
-        }
-        let others = cores(false);
-        if !others.is_empty() {
-            not_covered.push(format!("cores {others}"));
-        }
-        Dimensions { covered, not_covered }
-    }
+    /// The numbers of runs and states for each value of each dimension.
+    pub census: Census,
 }
 
 /// The machines for every test: each write policy, with ample and with minimal resources, with and
@@ -261,13 +211,9 @@ pub fn verify_programs(
     };
     let statuses = claims.iter().enumerate().map(|claim| (claim.1.model.clone(), status(claim)));
     let runs: Vec<&Run> = tested.iter().flat_map(|t| &t.runs).collect();
-    // Some programs cannot be distributed or preempted, so only the runs count.
-    let preemptions = runs.iter().map(|run| run.preemptions).max().unwrap_or(0);
-    let spread = runs.iter().fold(Spread::default(), |spread, run| {
-        let placement = &tests[run.test].placements[run.placement];
-        let kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
-        Spread { kernels: spread.kernels.max(kernels), hosts: spread.hosts.max(placement.hosts()) }
-    });
+    let mut counter = Counter::default();
+    runs.iter().for_each(|run| counter.add(run.features, run.bounds, run.preemptions, run.states));
+    let census = counter.census();
     let mut fired = RowSet::default();
     runs.iter().for_each(|run| fired.add(&run.rows));
     let mut verification = Verification {
@@ -288,7 +234,8 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
-        dimensions: Dimensions::of(&options.bounds, spread, preemptions),
+        dimensions: Dimensions::of(&census),
+        census,
     };
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {

@@ -17,6 +17,7 @@ use crate::programs::test::{Machines, Test};
 use crate::search::engine::Limits;
 use crate::search::{Exploration, Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
+use crate::verify::census::Features;
 use crate::verify::options::Options;
 
 /// A run: a test on a machine in a placement.
@@ -32,6 +33,8 @@ pub(crate) struct Run {
     pub(crate) keys: Box<[PlanKey]>,
     /// The maximum number of preemptions of work-groups in the run.
     pub(crate) preemptions: u8,
+    /// The features of the program in its placement.
+    pub(crate) features: Features,
     /// Whether the program may block, that is, wait for ever.
     pub(crate) may_block: bool,
     /// Whether the exploration is complete, without a fault.
@@ -173,6 +176,7 @@ pub(crate) fn test(
             let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
             let Some(Promised { promises, may_block, .. }) = promised else { continue };
             let bounds = bounds_for(machine, (program, placement), promises);
+            let features = Features::of(program, placement);
             let explorer = explorers.within(bounds);
             if (options.stop)() {
                 tested.gaps.push(String::from(STOPPED));
@@ -210,6 +214,7 @@ pub(crate) fn test(
                     transitions: found.transitions,
                     rows: RowSet::of(&found.rows),
                     keys: found.keys.as_slice().into(),
+                    features,
                     preemptions: if found.preempted { bounds.preemptions } else { 0 },
                     may_block: *may_block,
                     is_sound,

@@ -2,7 +2,7 @@
 //! boundary as synchronization.
 
 use explore::claim::Claim;
-use explore::verify::{self, Dimensions, Options, Spread, Status, Test, Verification};
+use explore::verify::{self, Options, Spread, Status, Test, Verification};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs, Requirements, Subject};
 use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
 use zoo::vi::Vi;
@@ -187,7 +187,11 @@ fn a_test_in_several_kernels_has_its_placements_in_one_kernel_first() {
     let stages: Vec<_> = two.placements[one.len()..].iter().map(|p| p.stages.clone()).collect();
     assert_eq!(stages.len(), 2 * one.len());
     assert!(stages.iter().all(|stages| *stages == [0, 1] || *stages == [1, 0]), "{stages:?}");
-    let said = |kernels| Dimensions::of(&[], spread(kernels), 0);
+    let subject = Subject::named("vi").expect("a protocol");
+    let said = |kernels| {
+        let test = Test::read("told", TOLD).expect("a test").spread(spread(kernels));
+        verify::verify(&subject, &[test], &Options::new(verify::machines())).expect("known models").dimensions
+    };
     assert!(said(1).not_covered.contains(&String::from("several kernels in one program")));
     assert!(said(2).covered.contains(&String::from("several kernels in one program, up to 2")));
 }

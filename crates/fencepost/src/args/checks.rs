@@ -134,7 +134,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
     /// comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "jobs", "charts", "record"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
     /// the trace and the latencies of this machine; a name from `list systems`, or the
@@ -184,6 +184,10 @@ pub(crate) struct VerifyArguments {
     /// Then seed a fault into every row and step, and count the mutants that are killed
     #[arg(long)]
     pub(crate) mutants: bool,
+    /// Show on which dimensions of programs and machines the verdict rests: for each value
+    /// the number of runs and states, and the pairs of values that no run has together
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// The most memory, such as 512M or 8G, for all tests that are explored at the same
     /// time. A search that needs more is incomplete. With --replay it bounds the search
     /// for faults of all runs [default: 2G for each of --jobs]

@@ -53,7 +53,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         if arguments.json {
             reports.push(report(&verified, seconds));
         } else {
-            show(&verified, seconds, out)?;
+            show(&verified, seconds, arguments.explain, out)?;
         }
         // Written as soon as it is known, because the next protocol may take an
         // hour. The record of an earlier run is better than that of an

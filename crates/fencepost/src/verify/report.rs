@@ -35,6 +35,17 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
             "kills": killed.collect::<Vec<_>>(),
         })
     });
+    let census = &verification.census;
+    let values = census.shares.iter().map(|share| {
+        json!({
+            "dimension": share.dimension.title(),
+            "value": share.value,
+            "runs": share.runs,
+            "states": share.states,
+        })
+    });
+    let name = |at: usize| format!("{}: {}", census.shares[at].dimension.title(), census.shares[at].value);
+    let apart = census.apart.iter().map(|&(one, other)| [name(one), name(other)]);
     json!({
         "protocol": verification.protocol,
         "claims": claims.map(|(m, s)| json!({ "model": m, "cores": verified.cores(m), "status": s.name() })).collect::<Vec<_>>(),
@@ -58,6 +69,8 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "dimensions": {
             "covered": verification.dimensions.covered,
             "not_covered": verification.dimensions.not_covered,
+            "values": values.collect::<Vec<_>>(),
+            "pairs": { "together": census.together, "apart": apart.collect::<Vec<_>>() },
         },
         "wall_seconds": seconds,
     })

@@ -4,14 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use explore::mutants::Mutants;
-use explore::verify::{Dimensions, Verification};
+use explore::verify::{Census, Dimensions, Verification};
 use lab::verify::Verified;
 
 use crate::Failure;
-use crate::table::{counted, grouped, plural};
+use crate::table::{Side, Table, counted, grouped, plural};
 
 /// Shows the verdict, then the findings against it, then the coverage.
-pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
+///
+/// With `explain`, the numbers of runs and states of each value of each dimension follow.
+pub(super) fn show(
+    verified: &Verified<'_>,
+    seconds: f64,
+    explain: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let verification = &verified.verification;
     let claims: Vec<String> =
         verification.claims.iter().map(|(model, status)| format!("{model} {}", status.name())).collect();
@@ -27,7 +34,8 @@ pub(super) fn show(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -
     if let Some(mutants) = &verification.mutants {
         show_mutants(mutants, out)?;
     }
-    show_rows(verification, out)
+    show_rows(verification, out)?;
+    if explain { show_census(&verification.census, out) } else { Ok(()) }
 }
 
 /// Draws the first finding that refutes a claim or breaks a basic guarantee.
@@ -141,6 +149,34 @@ fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Fai
     for rows in unreached.chunk_by(|row, next| (row.table, row.state) == (next.table, next.state)) {
         let events: Vec<&str> = rows.iter().map(|row| row.event).collect();
         writeln!(out, "    not reached: {} in {}: {}", rows[0].table, rows[0].state, events.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Shows the runs and states of each value of each dimension, then the pairs of values that no run
+/// has together.
+fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
+    let columns = [("dimension", Side::Left), ("value", Side::Left), ("runs", Side::Right)];
+    let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());
+    let mut last = None;
+    for share in &census.shares {
+        let title = if last.replace(share.dimension) == Some(share.dimension) { "" } else { share.dimension.title() };
+        let states = if share.runs == 0 { String::from("not covered") } else { grouped(share.states) };
+        table.row([title.to_owned(), share.value.clone(), grouped(share.runs), states]);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    let all = census.together + census.apart.len();
+    writeln!(
+        out,
+        "\n{} of {} pairs of values of two dimensions occur together in a run. These do not:",
+        grouped(census.together as u64),
+        grouped(all as u64)
+    )?;
+    for pairs in census.apart.chunk_by(|one, next| one.0 == next.0) {
+        let name = |at: usize| format!("{}: {}", census.shares[at].dimension.title(), census.shares[at].value);
+        let others: Vec<String> = pairs.iter().map(|&(_, other)| name(other)).collect();
+        writeln!(out, "  {} with {}", name(pairs[0].0), others.join("; "))?;
     }
     Ok(())
 }

@@ -280,7 +280,8 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
-            dimensions: verify::Dimensions::of(&verify::machines(), verify::Spread::default(), 0),
+            dimensions: verify::Dimensions::default(),
+            census: verify::Census::default(),
         };
         Record::of(&verification, 4, sample, 1.0)
     }

@@ -1,0 +1,479 @@
+//! The census of a verification: the number of runs and states for each value of each dimension.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use litmus::program::{Expr, Instr, Order, Program};
+use proto::issue::IssueRule;
+use proto::words::counted;
+use proto::{Agent, ByteMask, Symbol as _, Width, WritePolicy};
+
+use crate::machine::bounds::Bounds;
+use crate::machine::placement::{Placement, Word};
+
+proto::symbols! {
+    /// A dimension: a property in which the runs of a verification may differ.
+    pub enum Dimension {
+        /// The operations of a program.
+        Operations,
+        /// The widths of the words that a program accesses.
+        Width,
+        /// The words that one request accesses.
+        Request,
+        /// The words that share a line.
+        Line,
+        /// The compute units that run threads.
+        Units,
+        /// The largest number of wavefronts that a compute unit runs at once.
+        Wavefronts,
+        /// The hosts that run threads.
+        Hosts,
+        /// The kernels and steps of the host in sequence.
+        Kernels,
+        /// The largest number of preemptions in a run.
+        Preemptions,
+        /// The rule of the core.
+        Core,
+        /// The write policies of the private caches and of the shared cache.
+        Policies,
+        /// The time of evictions.
+        Evictions,
+        /// The sets of a cache.
+        Sets,
+        /// The ways of a set.
+        Ways,
+        /// The banks of the shared cache.
+        Banks,
+        /// The chiplets.
+        Chiplets,
+        /// The order of messages in a channel.
+        Channels,
+    }
+}
+
+/// The operations that a census distinguishes, in the order of their values.
+const OPERATIONS: [&str; 10] = [
+    "plain load",
+    "plain store",
+    "atomic load",
+    "atomic store",
+    "read-modify-write",
+    "compare-and-swap",
+    "fence",
+    "barrier",
+    "remote operation",
+    "commutative operation",
+];
+
+/// The numbers of words that a request accesses.
+const REQUESTS: [&str; 3] = ["one word", "adjacent words", "words with a hole between them"];
+
+/// The words that share a line.
+const LINES: [&str; 3] = ["one word", "several words", "words that different agents write"];
+
+/// The times of evictions.
+const EVICTIONS: [&str; 2] = ["when a way is needed", "at any time"];
+
+/// The orders of messages in a channel.
+const CHANNELS: [&str; 2] = ["FIFO", "any order"];
+
+impl Dimension {
+    /// The name of the dimension in reports.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Dimension::Operations => "operations",
+            Dimension::Width => "width of a word",
+            Dimension::Request => "words of a request",
+            Dimension::Line => "words of a line",
+            Dimension::Units => "compute units",
+            Dimension::Wavefronts => "wavefronts of a unit",
+            Dimension::Hosts => "hosts with threads",
+            Dimension::Kernels => "kernels and host steps",
+            Dimension::Preemptions => "preemptions",
+            Dimension::Core => "core",
+            Dimension::Policies => "policies of L1 and L2",
+            Dimension::Evictions => "evictions",
+            Dimension::Sets => "sets of L1 and bank",
+            Dimension::Ways => "ways of L1 and bank",
+            Dimension::Banks => "banks",
+            Dimension::Chiplets => "chiplets",
+            Dimension::Channels => "order of channels",
+        }
+    }
+
+    /// The values that the dimension has in every verification, explored or not. Numbers have no
+    /// such list.
+    fn known(self) -> std::ops::Range<u16> {
+        0..match self {
+            Dimension::Operations => OPERATIONS.len() as u16,
+            Dimension::Width => Width::ALL.len() as u16,
+            Dimension::Request => REQUESTS.len() as u16,
+            Dimension::Line => LINES.len() as u16,
+            Dimension::Core => IssueRule::ALL.len() as u16,
+            Dimension::Evictions => EVICTIONS.len() as u16,
+            Dimension::Channels => CHANNELS.len() as u16,
+            _ => 0,
+        }
+    }
+
+    /// The text of a value.
+    fn text(self, value: u16) -> String {
+        let at = usize::from(value);
+        match self {
+            Dimension::Operations => OPERATIONS[at].to_owned(),
+            Dimension::Width => counted(Width::ALL[at].bytes() as u64, "byte"),
+            Dimension::Request => REQUESTS[at].to_owned(),
+            Dimension::Line => LINES[at].to_owned(),
+            Dimension::Core => IssueRule::ALL[at].label().to_owned(),
+            Dimension::Policies => {
+                let of = |at: usize| WritePolicy::ALL[at].name();
+                format!("{}/{}", of(at / WritePolicy::ALL.len()), of(at % WritePolicy::ALL.len()))
+            }
+            Dimension::Evictions => EVICTIONS[at].to_owned(),
+            Dimension::Sets | Dimension::Ways => format!("{}, {}", value >> 8, value & 0xff),
+            Dimension::Channels => CHANNELS[at].to_owned(),
+            _ => value.to_string(),
+        }
+    }
+}
+
+/// The values of the dimensions that depend on a program and its placement. A mask has one bit for
+/// each value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Features {
+    operations: u16,
+    widths: u8,
+    requests: u8,
+    line: u8,
+    units: u8,
+    wavefronts: u8,
+    hosts: u8,
+    kernels: u8,
+}
+
+impl Features {
+    /// The features of a program in a placement.
+    pub(crate) fn of(program: &Program, placement: &Placement) -> Features {
+        let words = placement.layout(program).map(|(words, _)| words).unwrap_or_default();
+        let mut features = Features::default();
+        // For each accessed word, the agents that write it.
+        let mut writers: BTreeMap<u16, BTreeSet<Agent>> = BTreeMap::new();
+        for (thread, &agent) in program.threads.iter().zip(&placement.agents) {
+            for instr in &thread.code {
+                features.operations |= operations(instr);
+                let Some(loc) = accessed(instr) else { continue };
+                let written = writers.entry(loc).or_default();
+                if !matches!(instr, Instr::Load { .. } | Instr::Await { .. }) {
+                    written.insert(agent);
+                }
+            }
+            features.requests |= requests(&thread.code, placement.lanes, &words);
+        }
+        let mut lines: BTreeMap<u64, (usize, BTreeSet<Agent>)> = BTreeMap::new();
+        for (loc, agents) in writers {
+            let Some(word) = words.get(usize::from(loc)) else { continue };
+            features.widths |= 1 << Width::ALL.iter().position(|&width| width == word.width).unwrap_or(0);
+            let (count, writers) = lines.entry(word.line.0).or_default();
+            *count += 1;
+            writers.extend(agents);
+        }
+        for (count, writers) in lines.into_values() {
+            features.line |= match (count, writers.len()) {
+                (0 | 1, _) => 1,
+                (_, 0 | 1) => 1 << 1,
+                _ => 1 << 2,
+            };
+        }
+        features.count_agents(placement);
+        features
+    }
+
+    fn count_agents(&mut self, placement: &Placement) {
+        let stage = |thread: usize| placement.stages.get(thread).copied().unwrap_or(0);
+        let mut threads: BTreeMap<(Agent, u8), u8> = BTreeMap::new();
+        for (thread, &agent) in placement.agents.iter().enumerate() {
+            *threads.entry((agent, stage(thread))).or_default() += 1;
+        }
+        let agents: BTreeSet<Agent> = threads.keys().map(|&(agent, _)| agent).collect();
+        let is_unit = |agent: &&Agent| matches!(agent, Agent::Cu(_));
+        let at_once = threads.iter().filter(|((agent, _), _)| is_unit(&agent)).map(|(_, &count)| count);
+        self.wavefronts = at_once.max().unwrap_or(0);
+        self.units = agents.iter().filter(is_unit).count() as u8;
+        self.hosts = agents.iter().filter(|agent| matches!(agent, Agent::Host(_))).count() as u8;
+        self.kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
+    }
+
+    /// Calls `f` for each value of each dimension in a run with these features, on a machine with
+    /// these bounds.
+    fn each(&self, bounds: &Bounds, preemptions: u8, mut f: impl FnMut(Dimension, u16)) {
+        for (dimension, mask) in [
+            (Dimension::Operations, self.operations),
+            (Dimension::Width, self.widths.into()),
+            (Dimension::Request, self.requests.into()),
+            (Dimension::Line, self.line.into()),
+        ] {
+            (0..u16::BITS as u16).filter(|bit| mask >> bit & 1 == 1).for_each(|bit| f(dimension, bit));
+        }
+        let index = |policy: WritePolicy| policy.index() as u16;
+        let core = IssueRule::ALL.iter().position(|&core| core == bounds.core).unwrap_or(0) as u16;
+        let both = |(l1, bank): (u32, u32)| (l1 as u16) << 8 | bank as u16;
+        for (dimension, value) in [
+            (Dimension::Units, self.units.into()),
+            (Dimension::Wavefronts, self.wavefronts.into()),
+            (Dimension::Hosts, self.hosts.into()),
+            (Dimension::Kernels, self.kernels.into()),
+            (Dimension::Preemptions, preemptions.into()),
+            (Dimension::Core, core),
+            (Dimension::Policies, index(bounds.l1) * WritePolicy::ALL.len() as u16 + index(bounds.l2)),
+            (Dimension::Evictions, bounds.evictions.into()),
+            (Dimension::Sets, both(bounds.sets)),
+            (Dimension::Ways, both(bounds.ways)),
+            (Dimension::Banks, bounds.banks),
+            (Dimension::Chiplets, bounds.chiplets),
+            (Dimension::Channels, bounds.overtaking.into()),
+        ] {
+            f(dimension, value);
+        }
+    }
+}
+
+/// The operations of an instruction, as a mask over [`OPERATIONS`].
+fn operations(instr: &Instr) -> u16 {
+    let atomic = |order: Order| usize::from(order != Order::Plain) * 2;
+    let own = match instr {
+        Instr::Load { access, .. } | Instr::Await { access, .. } => 1 << atomic(access.order),
+        Instr::Store { access, .. } => 1 << (1 + atomic(access.order)),
+        Instr::Rmw { .. } => 1 << 4,
+        Instr::Cas(_) => 1 << 5,
+        Instr::Fence(_) => 1 << 6,
+        Instr::Barrier(_) => 1 << 7,
+        Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => 0,
+    };
+    let is_remote = instr.access().is_some_and(|access| access.remote)
+        || matches!(instr, Instr::Fence(fence) if fence.remote);
+    let is_commutative = instr.access().is_some_and(|access| access.commutative);
+    own | u16::from(is_remote) << 8 | u16::from(is_commutative) << 9
+}
+
+/// The location that an instruction accesses, if the address is a constant.
+fn accessed(instr: &Instr) -> Option<u16> {
+    match instr.access()?.address {
+        Expr::Addr(loc) => Some(loc.0),
+        _ => None,
+    }
+}
+
+/// The words of the requests of a thread, as a mask over [`REQUESTS`]. A core that combines accesses
+/// makes one request of consecutive like accesses to a line.
+fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> u8 {
+    let mut requests = 0;
+    let mut last: Option<(&Instr, Word, ByteMask)> = None;
+    let mut close = |last: Option<(&Instr, Word, ByteMask)>| {
+        if let Some((_, word, mask)) = last {
+            requests |= match (mask == word.mask(), is_contiguous(mask)) {
+                (true, _) => 1,
+                (false, true) => 1 << 1,
+                (false, false) => 1 << 2,
+            };
+        }
+    };
+    for instr in code {
+        let word = accessed(instr).and_then(|loc| words.get(usize::from(loc)).copied());
+        last = match (last, word) {
+            (Some((like, first, mask)), Some(word))
+                if lanes
+                    && operations(like) == operations(instr)
+                    && first.line == word.line
+                    && !mask.overlaps(word.mask()) =>
+            {
+                Some((like, first, mask.union(word.mask())))
+            }
+            (before, word) => {
+                close(before);
+                word.map(|word| (instr, word, word.mask()))
+            }
+        };
+    }
+    close(last);
+    requests
+}
+
+/// Whether the bytes of the mask have no other byte between them.
+fn is_contiguous(mask: ByteMask) -> bool {
+    let ends = mask.first().zip(mask.last());
+    ends.is_none_or(|(first, last)| mask == ByteMask::range(first, last - first + 1))
+}
+
+/// A value of a dimension, with the number of runs and of states that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The dimension of the value.
+    pub dimension: Dimension,
+    /// The text of the value.
+    pub value: String,
+    /// The number of runs with the value.
+    pub runs: u64,
+    /// The number of states of these runs.
+    pub states: u64,
+}
+
+/// The numbers of runs and states for each value of each dimension, and the pairs of values that
+/// occur together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// The values, in the order of the dimensions. A value of a fixed list without a run has zeros.
+    pub shares: Vec<Share>,
+    /// The number of pairs of explored values of two dimensions that occur together in some run.
+    pub together: usize,
+    /// The pairs of explored values of two dimensions that no run has together, each as positions
+    /// in `shares`.
+    pub apart: Vec<(usize, usize)>,
+    /// The values themselves, as in `shares`.
+    values: Vec<(Dimension, u16)>,
+}
+
+/// A part of a census: the runs with equal features on equal machines.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(HashMap<(Features, Bounds, u8), (u64, u64)>);
+
+impl Counter {
+    /// Counts a run with its number of states.
+    pub(crate) fn add(&mut self, features: Features, bounds: Bounds, preemptions: u8, states: u64) {
+        let (runs, all) = self.0.entry((features, bounds, preemptions)).or_default();
+        *runs += 1;
+        *all += states;
+    }
+
+    /// The census of the counted runs.
+    pub(crate) fn census(&self) -> Census {
+        let mut counts: BTreeMap<(Dimension, u16), (u64, u64)> = BTreeMap::new();
+        for dimension in Dimension::ALL.iter().copied() {
+            counts.extend(dimension.known().map(|value| ((dimension, value), (0, 0))));
+        }
+        for (&(features, bounds, preemptions), &(runs, states)) in &self.0 {
+            features.each(&bounds, preemptions, |dimension, value| {
+                let count = counts.entry((dimension, value)).or_default();
+                *count = (count.0 + runs, count.1 + states);
+            });
+        }
+        let values: Vec<(Dimension, u16)> = counts.keys().copied().collect();
+        let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for (features, bounds, preemptions) in self.0.keys() {
+            let mut own = Vec::new();
+            features.each(bounds, *preemptions, |dimension, value| {
+                own.extend(values.binary_search(&(dimension, value)).ok());
+            });
+            for (at, &one) in own.iter().enumerate() {
+                pairs.extend(own[at + 1..].iter().map(|&other| (one.min(other), one.max(other))));
+            }
+        }
+        let shares = counts.iter().map(|(&(dimension, value), &(runs, states))| {
+            Share { dimension, value: dimension.text(value), runs, states }
+        });
+        let shares: Vec<Share> = shares.collect();
+        let is_pair = |one: usize, other: usize| {
+            let [one, other] = [one, other].map(|at| &shares[at]);
+            one.dimension != other.dimension && one.runs > 0 && other.runs > 0
+        };
+        let all = (0..shares.len()).flat_map(|one| (one + 1..shares.len()).map(move |other| (one, other)));
+        let (together, apart): (Vec<_>, Vec<_>) =
+            all.filter(|&(one, other)| is_pair(one, other)).partition(|pair| pairs.contains(pair));
+        Census { shares, together: together.len(), apart, values }
+    }
+}
+
+impl Census {
+    /// The explored values of a dimension, or those of its fixed list that are not explored.
+    fn texts(&self, dimension: Dimension, explored: bool) -> Vec<&str> {
+        let of = self.shares.iter().filter(|share| share.dimension == dimension);
+        of.filter(|share| (share.runs > 0) == explored).map(|share| share.value.as_str()).collect()
+    }
+
+    /// The largest explored number of a dimension, in an L1 or a bank for those of caches.
+    fn most(&self, dimension: Dimension) -> u16 {
+        let number = |value: u16| match dimension {
+            Dimension::Sets | Dimension::Ways => (value >> 8).max(value & 0xff),
+            _ => value,
+        };
+        let values = self.values.iter().filter(|(of, _)| *of == dimension);
+        values.map(|&(_, value)| number(value)).max().unwrap_or(0)
+    }
+
+    /// Whether a run has this value.
+    fn has(&self, dimension: Dimension, value: u16) -> bool {
+        self.values.iter().zip(&self.shares).any(|(of, share)| *of == (dimension, value) && share.runs > 0)
+    }
+}
+
+/// The dimensions in which machines and programs may differ, for a reader of the report: those that
+/// the verification explores, and those that it does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dimensions {
+    /// The explored dimensions, such as `2 banks`.
+    pub covered: Vec<String>,
+    /// The dimensions that the verification does not explore, such as `several hosts`.
+    pub not_covered: Vec<String>,
+}
+
+impl Dimensions {
+    /// The dimensions that the runs of a census explore.
+    #[must_use]
+    pub fn of(census: &Census) -> Dimensions {
+        let all = |dimension| census.texts(dimension, true).join(", ");
+        let most = |dimension: Dimension| census.most(dimension);
+        let up_to = |count: u16, what: &str| match count {
+            0 | 1 => counted(count.into(), what),
+            _ => format!("up to {}", counted(count.into(), what)),
+        };
+        let mut covered = vec![
+            format!("write policies of L1 and L2 {}", all(Dimension::Policies)),
+            format!("cores {}", all(Dimension::Core)),
+            format!("words of {}", widths(census, true)),
+            up_to(most(Dimension::Units), "compute unit"),
+            format!("{} of a compute unit", up_to(most(Dimension::Wavefronts), "wavefront")),
+            up_to(most(Dimension::Banks), "bank"),
+            up_to(most(Dimension::Sets), "set"),
+            up_to(most(Dimension::Ways), "way"),
+            counted(most(Dimension::Chiplets).into(), "chiplet"),
+        ];
+        let hosts = most(Dimension::Hosts);
+        let (kernels, preemptions) = (most(Dimension::Kernels), most(Dimension::Preemptions));
+        let mut not_covered = Vec::new();
+        for (explored, what, most) in [
+            (census.has(Dimension::Request, 1), "requests of several words", 0),
+            (census.has(Dimension::Request, 2), "requests with holes between words", 0),
+            (census.has(Dimension::Evictions, 1), "evictions at any time", 0),
+            (most(Dimension::Chiplets) > 1, "pages of two lines on every chiplet of several", 0),
+            (hosts > 1, "several hosts", hosts),
+            (kernels > 1, "several kernels in one program", kernels),
+            (preemptions > 0, "preemption of work-groups", preemptions),
+            (census.has(Dimension::Channels, 1), "channels without order", 0),
+        ] {
+            match (explored, most) {
+                (true, 2..) => covered.push(format!("{what}, up to {most}")),
+                (true, _) => covered.push(what.to_owned()),
+                (false, _) => not_covered.push(what.to_owned()),
+            }
+        }
+        for (what, others) in
+            [("words of", widths(census, false)), ("cores", census.texts(Dimension::Core, false).join(", "))]
+        {
+            if !others.is_empty() {
+                not_covered.push(format!("{what} {others}"));
+            }
+        }
+        Dimensions { covered, not_covered }
+    }
+}
+
+/// The widths of words that are explored, or those that are not: `1, 2 and 4 bytes`.
+fn widths(census: &Census, explored: bool) -> String {
+    let widths = (0u16..).zip(Width::ALL).filter(|&(at, _)| census.has(Dimension::Width, at) == explored);
+    let widths: Vec<String> = widths.map(|(_, width)| width.bytes().to_string()).collect();
+    match widths.split_last() {
+        None => String::new(),
+        Some((last, [])) if last == "1" => String::from("1 byte"),
+        Some((last, [])) => format!("{last} bytes"),
+        Some((last, before)) => format!("{} and {last} bytes", before.join(", ")),
+    }
+}
