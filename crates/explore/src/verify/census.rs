@@ -438,7 +438,7 @@ impl Dimensions {
         ];
         let hosts = most(Dimension::Hosts);
         let (kernels, preemptions) = (most(Dimension::Kernels), most(Dimension::Preemptions));
-        let mut not_covered = Vec::new();
+        let mut not_covered = vec![String::from("other orders of drains than that of the lines' numbers")];
         for (explored, what, most) in [
             (census.has(Dimension::Request, 1), "requests of several words", 0),
             (census.has(Dimension::Request, 2), "requests with holes between words", 0),

@@ -238,6 +238,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             },
         };
         self.go_on(held, false)?;
+        self.stations.fabric_mut().sort_ways();
         if let Move::Serve { station, line, answers: true } = mv
             && !self.engine.has_failed()
         {

@@ -162,8 +162,10 @@ pub(crate) trait Fabric {
     /// Sets who chooses victims: the caller, with [`Fabric::evict`], if `held`; otherwise the
     /// fabric.
     fn hold_ways(&mut self, held: bool);
-    /// The ways of a station with one set, sorted by their lines, for a caller that chooses
-    /// victims.
+    /// Sorts the lines of each set of each station by their numbers, as the explorer does after
+    /// each move. The order decides which line a flush writes first.
+    fn sort_ways(&mut self);
+    /// The ways of a station, for a caller that chooses victims.
     fn ways(&mut self, at: StationId) -> Ways;
     /// Lets a station evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
@@ -517,9 +519,12 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.holds_ways = held;
     }
 
+    fn sort_ways(&mut self) {
+        self.stations.iter_mut().for_each(|station| station.node.canonicalize());
+    }
+
     fn ways(&mut self, at: StationId) -> Ways {
         let station = &mut self.stations[at as usize];
-        station.node.canonicalize();
         let is_needed = station.parked_keys().any(|(key, _)| matches!(key, Key::Way(_)));
         self.victims.clear();
         let shape = self.nodes.level(station.id().kind).array;
