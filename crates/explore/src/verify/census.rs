@@ -367,8 +367,11 @@ impl Counter {
                 pairs.extend(own[at + 1..].iter().map(|&other| (one.min(other), one.max(other))));
             }
         }
-        let shares = counts.iter().map(|(&(dimension, value), &(runs, states))| {
-            Share { dimension, value: dimension.text(value), runs, states }
+        let shares = counts.iter().map(|(&(dimension, value), &(runs, states))| Share {
+            dimension,
+            value: dimension.text(value),
+            runs,
+            states,
         });
         let shares: Vec<Share> = shares.collect();
         let is_pair = |one: usize, other: usize| {

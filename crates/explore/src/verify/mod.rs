@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proto::issue::IssueRule;
 use proto::Info;
+use proto::issue::IssueRule;
 
 use crate::machine::bounds::Bounds;
 use crate::mutants::Mutants;

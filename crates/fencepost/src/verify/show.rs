@@ -160,7 +160,8 @@ fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());
     let mut last = None;
     for share in &census.shares {
-        let title = if last.replace(share.dimension) == Some(share.dimension) { "" } else { share.dimension.title() };
+        let title =
+            if last.replace(share.dimension) == Some(share.dimension) { "" } else { share.dimension.title() };
         let states = if share.runs == 0 { String::from("not covered") } else { grouped(share.states) };
         table.row([title.to_owned(), share.value.clone(), grouped(share.runs), states]);
     }
@@ -174,7 +175,8 @@ fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
         grouped(all as u64)
     )?;
     for pairs in census.apart.chunk_by(|one, next| one.0 == next.0) {
-        let name = |at: usize| format!("{}: {}", census.shares[at].dimension.title(), census.shares[at].value);
+        let name =
+            |at: usize| format!("{}: {}", census.shares[at].dimension.title(), census.shares[at].value);
         let others: Vec<String> = pairs.iter().map(|&(_, other)| name(other)).collect();
         writeln!(out, "  {} with {}", name(pairs[0].0), others.join("; "))?;
     }
