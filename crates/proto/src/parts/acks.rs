@@ -39,10 +39,10 @@ impl AckParity {
         self.counts[usize::from(!self.parity)] > 0
     }
 
-    /// Counts writes from now on in the other class. Call it only if the older class has no
-    /// outstanding write.
+    /// Ends the current class: later writes are counted in the other class. Call it only if no
+    /// write of the other class is outstanding.
     pub fn turn(&mut self) {
-        debug_assert!(!self.is_closing(), "a turn while writes before the last one are outstanding");
+        debug_assert!(!self.is_closing(), "writes of the previous class are still outstanding");
         self.parity = !self.parity;
     }
 
