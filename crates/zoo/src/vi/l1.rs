@@ -30,7 +30,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
         let _ = line;
     }
 
-    /// Begins the flush of a release: of all lines, or of those that the record selects.
+    /// Begins the flush that a release makes: of all lines, or only of the lines that the record
+    /// selects.
     fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
         &self,
         lower: &mut LowerLevel<W>,
