@@ -34,7 +34,7 @@ pub enum StationInput<R, M, A> {
     },
     /// A timer of this class has expired.
     Timer(TimerClass),
-    /// The driver evicts the line in this way.
+    /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
     /// The station's clock advances by this number of ticks.
     Tick(u32),

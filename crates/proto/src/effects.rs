@@ -64,7 +64,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Clears all effects except for the coverage.
+    /// Clears all effects except for the coverage (the counts of fired rows).
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();

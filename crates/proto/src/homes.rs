@@ -58,8 +58,8 @@ pub struct Homes {
 }
 
 impl Homes {
-    /// The homes on a machine: interleaves lines over the banks of a chiplet, and pages of
-    /// `lines_per_page` lines over chiplets.
+    /// The homes of lines on a machine. Consecutive lines of a chiplet go to its banks in turn, and
+    /// consecutive pages of `lines_per_page` lines go to the chiplets in turn.
     #[must_use]
     pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
         let chiplets = topology.chiplets.max(1);
@@ -98,8 +98,8 @@ impl Homes {
         });
     }
 
-    /// The chiplet of a line's page under interleaving. Under first touch, an untouched page has
-    /// this chiplet too.
+    /// The chiplet of a line's page under the policy `Interleaved`. Under `FirstTouch`, a page that
+    /// has not been touched yet is on this chiplet, too.
     #[must_use]
     pub fn interleaved_chiplet(&self, line: LineAddr) -> u16 {
         let (page, _) = self.lines_per_page.divide(line.0);

@@ -21,7 +21,7 @@ pub enum Serves {
 pub struct Kind {
     /// The name of the kind in reports, for example `L1`.
     pub name: &'static str,
-    /// The level of the kind, by its name in machines, for example `l1`.
+    /// The name of the kind's level in machines, for example `l1`.
     pub level: &'static str,
     /// The part of the machine that has its own controllers of this kind: one controller for a
     /// compute unit or host, one or more for a chiplet or the machine.
@@ -175,7 +175,7 @@ impl Levels {
         kinds.flat_map(|(kind, level)| (0..level.count).map(move |index| NodeId { kind, index }))
     }
 
-    /// The controllers of the kind below a node that may serve the node's lines.
+    /// For a node, all controllers of the level below that may serve the node's lines.
     pub fn all_below(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + use<> {
         let below = self.of(node.kind).below.map(|kind| {
             let level = self.of(kind);

@@ -35,7 +35,7 @@ pub enum Change {
     NoStall {
         /// The number of the row that stalls.
         row: u16,
-        /// The index of the state whose row replaces it.
+        /// The index of the state whose row replaces the stalling row.
         state: u8,
     },
     /// Leave one step out of every plan.

@@ -41,7 +41,7 @@ pub enum Input<'a, M> {
     /// A reply of memory. Memory serves the operations that one controller sends
     /// for one line in the order in which it sent them.
     Memory(&'a MemoryReply),
-    /// The driver evicts the line in this way.
+    /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
     /// A timer that the controller armed has expired.
     Timer(TimerClass),
@@ -244,8 +244,8 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// The controller that an agent's requests enter. Different operations may enter
-    /// different controllers. All lines of one operation enter the same one.
+    /// The controller that an agent's requests enter. It may depend on the operation (the plan
+    /// key), but not on the line.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// The tables of the protocol.
     fn tables() -> Vec<TableView>;

@@ -14,14 +14,15 @@ pub struct AckParity {
 }
 
 impl AckParity {
-    /// Counts a write. Returns the parity that the write carries.
+    /// Counts a write. Returns its class bit (parity), which the write carries to its receiver.
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.counts[usize::from(self.parity)] += 1;
         self.parity
     }
 
-    /// Counts an ack. Returns false if no write of that parity was outstanding.
+    /// Counts an ack with this class bit (parity). Returns false if no write of the class was
+    /// outstanding.
     #[inline]
     #[must_use]
     pub fn acked(&mut self, parity: bool) -> bool {

@@ -225,7 +225,7 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Lets `elapsed` ticks pass. Parked messages age before the controller gets the tick. A timer
-    /// that expires within these ticks reaches the controller at its own tick.
+    /// that expires within these ticks reaches the controller at the tick at which it expires.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut left = elapsed;
         while left > 0 && fx.violation.is_none() {

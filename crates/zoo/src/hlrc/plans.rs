@@ -20,7 +20,8 @@ symbols! {
         Below,
         /// Store data at the L2. Only a later flush waits for its ack.
         Post,
-        /// Perform the atomic in the cache that is registered, or else at the L2, and wait for the answer.
+        /// Perform the atomic in the cache that is registered for the line, or at the L2 if there
+        /// is none, and wait for the answer.
         Anywhere,
         /// Perform the atomic at the L2 after a recall of the registration, and wait for the answer.
         Unregistered,

@@ -121,8 +121,9 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// Completes [`FirstLevel::get`]. Inputs that wait for a way or a register have priority over
-    /// accesses that must request this line again.
+    /// Completes [`FirstLevel::get`] when its fill has arrived: frees the miss register and wakes
+    /// inputs. Inputs that wait for a way or a register have priority over accesses that must
+    /// request this line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
         cx.fx.wake(Key::Line(place.line));

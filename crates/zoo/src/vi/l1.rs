@@ -87,7 +87,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         }
     }
 
-    /// The line that answers a plain load, if the load's plan begins with the step `here`.
+    /// The line that answers a non-atomic load, if the load's plan begins with the step `here`.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))
