@@ -34,7 +34,7 @@ pub enum StationInput<R, M, A> {
     },
     /// A timer of this class has expired.
     Timer(TimerClass),
-    /// The driver evicts the line in this way.
+    /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
     /// The station's clock advances by this number of ticks.
     Tick(u32),
@@ -79,11 +79,12 @@ impl<R, M, A> StationInput<R, M, A> {
 }
 
 /// A driver: it chooses victims and receives the effects of a step. No method has a default, so
-/// that every driver must handle every effect. Methods with a `&mut Vec` take the elements that
-/// they need; the caller drops the rest.
+/// that every driver must handle every effect. A method with a `&mut Vec` takes the elements that
+/// it needs out of the vector; the caller drops the other elements.
 pub trait Driver<P: Protocol> {
-    /// Chooses the way to evict now for an input that needs a way of a set. `touched` are the ways
-    /// that this step has used. `None` makes the input wait until a way is free.
+    /// Chooses the way to evict now, because an input needs a way of `set`. `touched` holds the
+    /// ways that the current step has used. If the result is `None`, the input waits until a way is
+    /// free.
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
     /// Receives the ways that the step used, so that the driver can update their recency.
     fn touched(&mut self, at: At, ways: &[Way]);
@@ -98,22 +99,23 @@ pub trait Driver<P: Protocol> {
     fn armed(&mut self, at: At, class: TimerClass);
     /// Receives the set in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// Receives a list of requests, each with the cause to which its waiting time counts from now
-    /// on.
+    /// Receives a list of requests. Each comes with the part (access, acquire or release) to which
+    /// its time is attributed from now on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
     /// Receives the answers to requests: the slot of each request, and the bytes if the answer has
     /// any.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// The largest number of evictions for one input. More evictions mean that they free no way, which
-/// is a fault of the protocol.
+/// The maximum number of evictions for one input. If a step exceeds it, its evictions free no way,
+/// which is a fault of the protocol.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {
-    /// Gives one input to a station (a controller and its parked inputs), and hands the
-    /// effects to the driver in this order: counters, messages, operations on memory,
-    /// timers, sets in which an input waits for a free way, attribution of time, answers.
+    /// Gives one input to a station (a controller and its parked inputs), and hands the effects to
+    /// the driver in this order: counters, messages, operations on memory, timers, sets in which an
+    /// input waits for a free way, the parts (access, acquire or release) to which the times of
+    /// requests are attributed, answers.
     ///
     /// # Errors
     /// The rule that the protocol violates. The driver then gets no further effects.

@@ -3,11 +3,12 @@
 //! [`Nodes::tell`] gives an input to a station (one controller of a protocol with its parked
 //! inputs) and hands the effects to a [`Driver`], in a fixed order. The simulator, the explorer and
 //! the random tester use it. So does [`MinimalDriver`], which delivers all inputs in one fixed
-//! order until none is outstanding. A driver only chooses when an input arrives, in which order
+//! order until no input is outstanding. A driver only chooses when an input arrives, in which order
 //! inputs arrive, and which way is evicted.
 //!
-//! This crate knows no durations. The plain engine in the tests of `explore` does not use this
-//! crate, because that engine is the independent check of this crate.
+//! No code of this crate depends on how long an operation takes. The tests of the crate `explore`
+//! contain a second, simple engine that does not use this crate, so that they check this crate
+//! independently.
 
 mod interpreter;
 mod machine;

@@ -52,8 +52,8 @@ impl<P: Protocol> Machine<P> {
         &self.stations[at as usize]
     }
 
-    /// The effects of the last step, in the form in which the station recorded them. Row coverage
-    /// accumulates over all steps until the caller replaces it.
+    /// The effects of the last step, as the station recorded them. The counts of fired table rows
+    /// (the coverage) are not reset between steps: they grow until the caller replaces them.
     pub fn effects(&mut self) -> &mut Effects<P::Msg> {
         &mut self.fx
     }

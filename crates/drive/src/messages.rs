@@ -17,7 +17,7 @@ impl<M> Default for Messages<M> {
 }
 
 impl<M> Messages<M> {
-    /// An exclusive upper bound of the numbers in use.
+    /// An upper bound of the message numbers in use: every number in use is smaller.
     #[inline]
     #[must_use]
     pub fn bound(&self) -> u32 {

@@ -5,8 +5,8 @@ use proto::{
     PlanKey, Protocol, Request, Settings, Setup, Station, Topology, World,
 };
 
-/// The position of a controller in the list of all controllers, which follows the order of the
-/// protocol's kinds.
+/// The position of a controller in the list of all controllers, which is sorted by kind of
+/// controller (in the order of `Protocol::KINDS`) and then by index.
 pub type At = u32;
 
 /// The controllers of a machine by position, and the constants that their steps share during a run.
@@ -17,8 +17,8 @@ pub struct Nodes<P: Protocol> {
     kernels: Vec<Vec<ArrayUse>>,
     mutation: Option<Mutation>,
     ids: Vec<NodeId>,
-    /// The first position of each kind of controller. The last element is the number of
-    /// controllers.
+    /// For each kind of controller, the position of its first controller. One more element at the
+    /// end holds the total number of controllers.
     first_of_kind: Vec<At>,
 }
 
@@ -70,8 +70,8 @@ impl<P: Protocol> Nodes<P> {
         (at < *self.first_of_kind.get(kind + 1)?).then_some(at)
     }
 
-    /// The position of the controller that receives an operation of an agent (a compute unit, a
-    /// host or the command processor).
+    /// The position of the controller that receives the requests of an agent (a compute unit, a
+    /// host or the command processor) for operations with the plan key `key`.
     ///
     /// # Errors
     /// If the machine has no such controller.
@@ -86,14 +86,14 @@ impl<P: Protocol> Nodes<P> {
         self.ids.get(at as usize).map_or_else(|| format!("node {at}"), |id| name::<P>(*id))
     }
 
-    /// A station (controller without parked inputs) in its initial state.
+    /// A station in its initial state: the controller at this position, without parked inputs.
     #[must_use]
     pub fn fresh(&self, at: At) -> Station<P> {
         Station::new(self.ids[at as usize], &self.setup)
     }
 
-    /// The requests of one step of a kernel's beginning or end: for each agent, the position of the
-    /// controller that receives its request, and the request.
+    /// The requests that agents make in one step of the beginning or the end of a kernel: for each
+    /// agent, the position of the controller that receives its request, and the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.
@@ -114,7 +114,8 @@ impl<P: Protocol> Nodes<P> {
         &mut self.setup.homes
     }
 
-    /// Appends the arrays that the next kernel uses to the list of all kernels.
+    /// Appends an entry for the next kernel to the list of kernels: the arrays that the kernel
+    /// uses.
     pub fn add_kernel(&mut self, uses: &[ArrayUse]) {
         self.kernels.push(uses.to_vec());
     }

@@ -8,9 +8,11 @@ use proto::{Agent, Boundary, KernelId, PlanKey, Request, Slot, Symbol as _, Time
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The maximum number of steps until a request is answered, or until the machine is quiet.
+/// The maximum number of inputs that the driver delivers until a request is answered, or until no
+/// input is outstanding.
 const STEPS_MAX: usize = 10_000;
-/// A bit mask of the timer classes that run forever.
+/// A bit mask of the timer classes that are periodic: such a timer is restarted each time it
+/// expires, so it never stops.
 const PERIODIC: u8 = {
     let (mut bits, mut at) = (0, 0);
     while at < TimerClass::ALL.len() {
@@ -20,8 +22,8 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// An input in the representation of the station store `S`: with values, or with indices of stored
-/// values.
+/// An input in the representation that the station store `S` uses: with values, or with indices of
+/// stored values.
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
@@ -40,14 +42,14 @@ pub trait StationStore {
     fn count(&self) -> At;
     /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// The position of the controller that receives an operation of an agent (a compute unit, a
-    /// host or the command processor).
+    /// The position of the controller that receives the requests of an agent (a compute unit, a
+    /// host or the command processor) for operations with the plan key `key`.
     ///
     /// # Errors
     /// If the machine has no such controller.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of one step of a kernel's beginning or end: for each agent, the position of the
-    /// controller that receives its request, and the request.
+    /// The requests that agents make in one step of the beginning or the end of a kernel: for each
+    /// agent, the position of the controller that receives its request, and the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.
@@ -59,7 +61,8 @@ pub trait StationStore {
     ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Converts a request to this store's representation.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Gives a station an input and adds the station's effects to `ahead`. Memory replies at once.
+    /// Gives a station an input, and adds the resulting messages, replies from memory, timers and
+    /// answers to `ahead`, the pending inputs. Memory performs each operation at once.
     ///
     /// # Errors
     /// The rule that the protocol violates.
@@ -70,10 +73,12 @@ pub trait StationStore {
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
-/// The inputs that stations have not received yet: messages, replies from memory, and timers.
+/// The inputs that stations have not received yet: the request, messages, replies from memory, and
+/// timers.
 #[derive(Debug)]
 pub struct PendingInputs<S: StationStore + ?Sized> {
-    /// Messages and replies from memory, in the order in which they were sent.
+    /// The request, messages and replies from memory that have not arrived yet, in the order in
+    /// which they were sent.
     queue: VecDeque<(At, InputOf<S>)>,
     /// The running timers of each node, as a mask with one bit per timer class.
     timers: Vec<u8>,
@@ -84,7 +89,8 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds a message to a station, or a reply from memory to a station, that has not arrived yet.
+    /// Adds an input that the station at position `to` has not received yet: a request, a message,
+    /// or a reply from memory.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }
@@ -110,16 +116,17 @@ pub struct MinimalDriver<S: StationStore> {
     /// The stations (controllers) and the memory that the driver drives.
     pub stage: S,
     ahead: PendingInputs<S>,
-    /// The number of inputs at the front of the queue that were already outstanding at the last
-    /// answer.
+    /// The number of inputs, counted from the front of the queue, that were already in the queue
+    /// when the last request was answered.
     late: usize,
     /// The node (controller) whose periodic timer expired last.
     turn: usize,
 }
 
 impl<S: StationStore> MinimalDriver<S> {
-    /// A driver that starts from the state of a station store. It makes all requests in one slot.
-    /// `timers` are the running timers of each node, one bit for each timer class.
+    /// A driver that starts from the state of a station store. It makes one request at a time,
+    /// always with the identifier `slot`. `timers` are the running timers of each node, as a mask
+    /// with one bit for each timer class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -143,7 +150,8 @@ impl<S: StationStore> MinimalDriver<S> {
         &self.ahead.timers
     }
 
-    /// Makes the requests of two steps of a kernel's beginning or end, one agent after the other.
+    /// Makes the requests of both steps of a kernel's beginning, or of a kernel's end. The agents
+    /// make their requests one after the other.
     ///
     /// # Errors
     /// The rule that the protocol violates, or a message that a request gets no answer.
@@ -208,9 +216,10 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// Takes the next input. The first `late` inputs of the queue wait until no other input is
-    /// left, or until a later input of the same channel (sender and receiver) would be the next
-    /// one.
+    /// Takes the next input to deliver. The oldest `late` inputs of the queue are delivered only
+    /// after all newer inputs. There is one exception, because inputs of one channel (the same
+    /// sender and receiver) keep their order: if the next newer input follows a late input of its
+    /// channel, that late input is delivered now.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {
@@ -233,7 +242,8 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
     }
 
-    /// The expiry of a timer whose class runs forever. The nodes with such timers take turns.
+    /// The expiry of a periodic timer. If several nodes have a running periodic timer, the nodes
+    /// take turns.
     fn periodic(&mut self) -> Option<(At, InputOf<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
@@ -242,8 +252,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Some((node as At, StationInput::Timer(take(&mut timers[node], PERIODIC))))
     }
 
-    /// The expiry of a timer that does not run forever, or the eviction of a way for an input that
-    /// waits for a way.
+    /// The expiry of a timer that is not periodic, or the eviction of a way for an input that waits
+    /// for a way.
     fn choice(&mut self) -> Option<(At, InputOf<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];

@@ -20,7 +20,8 @@ pub struct Record<P: Protocol> {
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// For some requests, the cause to which their waiting time counts from now on.
+    /// The part (access, acquire or release) to which the time of a request is attributed from now
+    /// on, for each request that the step changes.
     pub spends: Vec<(Slot, Spending)>,
     /// The counters of the step, such as accesses and hits.
     pub uses: Uses,

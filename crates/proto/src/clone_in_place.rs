@@ -1,7 +1,7 @@
 //! `Clone` with reuse of allocations.
 
-/// Implements `Clone` for a structure from its fields. Its `clone_from` reuses the
-/// allocations of their vectors, while that of a derived `Clone` allocates new ones.
+/// Implements `Clone` for a structure from its fields. Its `clone_from` reuses the allocations of
+/// the vectors in the fields, while the `clone_from` of a derived `Clone` allocates new vectors.
 ///
 /// ```
 /// struct Lines<S> {

@@ -26,7 +26,7 @@ pub struct Effects<M> {
     pub replies: Vec<(Slot, Option<LineData>)>,
     /// Operations to send to memory, in order.
     pub memory: Vec<MemoryOp>,
-    /// Timers to arm. A timer that already runs keeps its time.
+    /// Timers to arm. If a timer of the class already runs, its expiry does not change.
     pub timers: Vec<TimerClass>,
     /// Sets in which the driver must evict a way.
     pub needs: Vec<SetIndex>,
@@ -34,12 +34,13 @@ pub struct Effects<M> {
     pub touches: Vec<Way>,
     /// Counters of the step, for statistics.
     pub uses: Uses,
-    /// Changes in the attribution of a request's time, by slot; see [`Effects::spend`].
+    /// For some requests, by slot, the part (access, acquire or release) to which the request's
+    /// time is attributed from now on; see [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
     /// The number of times that each row fired.
     pub coverage: Coverage,
-    /// The reason why the last input was a violation, for example that of an impossible row. `None`
-    /// if there was no violation.
+    /// The rule that the protocol violated at the last input: for example, the reason that the
+    /// table gives for an impossible row. `None` if there was no violation.
     pub violation: Option<String>,
     pub(crate) inner: Vec<StationEffect>,
 }
@@ -63,7 +64,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Clears all effects except for the coverage.
+    /// Clears all effects except for the coverage (the counts of fired rows).
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -138,14 +139,15 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
-    /// Presents the request that is parked under its own slot again.
+    /// Presents the request in this slot to the controller again. The request must be parked under
+    /// its own slot, not under another key.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
         self.inner.push(StationEffect::Resume(slot, None));
     }
 
-    /// Presents the request that is parked under its own slot again, with bytes. The station keeps
-    /// the bytes with the request.
+    /// Presents the request in this slot to the controller again, together with `data`, which the
+    /// station keeps with the request. The request must be parked under its own slot.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
         self.inner.push(StationEffect::Resume(slot, Some(data)));
@@ -158,15 +160,16 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::Wake(key));
     }
 
-    /// Sets the attribution of a request's time from now on. The default is the
-    /// access itself, the acquire of a kernel's beginning, and the release of a
-    /// kernel's end. Only statistics depend on it.
+    /// Attributes the time of a request from now on to the access, the acquire or the release.
+    /// Without a call, the time of a kernel's beginning counts as acquire, that of a kernel's end
+    /// as release, and that of any other request as access. Only statistics depend on this.
     #[inline]
     pub fn spend(&mut self, slot: Slot, on: Spending) {
         self.spends.push((slot, on));
     }
 
-    /// Arms a timer. The driver knows its duration.
+    /// Arms a timer, whose duration the driver knows. If the protocol gives the durations of this
+    /// class, the duration is one tick.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
         if class.is_timed() {
@@ -177,9 +180,8 @@ impl<M> Effects<M> {
         }
     }
 
-    /// Arms a timer that expires after `ticks` ticks, at least one. If one of the
-    /// same class runs, the earlier of the two stays. Only clocked protocols have
-    /// such timers.
+    /// Arms a timer that expires after `ticks` ticks (at least one). If a timer of the same class
+    /// runs, the timer with the earlier expiry remains. Only clocked protocols have such timers.
     #[inline]
     pub fn timer_in(&mut self, class: TimerClass, ticks: u32) {
         self.inner.push(StationEffect::Deadline(class, ticks.max(1)));

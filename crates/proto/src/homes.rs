@@ -1,11 +1,11 @@
-//! The homes of lines: the chiplet of a page, the bank of a line, and the line's
-//! index within that bank.
+//! The homes of lines: the chiplet of a page, the bank of a line, and the line's index within that
+//! bank.
 //!
-//! A page is on one chiplet. The pages of a chiplet are numbered from 0 without
-//! gaps, as an operating system numbers page frames. So are the lines of a chiplet.
-//! Consecutive lines of a chiplet go to its banks in turn, and the quotient is the
-//! line's index within its bank. Caches take the set from that index, so every set
-//! of every bank is used under every page policy.
+//! A page is on one chiplet. Each chiplet numbers its pages from 0 without gaps, as an operating
+//! system numbers page frames, and numbers its lines in the same way. Consecutive lines of a
+//! chiplet go to its banks in turn: the line's number on the chiplet, divided by the number of
+//! banks, gives the index within the bank as quotient and the bank as remainder. A cache selects
+//! the set by that index, so every set of every bank is used under every page policy.
 
 use crate::divisor::Divisor;
 use crate::line::LineAddr;
@@ -17,8 +17,8 @@ crate::symbols! {
     pub enum PagePolicy {
         /// Consecutive pages are on consecutive chiplets.
         Interleaved,
-        /// Pages form groups of consecutive pages, with one page per chiplet. A hash of the group's
-        /// number rotates the chiplets within the group.
+        /// Consecutive pages form groups with one page for each chiplet. A hash of the group's
+        /// number decides at which chiplet the group starts.
         Hash,
         /// A page is on the chiplet that the driver names when the page is first touched.
         FirstTouch,
@@ -58,8 +58,8 @@ pub struct Homes {
 }
 
 impl Homes {
-    /// The homes on a machine: interleaves lines over the banks of a chiplet, and pages of
-    /// `lines_per_page` lines over chiplets.
+    /// The homes of lines on a machine. Consecutive lines of a chiplet go to its banks in turn, and
+    /// consecutive pages of `lines_per_page` lines go to the chiplets in turn.
     #[must_use]
     pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
         let chiplets = topology.chiplets.max(1);
@@ -98,15 +98,16 @@ impl Homes {
         });
     }
 
-    /// The chiplet of a line's page under interleaving. Under first touch, an untouched page has
-    /// this chiplet too.
+    /// The chiplet of a line's page under the policy `Interleaved`. Under `FirstTouch`, a page that
+    /// has not been touched yet is on this chiplet, too.
     #[must_use]
     pub fn interleaved_chiplet(&self, line: LineAddr) -> u16 {
         let (page, _) = self.lines_per_page.divide(line.0);
         self.chiplets.divide(page).1 as u16
     }
 
-    /// The chiplet of a line, and the line's number among those of the chiplet.
+    /// The chiplet of a line, and the number of the line on that chiplet, counted from 0 without
+    /// gaps.
     #[inline]
     #[must_use]
     pub fn local(&self, line: LineAddr) -> (u16, u64) {
@@ -155,7 +156,8 @@ impl Homes {
     }
 }
 
-/// Mixes the bits of a number by the last step of the generator `SplitMix64`.
+/// Mixes the bits of a number, as the output function of the random number generator `SplitMix64`
+/// does.
 fn spread(number: u64) -> u64 {
     let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -187,7 +189,8 @@ mod tests {
         homes
     }
 
-    /// Numbers of chiplets, of banks in each chiplet and of lines in each page: powers of two and others.
+    /// Shapes of machines, some with powers of two and some without: the number of chiplets, of
+    /// banks in each chiplet, and of lines in each page.
     fn machines() -> impl Iterator<Item = (u16, u16, u32)> {
         let chiplets = [1, 2, 3, 4, 5, 6, 8].into_iter();
         let banks = |chiplets| [1, 2, 3, 4, 16].map(move |banks| (chiplets, banks));
@@ -209,10 +212,10 @@ mod tests {
                     assert_eq!(home.bank / banks, home.chiplet);
                     assert_eq!((home.bank, home.index), (homes.bank(line), homes.index(line)));
                     let is_new = indices.entry(home.bank).or_default().insert(home.index);
-                    assert!(is_new, "two lines at one index of a bank");
+                    assert!(is_new, "two lines have the same index in one bank");
                 }
                 let machine =
-                    format!("{chiplets} chiplets, {banks} banks, pages of {lines_per_page}, {policy:?}");
+                    format!("{chiplets} chiplets, {banks} banks, {lines_per_page}-line pages, {policy:?}");
                 assert_eq!(indices.len(), usize::from(chiplets * banks), "{machine}: a bank is unused");
                 for indices in indices.values() {
                     // The indices have no gaps, so the numbers of lines in any two

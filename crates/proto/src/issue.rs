@@ -14,7 +14,8 @@ crate::symbols! {
         /// A GPU wavefront: independent accesses overlap. No later operation passes an acquire. A
         /// release waits for all earlier operations.
         Gpu,
-        /// Sequential consistency with a store buffer. Loads wait until it is empty.
+        /// Stores wait in a store buffer, and loads wait until the buffer is empty, so that the
+        /// core is sequentially consistent.
         ScWriteBuffer,
         /// Loads pass older stores and read from the core's own buffered stores.
         Tso,

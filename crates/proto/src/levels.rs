@@ -1,4 +1,4 @@
-//! The match between the levels of a machine and the kinds of a protocol.
+//! Assigns a level of a machine to each kind of controller of a protocol.
 
 use crate::divisor::Divisor;
 use crate::homes::Homes;
@@ -21,7 +21,7 @@ pub enum Serves {
 pub struct Kind {
     /// The name of the kind in reports, for example `L1`.
     pub name: &'static str,
-    /// The level of the kind, by its name in machines, for example `l1`.
+    /// The name of the kind's level in machines, for example `l1`.
     pub level: &'static str,
     /// The part of the machine that has its own controllers of this kind: one controller for a
     /// compute unit or host, one or more for a chiplet or the machine.
@@ -41,8 +41,9 @@ impl Kind {
         Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
     }
 
-    /// A kind that keeps no lines. If the machine does not declare its level, each part `per` of
-    /// the machine has one such controller, with its own place on the network.
+    /// A kind that keeps no lines. `per` names the part of the machine (such as a chiplet) that has
+    /// its own controller. If the machine does not declare the level, each such part has one
+    /// controller with its own connection to the network.
     #[must_use]
     pub const fn port(name: &'static str, level: &'static str, per: Per) -> Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
@@ -60,19 +61,19 @@ impl Kind {
         Kind { serves: Serves::Own, ..self }
     }
 
-    /// The controllers that the kind expects at its level, in words for error messages.
+    /// A phrase for error messages that says which controllers the kind expects at its level.
     fn expected(&self) -> String {
         let noun = if self.has_lines { "cache" } else { "controller" };
         match self.per {
             Per::Cu | Per::Host => format!("one {noun} for each {}", self.per.name()),
             Per::Chiplet | Per::Machine => {
-                format!("a {noun} for each {}, of one bank or more", self.per.name())
+                format!("a {noun} for each {} (with one or more banks)", self.per.name())
             }
         }
     }
 }
 
-/// A level at whose places on the network another level is too.
+/// A level whose controllers share their network connections with the controllers of another level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Beside {
     /// The name of the level.
@@ -99,7 +100,7 @@ pub struct KindLevel {
     pub line_bytes: u16,
     /// The kind of controller below, or `None` for memory.
     pub below: Option<u8>,
-    /// The level whose places on the network this level shares, if any.
+    /// The level with which this level shares its network connections, if any.
     pub beside: Option<Beside>,
     /// The controllers of the level above that each controller serves.
     pub serves: Serves,
@@ -107,7 +108,8 @@ pub struct KindLevel {
 }
 
 impl KindLevel {
-    /// A single level on a machine with one chiplet, for tests of parts.
+    /// A single level on a machine with one chiplet, for tests of code that needs only one
+    /// controller.
     #[must_use]
     pub fn alone(array: CacheShape, line_bytes: u16) -> KindLevel {
         KindLevel {
@@ -123,7 +125,8 @@ impl KindLevel {
         }
     }
 
-    /// The rule that numbers the lines of a controller. The set of a line follows from its number.
+    /// The rule that numbers the lines of a controller. The number of a line, modulo the number of
+    /// sets, is the set of the line.
     pub(crate) fn indexing(&self) -> Indexing {
         match (self.per, self.serves) {
             (Per::Cu | Per::Host, _) => Indexing::Line,
@@ -133,7 +136,7 @@ impl KindLevel {
     }
 }
 
-/// The levels of a machine, by the kinds of a protocol.
+/// The levels of a machine: one entry for each kind of controller of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Levels {
     /// The number of compute units.
@@ -172,7 +175,7 @@ impl Levels {
         kinds.flat_map(|(kind, level)| (0..level.count).map(move |index| NodeId { kind, index }))
     }
 
-    /// The controllers of the kind below a node that may serve the node's lines.
+    /// For a node, all controllers of the level below that may serve the node's lines.
     pub fn all_below(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + use<> {
         let below = self.of(node.kind).below.map(|kind| {
             let level = self.of(kind);
@@ -214,8 +217,9 @@ impl Levels {
 }
 
 impl Topology {
-    /// A machine of the same size with the levels of a protocol. A kind of shared caches gets the
-    /// shape of `l2`, and any other kind that of `l1`.
+    /// A machine with as many compute units, hosts and chiplets as this one, but with the levels
+    /// that a protocol needs. The caches of a shared level get the shape of this machine's `l2`,
+    /// and the caches of any other level the shape of `l1`.
     #[must_use]
     pub fn of_kinds(&self, kinds: &[Kind]) -> Topology {
         let like = |name: &str| self.level(name).map(|level| (level.array, level.count));

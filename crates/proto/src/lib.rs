@@ -4,8 +4,8 @@
 //! requests with order and scope, tables as data, the contract of a controller, the station (a
 //! controller with its parked inputs) that all drivers run, and parts of controllers.
 //!
-//! **Use it** to write a protocol or a driver. It does **not** hold time, energy, or anything of a
-//! single protocol.
+//! **Use it** to write a protocol or a driver. It does **not** model time or energy, and it holds
+//! no code that only one protocol needs.
 
 mod boundary;
 mod clone_in_place;

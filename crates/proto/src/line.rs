@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// The size in bytes of the largest line. A [`LineData`] always has this size. On a machine with
-/// shorter lines, the bytes behind the line are zero.
+/// shorter lines, the bytes after the end of the line are zero.
 pub const LINE_BYTES_MAX: usize = 128;
 
 /// A byte address in the flat address space.
@@ -25,7 +25,7 @@ impl ByteMask {
     /// The mask of `count` bytes from `offset` on.
     ///
     /// # Panics
-    /// If the range leaves the largest line.
+    /// If the range extends past the end of the largest line (`LINE_BYTES_MAX` bytes).
     #[inline]
     #[must_use]
     pub fn range(offset: usize, count: usize) -> Self {
@@ -177,7 +177,8 @@ static SPREAD: [u64; 256] = {
 };
 
 /// Copies into `to` the bytes of `from` that `mask` selects. The slices may be shorter than the
-/// largest line. Bytes behind the last full group of eight of either slice are not copied.
+/// largest line. Bytes are copied in aligned groups of eight; a group that is not complete in both
+/// slices is not copied.
 #[inline]
 pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
     let reach = to.len().min(from.len()) / 8 * 8;
@@ -199,7 +200,7 @@ pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
 }
 
 impl LineData {
-    /// Overwrites the bytes that `mask` selects with those of `from`.
+    /// Overwrites the bytes that `mask` selects with the bytes of `from` at the same positions.
     #[inline]
     pub fn merge(&mut self, from: &LineData, mask: ByteMask) {
         copy_masked(&mut self.0, &from.0, mask);

@@ -5,8 +5,8 @@ use core::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// A hash map from small keys. The internal order of entries is not visible: [`Lookup::iter`]
-/// sorts.
+/// A hash map with keys that are small and cheap to copy. The order in which the map stores its
+/// entries is not visible, because [`Lookup::iter`] sorts the entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup<K, V> {
     entries: FxHashMap<K, V>,
@@ -74,7 +74,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
-    /// The values for changes, in an unspecified order.
+    /// Mutable references to all values, in an unspecified order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut()
     }

@@ -9,15 +9,17 @@
 /// * `bytes(|line| expression)`: the number of bytes after the header, on a machine with
 ///   lines of `line` bytes. The default is 0.
 /// * `access`: it requests a line from the receiver.
-/// * `order(expression)`: whether it keeps its order. By default accesses do.
+/// * `order(expression)`: whether it must stay behind parked messages of the same sender for
+///   the same line. By default, a message marked `access` must.
 /// * `writes(field)`: the mask of the written bytes that it carries.
 /// * `ages(|elapsed| expression)`: the effect of elapsed time on it.
 /// * `times(field, ..)`: its logical times.
 ///
 /// An expression sees the fields as references. `enum ToBank = Shared(Other) { .. }` adds
-/// a variant that carries a message of another enumeration, with its properties and a
-/// `From` implementation. Several such variants form a list. A following
-/// `[order(function)]` decides which of those messages keep their order.
+/// the variant `Shared`, which carries a message of the enumeration `Other`. The variant has
+/// the properties of that message and a `From` implementation. A declaration can add several
+/// such variants. If `[order(function)]` follows, the function decides which of the carried
+/// messages keep their order.
 ///
 /// ```
 /// use proto::{LineAddr, LineData, Message as _, Slot};

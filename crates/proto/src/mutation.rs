@@ -35,7 +35,7 @@ pub enum Change {
     NoStall {
         /// The number of the row that stalls.
         row: u16,
-        /// The index of the state whose row replaces it.
+        /// The index of the state whose row replaces the stalling row.
         state: u8,
     },
     /// Leave one step out of every plan.
@@ -43,24 +43,25 @@ pub enum Change {
         /// The index of the step in its enumeration.
         step: u8,
     },
-    /// Leave one step out of all plans that equal the plan of this key, for the same kind of
-    /// operation.
+    /// Leave one step out of the plan of this key. The same change applies to every key with the
+    /// same kind of operation (such as a load) and an equal plan.
     DropStepOf {
         /// The key of the plan.
         plan: PlanKey,
         /// The position of the step in the plan.
         at: u8,
     },
-    /// Exchange two neighbouring steps in all plans that equal the plan of this key, for the same
-    /// kind of operation.
+    /// Exchange two neighbouring steps in the plan of this key. The same change applies to every
+    /// key with the same kind of operation (such as a load) and an equal plan.
     StepEarly {
         /// The key of the plan.
         plan: PlanKey,
         /// The position of the first of the two steps.
         at: u8,
     },
-    /// Replace all plans that equal the plan of one key, for the same kind of operation, by the
-    /// plan of another key with a narrower scope or a weaker order.
+    /// Replace the plan of one key by the plan of another key with a narrower scope or a weaker
+    /// order. The same change applies to every key with the same kind of operation (such as a load)
+    /// and a plan equal to the replaced one.
     PlanAs {
         /// The key of the replaced plan.
         plan: PlanKey,
@@ -75,8 +76,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// The step at index `stage` of the plan of `key`, after this change, if the change concerns
-    /// the plan. `None` behind the last step.
+    /// The step at index `stage` of the plan of `key`, with this change if the change applies to
+    /// that plan. `None` if the plan has no step at this index.
     pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
         let plan = T::plan(key);
         let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;
@@ -97,8 +98,8 @@ impl Change {
         }
     }
 
-    /// The result of the lookup of the row `index`, after this change, if the change concerns the
-    /// row.
+    /// The result `looked` of the lookup of the row `index`, with this change if it is a change of
+    /// that row.
     pub(crate) fn row<T: Table>(
         self,
         looked: RowLookup<T::State, T::Action>,

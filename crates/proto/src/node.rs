@@ -13,11 +13,11 @@ pub struct NodeId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// The number of a set of a cache array.
+/// The index of a set in a cache array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SetIndex(pub u32);
 
-/// The number of a way of a cache array, counted over all sets.
+/// The index of a way in a cache array, counted over all sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Way(pub u32);
 
@@ -39,7 +39,8 @@ pub enum Key {
     Miss,
     /// An entry of the store buffer becomes free.
     StoreBuffer,
-    /// An event that the protocol defines, by a number of the protocol's choice.
+    /// An event that the protocol defines. The number, which the protocol chooses, distinguishes
+    /// such events.
     Other(u32),
 }
 
@@ -64,7 +65,8 @@ impl TimerClass {
         matches!(self, TimerClass::Epoch)
     }
 
-    /// Whether the protocol gives the timer's duration. If it gives none, the duration is one tick.
+    /// Whether the protocol can give the timer's duration. If it arms such a timer without a
+    /// duration, the duration is one tick.
     #[must_use]
     pub const fn is_timed(self) -> bool {
         matches!(self, TimerClass::Lease)
@@ -76,8 +78,8 @@ impl TimerClass {
 pub enum Agent {
     /// The compute unit with this number.
     Cu(u16),
-    /// The command processor, which launches kernels. If a protocol has no controller for the
-    /// command processor, it shares the entry of a compute unit.
+    /// The command processor, which launches kernels. If a protocol has no controller of its own
+    /// for the command processor, the requests enter the controller of a compute unit.
     CommandProcessor,
     /// The host with this number.
     Host(u16),

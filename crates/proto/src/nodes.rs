@@ -7,8 +7,8 @@
 /// ```
 ///
 /// A kind without a message type receives no messages. If several kinds receive one
-/// type of message, a list of all types follows the kinds. It names the kinds that
-/// receive each type, directly or inside a type of their own:
+/// type of message, a list of all message types follows the kinds. For each type, the list
+/// names the kinds that receive it, either directly or wrapped in the message type of the kind:
 ///
 /// ```text
 /// protocol_nodes! {
@@ -128,7 +128,9 @@ macro_rules! protocol_nodes {
                             }
                             #[allow(unreachable_patterns)]
                             $crate::Input::Message { .. } => {
-                                return $crate::Disposition::Impossible("the message is for another kind");
+                                return $crate::Disposition::Impossible(
+                                    "the message is for another kind of controller",
+                                );
                             }
                             $crate::Input::Request(ask) => $crate::Input::Request(ask),
                             $crate::Input::Memory(reply) => $crate::Input::Memory(reply),

@@ -242,7 +242,8 @@ impl<S: Symbol> Steps<S> {
 pub trait Plans: 'static {
     /// The type of the steps.
     type Step: Symbol + PartialEq;
-    /// The identity of the plans. Plans and tables of a protocol share one space of identities.
+    /// The identity of the plans. It must differ from the identities of the other plans and tables
+    /// of the protocol.
     const ID: TableId;
     /// The name of the plans on the protocol's page.
     const NAME: &'static str;
@@ -317,7 +318,7 @@ macro_rules! plans {
 /// Plans as names, without their Rust types, for pages and mutants.
 #[derive(Clone, Debug)]
 pub struct PlansView {
-    /// The identity of the plans.
+    /// The identity of the plans within the protocol.
     pub id: TableId,
     /// The name of the plans on the protocol's page.
     pub name: &'static str,
@@ -328,7 +329,8 @@ pub struct PlansView {
 }
 
 impl PlansView {
-    /// The view of the plans `T`: every operation, order and level with all hints.
+    /// The view of the plans `T`, with one entry for every combination of operation, memory order,
+    /// scope level and hints.
     #[must_use]
     pub fn of<T: Plans>() -> Self {
         let names = |key| T::plan(key).iter().map(|step| step.name()).collect();

@@ -1,4 +1,4 @@
-//! A queue that allocates only for its second element. Most queues of parked inputs
+//! A queue that allocates memory only when it gets a second element. Most queues of parked inputs
 //! have one element.
 
 use std::collections::VecDeque;

@@ -207,8 +207,8 @@ pub enum Op {
 /// The work-item, wavefront and work-group that issue a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer {
-    /// The number of the issuing lane within its wavefront. If several lanes share the request, the
-    /// first one.
+    /// The number of the issuing lane within its wavefront. If several lanes share the request, it
+    /// is the number of the first of them.
     pub work_item: u32,
     /// The number of the wavefront within its compute unit.
     pub wavefront: u32,
@@ -219,10 +219,9 @@ pub struct Issuer {
 /// Hints of the program to the hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hints {
-    /// The operation synchronizes with narrower scopes elsewhere (remote-scope
-    /// promotion).
+    /// Whether the operation synchronizes with narrower scopes elsewhere (remote-scope promotion).
     pub remote: bool,
-    /// The operation may be reordered with other commutative updates of the same word.
+    /// Whether the operation may be reordered with other commutative updates of the same word.
     pub commutative: bool,
 }
 
@@ -289,7 +288,7 @@ impl Request {
         }
     }
 
-    /// Whether the request acquires, by its operation and order.
+    /// Whether the request acquires. This depends on its operation and its memory order.
     #[inline]
     #[must_use]
     pub fn acquires(&self) -> bool {
@@ -300,7 +299,7 @@ impl Request {
         }
     }
 
-    /// Whether the request releases, by its operation and order.
+    /// Whether the request releases. This depends on its operation and its memory order.
     #[inline]
     #[must_use]
     pub fn releases(&self) -> bool {

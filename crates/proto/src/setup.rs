@@ -1,4 +1,5 @@
-//! The constants of a protocol on a machine.
+//! The parameters, levels and homes of lines for one protocol on one machine. They are constant
+//! during a run.
 
 use crate::contract::{Protocol, World};
 use crate::homes::Homes;
@@ -37,7 +38,8 @@ impl<P: Protocol> Setup<P> {
         Ok(Setup { levels, params, homes })
     }
 
-    /// The view of the constants that steps get, without kernels and without a seeded fault.
+    /// The constants in the form that steps of controllers get. The list of kernels is empty, and
+    /// no fault is seeded.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {

@@ -15,7 +15,8 @@ pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {
     fn doc(self) -> &'static str;
 }
 
-/// Declares enumerations that implement [`Symbol`], or one that is the union of two.
+/// Declares enumerations that implement [`Symbol`]. An enumeration can also be declared as the
+/// union of two earlier ones.
 ///
 /// ```
 /// proto::symbols! {

@@ -1,4 +1,5 @@
-//! The levels of a machine: a full machine for the simulator, or a small one for the explorer.
+//! The size and the levels of a machine. The machine can be a full one for the simulator, or a
+//! small one for the explorer.
 //!
 //! A machine declares levels. A protocol declares kinds of controller, each with the name of its
 //! level. [`crate::Levels`] matches them.
@@ -98,14 +99,14 @@ pub struct MemoryLevel {
     pub array: Option<CacheShape>,
     /// The name of the level below, or `None` for memory.
     pub below: Option<String>,
-    /// The name of the level whose places on the network these controllers share, if any. Messages
-    /// between the two levels take no hop and no bytes.
+    /// The name of the level with which this level shares its network connections, if any. Messages
+    /// between the two levels cross no link of the network and count no bytes.
     pub beside: Option<String>,
 }
 
 impl MemoryLevel {
-    /// A level with its own places on the network, directly above memory. Each part `per` of the
-    /// machine has one controller, which keeps no lines.
+    /// A level directly above memory. Each part `per` of the machine (such as a chiplet) has one
+    /// controller, which keeps no lines and has its own network connection.
     #[must_use]
     pub fn new(name: &str, per: Per) -> MemoryLevel {
         MemoryLevel { name: name.to_owned(), per, count: 1, array: None, below: None, beside: None }
@@ -129,7 +130,7 @@ impl MemoryLevel {
         MemoryLevel { below: Some(below.to_owned()), ..self }
     }
 
-    /// The same level, but at the network places of the level `beside`.
+    /// The same level, but it shares the network connections of the level `beside`.
     #[must_use]
     pub fn beside(self, beside: &str) -> MemoryLevel {
         MemoryLevel { beside: Some(beside.to_owned()), ..self }
@@ -190,8 +191,9 @@ impl Topology {
         Topology { cus, hosts: 1, chiplets: 1, line_bytes, levels }
     }
 
-    /// The smallest machine that shows every kind of fault: two compute units, two banks, lines of
-    /// two words, and two lines in each cache.
+    /// A small machine for the explorer: two compute units, two banks, lines of two words, and two
+    /// lines in each cache. It is meant to be the smallest machine on which every kind of fault
+    /// shows.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache =
@@ -230,8 +232,7 @@ impl Topology {
         count.unwrap_or(self.chiplets.into())
     }
 
-    /// The number of parts of this kind on the machine: of compute units, chiplets, machines (1) or
-    /// hosts.
+    /// The number of compute units, chiplets or hosts, as `per` says; 1 for the whole machine.
     #[must_use]
     pub const fn groups(&self, per: Per) -> u16 {
         match per {
@@ -242,7 +243,8 @@ impl Topology {
         }
     }
 
-    /// Checks the numbers, names and paths of the machine.
+    /// Checks that the counts and sizes of the machine are in their ranges, that level names are
+    /// unique, and that each level has a path to memory.
     ///
     /// # Errors
     /// A sentence that names the wrong item, its value and the expectation.
@@ -274,7 +276,7 @@ impl Topology {
     fn check_place(&self, at: usize, level: &MemoryLevel) -> Result<(), String> {
         let name = &level.name;
         if self.levels[..at].iter().any(|other| other.name == *name) {
-            return Err(format!("there are two levels `{name}`, expected a name for each"));
+            return Err(format!("two levels have the name `{name}`, expected different names"));
         }
         if self.count(level) > u32::from(u16::MAX) {
             return Err(format!(

@@ -40,7 +40,7 @@ crate::symbols! {
         Access,
         /// The invalidation that an acquire makes.
         Acquire,
-        /// The flush of a release, or the registration of the stored lines.
+        /// The flush that a release makes, or its registration of the stored lines.
         Release,
     }
 }
@@ -78,12 +78,12 @@ pub struct Uses {
     pub misses: u32,
     /// Accesses that the controller passed on without looking for bytes.
     pub bypasses: u32,
-    /// Lines or permissions that the controller requested from below, in the step of
-    /// the request that needs them.
+    /// Lines or permissions that the controller requested from the level below on behalf of a
+    /// request. They count in the step of that request.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts a request when it knows whether the
-    /// request needed anything from below. A request needed something if one of its steps sent a
-    /// message or a fill was under way.
+    /// Requests for an atomic access. The station counts such a request as soon as it is known
+    /// whether the request needed anything from below: a message that one of its steps sent, or a
+    /// fill that was under way.
     pub sync_accesses: u32,
     /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,
@@ -97,17 +97,18 @@ pub struct Uses {
     pub lines_registered: u32,
     /// Lines whose registration to another controller has ended.
     pub lines_unregistered: u32,
-    /// Reads of a data line.
+    /// Reads of a line's bytes from the data array.
     pub data_reads: u32,
-    /// Writes of a data line.
+    /// Writes of a line's bytes to the data array.
     pub data_writes: u32,
     /// Atomic updates that this controller performed.
     pub atomics: u32,
     /// Invalidations of a whole cache, by cause.
     pub invalidations: ByCause,
-    /// Lines that were in the cache at these invalidations.
+    /// Lines that were in the cache when a whole cache was invalidated.
     pub lines_invalidated: u32,
-    /// Flushes of a whole cache, or registrations of all stored lines, that began, by cause.
+    /// Flushes of a whole cache, or registrations of all stored lines, by cause. Each is counted
+    /// when it begins.
     pub flushes: ByCause,
     /// Lines whose dirty bytes were written out to the level below.
     pub lines_written_out: u32,

@@ -18,7 +18,8 @@ use crate::table::Table;
 pub struct World<'a, P: Protocol> {
     /// Parameters of the protocol, which do not change in a run.
     pub params: &'a P::Params,
-    /// The levels of the machine, matched with the kinds of controller of the protocol.
+    /// The levels of the machine: for each kind of controller of the protocol, the level at which
+    /// the kind is.
     pub levels: &'a Levels,
     /// The map from each line to its home: the chiplet and the bank that serve the line.
     pub homes: &'a Homes,
@@ -71,19 +72,20 @@ impl<'a, P: Protocol> Cx<'a, P> {
     }
 
     /// Whether a parked input waits for a way of the set. Such an input has priority over later
-    /// inputs that take a way of the set or pin a line that could be evicted.
+    /// inputs: no later input may take a way of the set, or start an operation during which a line
+    /// of the set cannot be evicted.
     #[inline]
     #[must_use]
     pub fn has_way_waiter(&self, set: SetIndex) -> bool {
         self.parked.contains_key(&Key::Way(set))
     }
 
-    /// Reports that an action lacks the request, message or bytes that it needs, because its row is
-    /// at an event that does not carry them. The input counts as impossible.
+    /// Reports that an action lacks the request, message or bytes that it needs, because its row
+    /// belongs to an event that does not carry them. The input counts as impossible.
     #[cold]
     pub fn lacks_operand<A: Symbol>(&mut self, action: A) {
         self.impossible(&format!(
-            "action {} needs a request, message or bytes, and its event brings none",
+            "action {} needs a request, a message or bytes, but its event carries none of them",
             action.name()
         ));
     }
@@ -118,7 +120,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     }
 
     /// The step at index `stage` of a request's plan, after the seeded fault of that plan, if any.
-    /// `None` behind the last step.
+    /// `None` if the plan has no step at this index.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
         match self.world.mutation {
@@ -131,9 +133,10 @@ impl<'a, P: Protocol> Cx<'a, P> {
 }
 
 impl<P: Protocol> Cx<'_, P> {
-    /// Takes the steps of a request's plan, from its current one on, for as long
-    /// as `take` returns `None`. A row that ends with the next step has already
-    /// advanced the stage.
+    /// Takes the steps of a request's plan, from the current step on. `take` performs one step and
+    /// returns `None` if the plan goes on, or the disposition with which it stops. A row that ends
+    /// with `After::Next` has already advanced the stage (the index of the step), so the plan goes
+    /// on after it, too.
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,

@@ -25,11 +25,12 @@ pub struct Claim {
 /// What a program must specify for accesses to data that work-groups share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
-    /// A scope that includes both work-groups. A narrower scope orders nothing between them.
+    /// The program must use a scope that includes both work-groups. A narrower scope orders nothing
+    /// between the two work-groups.
     Scoped,
-    /// A scope that includes both work-groups, or a remote operation.
+    /// The program must use a scope that includes both work-groups, or a remote operation.
     Remote,
-    /// Nothing: atomics of this protocol are correct at any scope.
+    /// The program need not specify anything: atomics of this protocol are correct at any scope.
     Unscoped,
 }
 

@@ -13,12 +13,12 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn payload_bytes(&self, line_bytes: u32) -> u32;
     /// The line that the message concerns, if any.
     fn line(&self) -> Option<LineAddr>;
-    /// Whether the message requests a line from the receiver. Such a message counts as a hit or a
-    /// miss.
+    /// Whether the message requests a line from the receiver. The receiver counts such a message as
+    /// a hit or a miss.
     fn is_access(&self) -> bool;
-    /// Whether the message stays behind a parked message of the same sender for the same line. A
-    /// message that a parked access may need returns false: flushed bytes of a line under recall,
-    /// for example.
+    /// Whether the message must wait if an older message of the same sender for the same line is
+    /// parked at the receiver. It must not if the parked message may need it to proceed: for
+    /// example, an access that waits for a recall needs the bytes that the owner flushes.
     fn keeps_order(&self) -> bool {
         self.is_access()
     }
@@ -33,7 +33,8 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn age(&mut self, elapsed: i32) {
         let _ = elapsed;
     }
-    /// Calls `visit` for every logical time in the message; see [`super::Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the message, so that the explorer can replace the
+    /// times by smaller ones; see [`super::Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }

@@ -41,7 +41,7 @@ pub enum Input<'a, M> {
     /// A reply of memory. Memory serves the operations that one controller sends
     /// for one line in the order in which it sent them.
     Memory(&'a MemoryReply),
-    /// The driver evicts the line in this way.
+    /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
     /// A timer that the controller armed has expired.
     Timer(TimerClass),
@@ -60,7 +60,8 @@ pub struct RequestInput<'a> {
     pub slot: Slot,
     /// The request itself.
     pub req: &'a Request,
-    /// The bytes that came with [`crate::Effects::resume_with`]; all zero before that call.
+    /// The bytes that the controller passed to [`crate::Effects::resume_with`] for this request;
+    /// all zero if it has not called that function.
     pub data: &'a LineData,
 }
 
@@ -80,8 +81,8 @@ pub enum Disposition {
 }
 
 impl Disposition {
-    /// This disposition, but `None` for `Done`: the request then goes on with the next step of its
-    /// plan.
+    /// `None` for `Done`, which lets the request go on with the next step of its plan. Any other
+    /// disposition is returned unchanged.
     #[inline]
     #[must_use]
     pub fn unless_done(self) -> Option<Disposition> {
@@ -96,7 +97,8 @@ pub struct LineView {
     pub line: LineAddr,
     /// The name of the line's state.
     pub state: &'static str,
-    /// Whether the line's state owns the bytes, so that dirty bytes may stay in the controller.
+    /// Whether the line is in a state in which this controller owns the line. Dirty bytes of such a
+    /// line may stay in the controller under any write policy.
     pub owns: bool,
     /// The valid bytes of the line.
     pub valid: ByteMask,
@@ -115,19 +117,20 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = cx;
     }
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
-    /// controller unchanged, unless it has advanced the stage of the request's plan.
+    /// controller unchanged, unless it has performed earlier steps of the request's plan.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a plain load at once. `Some` requires that the load's step
-    /// does nothing else: it looks the line up, fires one row, reads the line and touches
-    /// its way. Then a driver may skip the step. The verifier compares the two, except
-    /// for timers: a timer that the step arms must already run.
+    /// The line that answers a non-atomic load at once, without a step of the controller. `Some`
+    /// requires that the step for this load would do nothing but look the line up, use one row of
+    /// the table, read the line and touch its way. Then a driver may skip the step. The verifier
+    /// checks that the result equals the effects of the step, except for timers: a timer that the
+    /// step would arm must already run.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None
     }
-    /// The ways of a set that may be evicted, with their ranks. A controller that
-    /// needs several steps for an eviction offers no other way of that set during
-    /// them, and wakes [`Key::Way`] when the way is free.
+    /// Appends the ways of a set that may be evicted to `out`, with their ranks. While an eviction
+    /// of several steps is under way in a set, the controller offers no way of that set. It wakes
+    /// [`Key::Way`] when the way is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
@@ -137,15 +140,17 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     }
     /// Whether the controller has no operation under way.
     fn is_quiet(&self) -> bool;
-    /// Brings the controller into one canonical form, so that equivalent states become equal.
+    /// Changes the representation of the controller to one canonical form, so that the explorer
+    /// recognizes equivalent states as equal.
     fn canonicalize(&mut self) {}
-    /// Shortens the relative times in the tag of an operation on memory, because time
-    /// has passed while the operation or its reply was in flight; see
+    /// Shortens the relative times in the tag (the sender's context) of an operation on memory,
+    /// because time has passed while the operation or its reply was in flight; see
     /// [`Message::age`].
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
         let _ = (tag, elapsed);
     }
-    /// Calls `visit` for every logical time in the controller; see [`Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the controller, so that the explorer can replace the
+    /// times by smaller ones; see [`Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
@@ -174,7 +179,7 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    /// The counters of the step that a hit replaces.
+    /// The counters of the controller step that a driver skips because of a hit.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -189,7 +194,7 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn start(&mut self, cx: &mut Cx<'_, P>);
     /// Processes one input, whatever the kind of the controller; see [`Controller::step`].
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a plain load at once; see [`Controller::hit`].
+    /// The line that answers a non-atomic load at once; see [`Controller::hit`].
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// The ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
@@ -197,11 +202,13 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn lines(&self, out: &mut Vec<LineView>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
-    /// Brings the controller into one canonical form; see [`Controller::canonicalize`].
+    /// Changes the representation of the controller to one canonical form, for comparisons; see
+    /// [`Controller::canonicalize`].
     fn canonicalize(&mut self);
-    /// Shortens the relative times in the tag of a memory operation; see [`Controller::age_tag`].
+    /// Shortens the relative times in the tag (the sender's context) of a memory operation; see
+    /// [`Controller::age_tag`].
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32);
-    /// Calls `visit` for every logical time; see [`Controller::times`].
+    /// Calls `visit` for every logical time in the controller; see [`Controller::times`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time));
 }
 
@@ -220,11 +227,11 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If set, an exploration rebases its logical times. Then a state must mean the
-    /// same when all times in it, of controllers and messages, become later by the
-    /// same amount. Neighbouring times further apart than this bound count as this
-    /// far apart, so the number of states is finite. Do not set it for clocks of few
-    /// bits: those wrap around as in hardware.
+    /// If this is `Some`, an exploration replaces the logical times of a state by smaller times in
+    /// the same order, so that the number of states is finite. The protocol must behave the same if
+    /// all times of a state, in controllers and messages, become later by the same amount. A gap
+    /// between two successive times that exceeds this bound is shortened to the bound. Use `None`
+    /// for clocks of few bits, because such clocks wrap around as in hardware.
     const REBASED: Option<u32> = None;
 
     /// The settings of the protocol that a machine file may give.
@@ -237,8 +244,8 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// The controller that an agent's requests enter. Different operations may enter
-    /// different controllers. All lines of one operation enter the same one.
+    /// The controller that an agent's requests enter. It may depend on the operation (the plan
+    /// key), but not on the line.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// The tables of the protocol.
     fn tables() -> Vec<TableView>;

@@ -14,14 +14,15 @@ pub struct AckParity {
 }
 
 impl AckParity {
-    /// Counts a write. Returns the parity that the write carries.
+    /// Counts a write. Returns its class bit (parity), which the write carries to its receiver.
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.counts[usize::from(self.parity)] += 1;
         self.parity
     }
 
-    /// Counts an ack. Returns false if no write of that parity was outstanding.
+    /// Counts an ack with this class bit (parity). Returns false if no write of the class was
+    /// outstanding.
     #[inline]
     #[must_use]
     pub fn acked(&mut self, parity: bool) -> bool {
@@ -39,10 +40,10 @@ impl AckParity {
         self.counts[usize::from(!self.parity)] > 0
     }
 
-    /// Counts writes from now on in the other class. Call it only if the older class has no
-    /// outstanding write.
+    /// Ends the current class: later writes are counted in the other class. Call it only if no
+    /// write of the other class is outstanding.
     pub fn turn(&mut self) {
-        debug_assert!(!self.is_closing(), "a turn while writes before the last one are outstanding");
+        debug_assert!(!self.is_closing(), "writes of the previous class are still outstanding");
         self.parity = !self.parity;
     }
 

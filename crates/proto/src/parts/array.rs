@@ -40,22 +40,22 @@ const NO_PRINT: u8 = 2;
 /// once.
 const PRINTS_AT_ONCE: usize = 8;
 
-/// The rule that numbers lines for the choice of their set.
+/// The rule by which a cache numbers the lines. The number of a line selects its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The number is the line's address: for a cache of all lines.
+    /// The number is the line's address: for a cache that may hold any line.
     Line,
     /// The number is the line's address divided by the number of banks.
     Banks(Divisor),
-    /// The number is the line's number on its chiplet divided by the number of banks: for a bank
-    /// that serves only the lines of its chiplet.
+    /// The number is the position of the line among the lines of its chiplet, divided by the number
+    /// of banks: for a bank that serves only the lines of its chiplet.
     Home(Divisor),
 }
 
-/// The place of an event: a line, its set, and its way if the line is present.
+/// A line, the set that it belongs to, and the way that holds it if the line is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line of the event.
+    /// The address of the line.
     pub line: LineAddr,
     /// The set of the line.
     pub set: SetIndex,
@@ -391,8 +391,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         }
     }
 
-    /// Zeroes the invalid bytes and sorts the ways of each set, so that arrays with
-    /// equal contents are equal. No way number may be in use outside.
+    /// Zeroes the invalid bytes and sorts the ways of each set, so that arrays with equal contents
+    /// are equal. Ways get new indices, so no code may hold an index from before the call.
     pub fn canonicalize(&mut self) {
         let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
         for set in 0..self.sets.number() as usize {

@@ -1,4 +1,4 @@
-//! Controllers whose lines follow a table.
+//! Controllers whose lines change state by the rows of a table.
 
 use super::array::{CacheArray, Place};
 use crate::contract::{Cx, Disposition, Hit, Load, Protocol};
@@ -14,9 +14,9 @@ pub type StateOf<T> = <T as Table>::State;
 /// The event type of a table.
 pub type EventOf<T> = <T as Table>::Event;
 
-/// The line that answers a load, if the only action of the load's row is `reply` ([`Hit`]). The
-/// function looks up the row of the stored state, so a table must have the same row for this event
-/// on a dirty line. A line without all requested bytes is no hit.
+/// The line that answers a load ([`Hit`]). The line must hold all requested bytes, and the row of
+/// its state and `event` must have `reply` as its only action. The function uses the stored state
+/// of the line, so the table must have the same row for a dirty line.
 #[inline]
 #[must_use]
 pub fn hit<'a, T: Table>(
@@ -55,9 +55,9 @@ pub trait Lines<P: Protocol> {
     /// The array that holds the lines.
     fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
 
-    /// The state and the event under which the table has the row for an event of a line. They can
-    /// differ from the stored state and the given event: a table can have separate rows for a dirty
-    /// line and for a line without the requested bytes.
+    /// The state and the event that select the row for an event of a line. They can differ from the
+    /// stored state and the given event, because a table can have separate rows for a dirty line
+    /// and for a line without the requested bytes.
     fn classify(
         &self,
         place: Place,
@@ -74,7 +74,8 @@ pub trait Lines<P: Protocol> {
         cx: &mut Cx<'_, P>,
     );
 
-    /// Carries out an event of a line, present or not.
+    /// Looks up the row for an event of a line and carries the row out. The line need not be
+    /// present.
     fn event(
         &mut self,
         line: LineAddr,

@@ -1,4 +1,4 @@
-//! Parts that protocols share, each written once.
+//! Parts of controllers that several protocols use, such as arrays of lines and store buffers.
 
 mod acks;
 mod array;

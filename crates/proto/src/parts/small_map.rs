@@ -34,7 +34,7 @@ impl<K: Copy + Ord, V> SmallMap<K, V> {
         }
     }
 
-    /// The value of a key, for changes.
+    /// A mutable reference to the value of a key.
     #[must_use]
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let at = self.place(key).ok()?;

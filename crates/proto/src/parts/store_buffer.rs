@@ -72,7 +72,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         self.lines
     }
 
-    /// Whether the buffer has a flush marker, so that entries must leave under any write policy.
+    /// Whether the buffer contains a flush marker. If so, its entries must be written out even if
+    /// the write policy does not require it.
     #[inline]
     #[must_use]
     pub fn has_flush(&self) -> bool {
@@ -122,8 +123,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
     }
 
     /// Begins a flush of only the lines that `is_own` selects. The other lines move behind the
-    /// flush, unless an earlier flush waits for them. Returns true if the flush is already
-    /// complete.
+    /// marker of this flush, unless an earlier flush waits for them. Returns true if the flush is
+    /// already complete.
     #[must_use]
     pub fn flush_of(&mut self, waiter: W, is_own: impl Fn(LineAddr) -> bool) -> bool {
         let owns = |entry: &Entry<W>| matches!(*entry, Entry::Line(line) if is_own(line));
@@ -185,8 +186,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Whether no flush and no write is under way. Lines may be queued under a combining
-    /// policy.
+    /// Whether no flush and no write is under way. The buffer may still hold lines if the write
+    /// policy keeps dirty lines in the cache (`Combining`).
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(2)));
         let first = buffer.acks.sent();
         assert!(!buffer.flush_of(Slot(2), is(1)));
-        assert!(!buffer.flush_of(Slot(3), is(9)), "an outstanding write may be its own");
+        assert!(!buffer.flush_of(Slot(3), is(9)), "the outstanding write may belong to this flush");
         assert!(buffer.acked(first, &mut finished));
         assert!(buffer.has_flush());
         assert_eq!(buffer.pop(&mut finished), Popped::Line(LineAddr(1)));

@@ -1,7 +1,8 @@
 //! The station: a controller together with its parked inputs.
 //!
-//! Stations are the state of a machine in all drivers (simulator, explorer, random tester). A
-//! station carries out an input and all parked inputs that this input wakes in one step.
+//! Stations are the state of a machine in all drivers (simulator, explorer, random tester). When a
+//! station gets an input, it carries out that input and, before it returns, all parked inputs that
+//! the input wakes.
 
 mod stepper;
 mod views;
@@ -46,9 +47,9 @@ pub(crate) enum Parked<M> {
 /// The lists of parked inputs, by the key that wakes them.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// The parked accesses of one sender to one line, oldest first. They share one entry in the list of
-/// the key that the oldest access waits for. So they keep their order, and no access waits for a
-/// key that is never woken.
+/// The parked accesses of one sender to one line, oldest first. All of them share one entry, in the
+/// list of parked inputs that belongs to the key of the oldest access. So the accesses keep their
+/// order, and a younger access does not depend on a wake of its own key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
@@ -58,8 +59,8 @@ struct OrderedAccesses<M> {
 
 /// A controller, its parked inputs, and the requests that wait for a fill.
 ///
-/// On FIFO channels the order extends to the controller: an access never passes a parked
-/// access of the same sender to the same line.
+/// If the protocol needs FIFO channels, parking keeps the order, too: an access never passes a
+/// parked access of the same sender to the same line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Station<P: Protocol> {
     /// The controller of the station.
@@ -74,7 +75,7 @@ pub struct Station<P: Protocol> {
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
-/// The bytes that a new request has: all zero.
+/// The bytes that the controller gets with a request before a call of `resume_with`: all zero.
 static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 
 /// The maximum number of steps for one input. More steps mean that parked inputs wake one another
@@ -113,7 +114,7 @@ impl<P: Protocol> Station<P> {
         self.id
     }
 
-    /// Runs the start of the controller, which precedes its first input.
+    /// Calls the function `start` of the controller, before its first input.
     pub fn start(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.node.start(&mut Cx { world, me: self.id, stage: 0, fx, parked: &self.parked });
         self.settle(world, fx);
@@ -211,8 +212,8 @@ impl<P: Protocol> Station<P> {
         self.other(Input::Memory(reply), world, fx);
     }
 
-    /// Evicts a way. The controller wakes the inputs that wait for a way of the set when the way is
-    /// free.
+    /// Evicts a way. When the way is free, the controller wakes the inputs that wait for a way of
+    /// the set.
     pub fn evict(&mut self, way: Way, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         fx.uses.evictions += 1;
         self.other(Input::Evict(way), world, fx);
@@ -224,7 +225,7 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Lets `elapsed` ticks pass. Parked messages age before the controller gets the tick. A timer
-    /// that expires within these ticks reaches the controller at its own tick.
+    /// that expires within these ticks reaches the controller at the tick at which it expires.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut left = elapsed;
         while left > 0 && fx.violation.is_none() {
@@ -266,8 +267,8 @@ impl<P: Protocol> Station<P> {
         unordered.chain(ordered.map(|msg| &mut **msg))
     }
 
-    /// Arms a timer that expires after `ticks` ticks. If a timer of the same class runs, the
-    /// earlier of the two stays.
+    /// Arms a timer that expires after `ticks` ticks. If a timer of the same class runs, the timer
+    /// with the earlier expiry remains.
     fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
         if !P::CLOCKED {
             return self.violate(fx, "a timer has a duration, but the protocol is not clocked");

@@ -129,8 +129,9 @@ impl<P: Protocol> Stepper<'_, P> {
     }
 }
 
-/// The line whose parked accesses of the same sender this message must not pass. `None` if the
-/// message keeps no order, or the channels of the protocol are unordered.
+/// The line of a message that must keep its order: the message must not pass parked accesses of its
+/// sender to this line. `None` if the message may pass them, or if the protocol needs no order on
+/// its channels.
 pub(super) fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
     let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
@@ -144,8 +145,9 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
 }
 
 /// Counts a request once, as a hit, a miss or a bypass. Returns whether the request has been
-/// counted. A request that is parked under its own slot, and was not passed on, has not reached its
-/// access yet. When it reaches the access, it is a hit only if nothing was sent for it.
+/// counted. A request that is parked under its own slot has not reached its access yet, so it is
+/// counted later, unless the controller has already passed it on (a bypass). It is then a hit only
+/// if no message was sent for it before.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

@@ -26,17 +26,20 @@ impl<P: Protocol> Station<P> {
         if !self.is_quiet() {
             let keys: Vec<_> = self.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
             return Some(format!(
-                "at the end {name} is not quiet; inputs are parked under [{}]",
+                "at the end of the run {name} is still busy; inputs are parked under [{}]",
                 keys.join(", ")
             ));
         }
         // A deadline may still prevent the eviction of some lines.
         if views.len() != victims.len() && self.deadlines.is_empty() {
-            return Some(format!("at the end {name} cannot evict some of its lines"));
+            return Some(format!("at the end of the run {name} cannot evict some of its lines"));
         }
         let is_dirty = |view: &LineView| !view.owns && !view.dirty.is_empty();
         (writes_through && views.iter().any(is_dirty)).then(|| {
-            format!("at the end {name} still holds dirty bytes, although its write policy is write-through")
+            format!(
+                "at the end of the run {name} still holds dirty bytes, although its write policy is \
+                 write-through"
+            )
         })
     }
 

@@ -1,9 +1,9 @@
-//! The table of a line in a bank.
+//! The state transition table of a line in a bank.
 
 use crate::registration::{BankAction, BankEvent, BankState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
 
-/// The table of a line in a bank.
+/// The state transition table of a line in a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 
@@ -12,9 +12,10 @@ const NO_FETCH: &str = "no fetch is under way";
 const UNOWNED: &str = "no cache is registered";
 const ACCESS_ONLY: &str = "only an access requests bytes";
 const PINNED: &str = "a line with a fetch or a recall under way is pinned";
-const ENDED: &str = "a round waits until no fetch is under way";
-const RECALLED: &str = "a round recalls registered lines first";
-const REGISTERED: &str = "written bytes are registered, and return with their registration";
+const ENDED: &str = "acquires and releases at system scope wait until no fetch is under way";
+const RECALLED: &str = "acquires and releases at system scope recall registered lines first";
+const REGISTERED: &str =
+    "written bytes are registered, and reach the bank only when the registration returns";
 
 impl Table for BankTable {
     type State = BankState;

@@ -18,9 +18,11 @@ use std::collections::BTreeMap;
 /// The L1 cache of a compute unit in DeNovo.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
-    /// The lines of the cache. Fills, and registrations for atomics, take miss registers.
+    /// The lines of the cache. Fills, and registrations for atomics, occupy miss registers.
     cache: FirstLevel<LineState>,
-    /// The outstanding registrations that releases wait for, with their parity.
+    /// The lines whose registration has been requested for stored data. Releases wait for these
+    /// registrations. The value of a line is the class bit (parity), which tells registrations
+    /// before a release from later ones.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
 }
@@ -233,7 +235,7 @@ impl<P: RegistrationProtocol> Lines<P> for L1 {
             (LineAction::EndRegister, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 if let Some(parity) = self.stored.remove(&line) {
                     if !cache.lower.acked(parity, cx) {
-                        cx.impossible("a grant arrives that no release counts");
+                        cx.impossible("a grant arrives, but no registration of stored data is outstanding");
                     }
                     cx.fx.wake(Key::StoreBuffer);
                 }

@@ -1,4 +1,4 @@
-//! The table of a line in the L1.
+//! The state transition table of a line in the L1.
 
 use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 
@@ -7,17 +7,17 @@ symbols! {
     pub enum LineState {
         /// The line is not present.
         I,
-        /// The line is present, but requested bytes are not valid.
+        /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present with the requested bytes, and not registered.
+        /// The line is present and not registered, and all bytes that the access needs are valid.
         V,
         /// A fill is under way.
         IV,
         /// A fill is under way, and its bytes must not be kept.
         IX,
-        /// Registration is requested, and the requested bytes are valid.
+        /// Registration is requested, and all bytes that the access needs are valid.
         IR,
-        /// Registration is requested, and requested bytes come with the grant.
+        /// Registration is requested, and some bytes that the access needs come with the grant.
         IP,
         /// Registration is requested, and returned at once after the grant.
         IE,
@@ -33,9 +33,9 @@ symbols! {
         Load,
         /// A store of data.
         Store,
-        /// An atomic needs registration.
+        /// An atomic asks for registration of the line.
         Atomic,
-        /// The line is registered for the atomic that requested it.
+        /// An atomic is performed on the line that is registered for it.
         Registered,
         /// The store buffer drains this line.
         Drain,
@@ -55,14 +55,14 @@ symbols! {
         EvictDirty,
         /// An acquire, or an access at system scope, invalidates a clean line.
         Inv,
-        /// An acquire, or an access at system scope, meets a dirty line.
+        /// An acquire, or an access at system scope, is carried out while the line is dirty.
         InvDirty,
     }
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form
-    /// stays as it is.
+    /// The variant of this event for a dirty line. If the event has no such variant, the result is
+    /// the event itself.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -75,7 +75,7 @@ impl LineEvent {
 }
 
 symbols! {
-    /// The actions of rows.
+    /// The actions that the rows of the table perform.
     pub enum LineAction {
         /// Request the line from the bank. Takes a miss register.
         SendGet,
@@ -103,7 +103,7 @@ symbols! {
         SendReturn,
         /// Fill the bytes that are not dirty.
         Fill,
-        /// Answer the loads that wait for these bytes.
+        /// Answer the loads that wait for the line.
         Answer,
         /// Resume the atomic that waits for the registration.
         Resume,
@@ -118,7 +118,7 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1.
+/// The state transition table of a line in the L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 

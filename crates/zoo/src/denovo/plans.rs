@@ -5,11 +5,12 @@ use proto::{
 };
 
 symbols! {
-    /// The steps of operations.
+    /// The steps from which the plans of operations are composed.
     pub enum Step {
         /// Perform the data access on the line in this cache, and answer.
         Here,
-        /// Register all stored lines here and wait for the grants: the store registration of Table 3.
+        /// Request registration of all lines with stored data in this cache, and wait for the
+        /// grants: the store registration of Table 3.
         RegisterStores,
         /// Request registration of the line, if it is not registered here, and wait for the grant.
         Register,
@@ -17,7 +18,7 @@ symbols! {
         Perform,
         /// Invalidate the clean bytes of unregistered lines in this cache.
         Invalidate,
-        /// Invalidate the clean bytes of the line, because the access is performed below.
+        /// Invalidate the clean bytes of the line, because a level below performs the access.
         Pass,
         /// Perform the access in memory after a recall of the registration, and wait for the answer.
         BelowSystem,
@@ -31,7 +32,8 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on, for statistics.
+    /// Attributes the request's time from this step on to the access, the acquire or the release,
+    /// for statistics.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;

@@ -55,7 +55,8 @@ impl<P: Protocol> FlushWaiter<P> for Waiter {
     }
 }
 
-/// An L1 cache with the rows of a protocol.
+/// The L1 cache of a compute unit. `T` is the table of its lines, which differs between the
+/// variants of hLRC.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: FirstLevel<LineState, Waiter>,
@@ -132,7 +133,9 @@ impl<T: Rows> L1<T> {
             ToL1::Grant { line, .. } => (line, LineEvent::Grant),
             ToL1::Recall { line } => (line, LineEvent::Recall),
             ToL1::Forward { line, .. } => (line, LineEvent::Forward),
-            ToL1::Serve { .. } => return Disposition::Impossible("data of a registered line is at the L2"),
+            ToL1::Serve { .. } => {
+                return Disposition::Impossible("the L2 itself sends the data of a registered line");
+            }
         };
         self.event(line, event, Operand::Message(msg), cx)
     }

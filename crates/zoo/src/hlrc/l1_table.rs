@@ -1,4 +1,4 @@
-//! The table of a line in the L1, as published.
+//! The state transition table of a line in the L1, as published.
 
 use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 
@@ -7,9 +7,9 @@ symbols! {
     pub enum LineState {
         /// The line is not present.
         I,
-        /// The line is present, but requested bytes are not valid.
+        /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present with the requested bytes.
+        /// The line is present, and all bytes that the access needs are valid.
         V,
         /// A fill is under way.
         IV,
@@ -21,7 +21,8 @@ symbols! {
         XR,
         /// The line is registered to this cache.
         R,
-        /// The line is registered to this cache, but requested bytes are not valid.
+        /// The line is registered to this cache, but some bytes that the access needs are not
+        /// valid.
         RP,
         /// The line is registered to this cache, which returns the registration after a flush.
         RF,
@@ -37,13 +38,13 @@ symbols! {
         Store,
         /// An atomic that acquires or releases.
         Sync,
-        /// An atomic that orders nothing.
+        /// An atomic that orders no other access.
         Relaxed,
-        /// An atomic of another cache that orders nothing.
+        /// An atomic that another cache issued and that orders no other access.
         Forward,
-        /// An access that is performed below meets a clean line.
+        /// An access is performed at a level below, and the line here is clean.
         Pass,
-        /// An access that is performed below meets a dirty line.
+        /// An access is performed at a level below, and the line here is dirty.
         PassDirty,
         /// The grant of registration arrives.
         Grant,
@@ -65,14 +66,14 @@ symbols! {
         EvictDirty,
         /// An acquire or a registration invalidates a clean line.
         Inv,
-        /// An acquire or a registration meets a dirty line.
+        /// An acquire or a registration is carried out while the line is dirty.
         InvDirty,
     }
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form
-    /// stays as it is.
+    /// The variant of this event for a dirty line. If the event has no such variant, the result is
+    /// the event itself.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -86,7 +87,7 @@ impl LineEvent {
 }
 
 symbols! {
-    /// The actions of rows.
+    /// The actions that the rows of the table perform.
     pub enum LineAction {
         /// Request the line from the bank. Takes a miss register.
         SendGet,
@@ -98,7 +99,8 @@ symbols! {
         Merge,
         /// Answer a request that expects no bytes.
         Accept,
-        /// Perform the atomic and answer. Its dirty bytes stay until the registration is returned.
+        /// Perform the atomic and answer. The bytes that it writes stay dirty until the
+        /// registration is returned.
         Perform,
         /// Perform the atomic and answer. A clean line that it writes joins the store buffer.
         PerformQueued,
@@ -116,7 +118,7 @@ symbols! {
         Fill,
         /// Fill only the requested bytes.
         FillAsked,
-        /// Answer the loads that wait for this fill.
+        /// Answer the loads that wait for the line.
         Answer,
         /// Resume the request that waits for the registration.
         Resume,
@@ -129,7 +131,7 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1, as published.
+/// The state transition table of a line in the L1, as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -140,7 +142,7 @@ const PINNED: &str = "a line with a fill or a flush under way is pinned";
 const UNQUEUED: &str = "a line leaves the store buffer before it leaves the cache";
 const UNREQUESTED: &str = "no registration was requested";
 const UNREGISTERED: &str = "the line is not registered";
-const KEPT: &str = "the bytes of a registered line stay";
+const KEPT: &str = "the bytes of a registered line are never invalidated";
 
 impl Table for L1Table {
     type State = LineState;
@@ -204,7 +206,9 @@ impl Table for L1Table {
             (IV, DrainDrop) => go(IX, &[WriteOut]),
             (IX, DrainDrop) => stay(&[WriteOut]),
             (I, Drain | DrainDrop) => impossible(UNQUEUED),
-            (IR | R | RF, Drain | DrainDrop) => impossible("dirty bytes of atomics are not queued"),
+            (IR | R | RF, Drain | DrainDrop) => {
+                impossible("a line that only atomics have made dirty is not in the store buffer")
+            }
 
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, EndFill, Wake]),
             // The waiting loads precede the invalidation.

@@ -84,7 +84,7 @@ hlrc! {
     repaired::HlrcRepaired, RepairedTable, RepairedBankTable, retains: true,
     "hlrc-repaired",
     "hlrc with registration as a permission only: words may be atomics and data",
-    "hLRC paper (MICRO 2016), section III; the rows that differ are ours",
+    "hLRC paper (MICRO 2016), section III; the changed rows are not from the paper",
     &[CLAIMS[0], OPENCL, PTX],
     &[include_str!("equivalent-repaired.txt")]
 }

@@ -3,21 +3,25 @@
 use proto::{Effects, OpClass, Order, PlanKey, Reach, RequestInput, Spending, Steps, TableId, symbols};
 
 symbols! {
-    /// The steps of operations.
+    /// The steps from which the plans of operations are composed.
     pub enum Step {
-        /// Perform the access on the line in this cache, and answer. The following steps are for an access that is not possible here. An atomic that acquires or releases requests registration and waits for it.
+        /// Perform the access on the line in this cache, and answer. The next steps of the plan run
+        /// only if the access is not possible here. An atomic that acquires or releases then
+        /// requests registration and waits for it.
         Here,
         /// Perform the atomic on the newly registered line, and answer.
         Perform,
         /// Invalidate the clean bytes of this cache, except for the newly registered line.
         InvalidateRest,
-        /// Write the line's dirty bytes out and remove the line, because the access is performed below.
+        /// Write the line's dirty bytes out and remove the line, because a level below performs the
+        /// access.
         Pass,
         /// Load data at the L2 and wait for the answer.
         Below,
         /// Store data at the L2. Only a later flush waits for its ack.
         Post,
-        /// Perform the atomic in the cache that is registered, or else at the L2, and wait for the answer.
+        /// Perform the atomic in the cache that is registered for the line, or at the L2 if there
+        /// is none, and wait for the answer.
         Anywhere,
         /// Perform the atomic at the L2 after a recall of the registration, and wait for the answer.
         Unregistered,
@@ -37,8 +41,8 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on, for statistics. The consequences of a
-    /// registration belong to the access.
+    /// Attributes the request's time from this step on to the access, the acquire or the release,
+    /// for statistics. The consequences of a registration belong to the access.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -86,7 +90,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release, access(key), acquire, &[AnswerIt]])
 }
 
-/// The steps of the access if it is not known whether the line is registered here.
+/// The steps that perform the access of an operation. The plan is fixed before it is known whether
+/// the line is registered here, so the steps cover both cases.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Anywhere, Below, BelowSystem, Here, Pass, Post, Unregistered};
     match (key.op, key.reach()) {

@@ -1,4 +1,4 @@
-//! The table of a line in a bank, for [`super::RepairedTable`].
+//! The state transition table of a line in a bank, for [`super::RepairedTable`].
 //!
 //! As published, a relaxed atomic is performed in the cache that is registered. A data load or a
 //! release of another thread does not see the atomic's result there. In this table, the bank
@@ -8,7 +8,8 @@ use super::BankTable;
 use crate::registration::{BankAction, BankEvent, BankState};
 use proto::{Row, Table, TableId, go};
 
-/// The table of a line in a bank of repaired hLRC: one row differs from the published table.
+/// The state transition table of a line in a bank of repaired hLRC: one row differs from the
+/// published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepairedBankTable;
 

@@ -1,4 +1,4 @@
-//! The table of a line in the L1, with registration as a permission only.
+//! The state transition table of a line in the L1, with registration as a permission only.
 //!
 //! As published, the bytes of a registered line are neither flushed nor invalidated, and the data
 //! of the line is at the L2. A word that is used as data and as an atomic then exists in two
@@ -8,7 +8,8 @@
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
 
-/// The table of a line in the L1 of repaired hLRC: some rows differ from the published table.
+/// The state transition table of a line in the L1 of repaired hLRC: some rows differ from the
+/// published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepairedTable;
 
@@ -43,7 +44,7 @@ impl Table for RepairedTable {
             (R, Sync | Relaxed) => stay(&[PerformQueued]),
             (RP, Sync | Relaxed) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).retry(),
             (XR, Sync | Relaxed) => stall(),
-            (_, Forward) => impossible("the bank recalls the registration instead"),
+            (_, Forward) => impossible("the bank recalls the registration and does not forward the atomic"),
             (R | RF, Drain) | (RF, DrainDrop) => stay(&[WriteOut]),
             (R, DrainDrop) => stay(&[WriteOut, KeepDirty]),
 

@@ -19,8 +19,9 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[vi::release(key), access(key), acquire, &[Step::AnswerIt]])
 }
 
-/// The steps of the access of an operation. The port's channels keep the operations of one
-/// work-group in order.
+/// The steps that perform the access of an operation. Operations of one work-group need no further
+/// steps to stay in order, because they use the channels of one port, and a channel keeps the
+/// order.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Post};
     match (key.op, key.reach()) {

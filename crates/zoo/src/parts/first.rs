@@ -73,8 +73,9 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         way.is_some_and(|way| !self.array.dirty(way).is_empty())
     }
 
-    /// The wait of an access that lacks a resource, or `None` if it lacks none. An access also
-    /// waits if it would take or pin a way of a set for which earlier inputs wait.
+    /// Checks whether an access lacks a resource that it needs. Returns how the access must wait,
+    /// or `None` if it lacks nothing. An access that would start a fill or take a way also waits if
+    /// earlier inputs wait for a way of the same set.
     #[inline]
     pub fn lacks<P: HasBankMessages>(
         &self,
@@ -120,8 +121,9 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// Completes [`FirstLevel::get`]. Inputs that wait for a way or a register have priority over
-    /// accesses that must request this line again.
+    /// Completes [`FirstLevel::get`] when its fill has arrived: frees the miss register and wakes
+    /// inputs. Inputs that wait for a way or a register have priority over accesses that must
+    /// request this line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
         cx.fx.wake(Key::Line(place.line));
@@ -133,8 +135,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         self.array.fill(way, data);
     }
 
-    /// The line that answers a plain load at once ([`proto::Controller::hit`]). The load's
-    /// plan must begin with the step `here`, and its row must only reply.
+    /// The line that answers a non-atomic load at once ([`proto::Controller::hit`]). The plan of
+    /// the load must begin with the step `here`, and the only action of its row must be `reply`.
     #[inline]
     #[must_use]
     pub fn hit<T: Table<State = S>, Q: Plans>(

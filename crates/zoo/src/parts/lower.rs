@@ -163,8 +163,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         due
     }
 
-    /// Removes the oldest line of the store buffer, if it is ready. Before that, completes the
-    /// flushes at the head.
+    /// Removes the oldest line of the store buffer, if that line is ready. Before that, completes
+    /// the flushes whose markers are at the head of the buffer.
     pub fn pop<P: Protocol>(
         &mut self,
         ready: impl Fn(LineAddr) -> bool,
@@ -209,7 +209,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         self.buffer.is_quiet() && self.banks_due.is_idle()
     }
 
-    /// Brings the value into one canonical form, so that equivalent values become equal.
+    /// Changes the representation to one canonical form, so that equivalent states of the
+    /// outstanding operations become equal.
     pub fn canonicalize(&mut self) {
         self.buffer.canonicalize();
     }

@@ -28,11 +28,12 @@ pub use store::{BackingStore, BankAccess, BankLines, Memory, NextLevel, answer_b
 use proto::issue::IssueRule;
 use proto::{Claim, Protocol, Wrap};
 
-/// The index of the first-level kind in the [`Protocol::KINDS`] of `protocol!`.
+/// The index of the first-level caches or ports in the [`Protocol::KINDS`] of a protocol that
+/// `protocol!` generates.
 pub const FIRST: u8 = 0;
-/// The index of the banks in the `Protocol::KINDS` of `protocol!`.
+/// The index of the banks in the `Protocol::KINDS` of a protocol that `protocol!` generates.
 pub const BANK: u8 = 1;
-/// The index of the host's port in the `Protocol::KINDS` of `protocol!`.
+/// The index of the host's port in the `Protocol::KINDS` of a protocol that `protocol!` generates.
 pub const HOST: u8 = 2;
 
 /// The claim of sequential consistency for programs without data races, at any scope

@@ -24,7 +24,7 @@ pub enum Answer {
     Line,
     /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for it.
     Posted {
-        /// The parity of the write, which the ack echoes.
+        /// The class bit (parity) of the write, which the ack carries back.
         parity: bool,
     },
 }
@@ -46,7 +46,7 @@ messages! {
             mask: ByteMask,
             /// The values of the dirty bytes, at their offsets in the line.
             data: LineData,
-            /// The parity of the write, which the ack echoes.
+            /// The class bit (parity) of the write, which the ack carries back.
             parity: bool,
         } [line(line), bytes(|_| mask.count()), access, writes(mask)],
         /// A load, store or read-modify-write that is performed at the L2 or below.
@@ -93,7 +93,7 @@ messages! {
         } [line(line), bytes(|line_bytes| line_bytes)],
         /// The ack of a write that has been performed.
         WriteAck {
-            /// The parity that the write carried.
+            /// The class bit (parity) that the write carried.
             parity: bool,
         },
         /// The answer to an access that has been performed.

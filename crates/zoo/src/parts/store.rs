@@ -16,7 +16,7 @@ use proto::{
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Requests a line from the store.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
-    /// Writes bytes to the store. The ack echoes the parity.
+    /// Writes bytes to the store below. The ack carries the class bit `parity` back.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
     /// Passes an access of another controller on to the store. The answer goes to the requester.
     fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
@@ -229,9 +229,9 @@ pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &Lin
     cx.fx.send(asked.from, msg);
 }
 
-/// The note in the tag of an access that memory performs for an L1 selects the form of the answer:
-/// an ack of a posted write (`NOTE_POSTED`), or the line. A smaller note is the number of bytes of
-/// the answer to a request.
+/// A value of the note in a memory operation's tag. For an access that memory performs for an L1,
+/// the note selects the form of the answer: `NOTE_POSTED` an ack of a posted write, `NOTE_LINE` the
+/// line. Any smaller note is the number of bytes in the answer to a request.
 const NOTE_POSTED: u8 = u8::MAX - 1;
 const NOTE_LINE: u8 = u8::MAX;
 

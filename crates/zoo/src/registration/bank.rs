@@ -58,7 +58,7 @@ pub enum Operand<'a> {
     Access(BankAccess<'a>, bool),
     /// A first-level cache's request for registration.
     Register(Registrant),
-    /// Bytes with their mask: those of memory's reply, or of a returned registration.
+    /// Bytes with their mask: from memory's reply, or from a returned registration.
     Bytes(ByteMask, &'a LineData),
     /// The event has no operand.
     Nothing,
@@ -178,7 +178,7 @@ impl<T: Rows> Bank<T> {
         self.transition(place, state, event, operand, cx)
     }
 
-    /// Carries out an event of a line that is not an access.
+    /// Carries out an event of a line. The event is not an access.
     fn line_event<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -205,8 +205,8 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// The rounds of a bank. In a round the bank executes acquires and releases at system scope, for
-/// which it recalls all registered lines.
+/// The rounds of a bank. In one round the bank executes all waiting acquires and releases at system
+/// scope together, after it has recalled all registered lines.
 impl<T: Rows> Bank<T> {
     fn join_round<P: RegistrationProtocol>(
         &mut self,
@@ -220,8 +220,9 @@ impl<T: Rows> Bank<T> {
         Disposition::Done
     }
 
-    /// Arms the timer of the round's next step, if the step is due. Inputs that the current step
-    /// wakes come before the next one.
+    /// Arms the timer for the next step of the round (the joint execution of acquires and releases
+    /// at system scope), if the bank is ready for that step. Because of the timer, inputs that the
+    /// current step wakes come before the next step.
     fn arm_round<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         let due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
@@ -235,7 +236,8 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    /// Takes the next step of a round, if the step is due.
+    /// Takes the next step of a round (a joint execution of acquires and releases at system scope),
+    /// if the bank is ready for that step.
     fn advance_round<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let mut disposition = Disposition::Done;
         match self.round.phase {
@@ -261,7 +263,8 @@ impl<T: Rows> Bank<T> {
         disposition
     }
 
-    /// Continues a round after its recalls, when no line is registered and no fetch is outstanding.
+    /// Continues a round (a joint execution of acquires and releases at system scope) after its
+    /// recalls, when no line is registered and no fetch is outstanding.
     fn recalled<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let acquired = self.round.take(false);
         let mut disposition = Disposition::Done;
@@ -278,8 +281,8 @@ impl<T: Rows> Bank<T> {
         disposition
     }
 
-    /// Writes one dirty line out on each expiry of the timer, from the way `from` on. Other
-    /// accesses proceed in between.
+    /// Writes one dirty line out on each expiry of the timer, from the way `from` on. Accesses can
+    /// proceed between two expiries.
     fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;
@@ -291,7 +294,7 @@ impl<T: Rows> Bank<T> {
     }
 }
 
-/// Answers the given requests of a round.
+/// Answers the given requests, which the bank has completed.
 fn answer<P: RegistrationProtocol>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
     for &RoundRequest { node, slot, .. } in requests {
         cx.fx.send(node, parts::ToL1::BankDone { slot });

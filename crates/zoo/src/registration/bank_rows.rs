@@ -7,9 +7,10 @@ symbols! {
     pub enum BankState {
         /// The line is not present.
         I,
-        /// The line is present, but requested bytes are not valid.
+        /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present with the requested bytes, and no cache is registered for it.
+        /// The line is present with all bytes that the access needs, and no cache is registered for
+        /// it.
         V,
         /// A fetch from memory is under way.
         IV,
@@ -33,7 +34,8 @@ symbols! {
         Write,
         /// A write to a bank that writes through.
         WriteThrough,
-        /// A write to a bank that keeps no writes or has no free way.
+        /// A write to a bank that has no free way, or whose write policy keeps no copy of written
+        /// lines.
         WriteDrop,
         /// A first-level cache asks for registration.
         Register,
@@ -55,7 +57,7 @@ symbols! {
         Call,
         /// An acquire at system scope invalidates a clean line.
         Inv,
-        /// An acquire at system scope meets a dirty line.
+        /// An acquire at system scope is carried out while the line is dirty.
         InvDirty,
         /// A release at system scope flushes this dirty line.
         Flush,
@@ -63,7 +65,7 @@ symbols! {
 }
 
 symbols! {
-    /// The actions of rows.
+    /// The actions that the rows of the table perform.
     pub enum BankAction {
         /// Read the line from memory. Takes a miss register.
         Fetch,

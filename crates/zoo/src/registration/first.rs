@@ -42,15 +42,15 @@ pub fn give_back<P: RegistrationProtocol, S: Copy + Eq + Hash + Debug, W: Copy +
     cx.fx.send(cx.below(line), ToBank::Return { line, mask, data, whole });
 }
 
-/// The states of lines that decide which lines may be evicted.
+/// The states of lines that `victims` distinguishes when it decides which lines may be evicted.
 #[derive(Clone, Copy, Debug)]
 pub struct EvictableStates<S> {
     /// The state of an unregistered line.
     pub plain: S,
     /// The state of a registered line.
     pub registered: S,
-    /// The state of a line whose eviction is under way. The set of such a line offers no other
-    /// victim.
+    /// The state of a line whose eviction is under way. While a set contains such a line, no other
+    /// line of the set may be evicted.
     pub leaving: S,
 }
 

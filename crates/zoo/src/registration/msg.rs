@@ -14,7 +14,8 @@ messages! {
             line: LineAddr,
             /// The bytes that the atomic needs; empty for a line with stored data.
             mask: ByteMask,
-            /// The slot of the request that waits only for the grant, if any.
+            /// The slot of the request that waits for the grant. `None` if the registration is for
+            /// stored data, because then no request waits only for this grant.
             slot: Option<Slot>,
         } [line(line), access, order(false)],
         /// The return of a line's registration to the bank, after an eviction or a recall.
@@ -78,9 +79,10 @@ messages! {
     }
 }
 
-/// Whether a message keeps its order behind parked accesses. A recall waits for a flush, and a
-/// flush waits for writes. So a write or a flush must not wait behind an access that waits for a
-/// recall. For the same reason, the owner's request for the bytes must not wait there.
+/// Whether a message must stay behind parked accesses of the same sender to the same line. A recall
+/// waits for a flush, and a flush waits for writes, so a write or a flush must not stay behind an
+/// access that waits for a recall. The owner's request for the bytes must not stay behind such an
+/// access either.
 fn keeps_order(msg: &parts::ToBank) -> bool {
     use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
     match msg {

@@ -39,18 +39,20 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Whether new fetches must wait for the round.
+    /// Whether new fetches must wait for the round (the joint execution of acquires and releases at
+    /// system scope).
     pub(super) fn holds_fetches(&self) -> bool {
         matches!(self.phase, Phase::Fetches | Phase::Recalls)
     }
 
-    /// Whether grants of registration must wait for the round.
+    /// Whether grants of registration must wait for the round (the joint execution of acquires and
+    /// releases at system scope).
     pub(super) fn holds_grants(&self) -> bool {
         self.phase == Phase::Recalls
     }
 
-    /// Removes and returns the requests of this round: those that flush if `flush`, otherwise those
-    /// that invalidate.
+    /// Removes requests from this round and returns them: the releases (which flush) if `flush`,
+    /// otherwise the acquires (which invalidate).
     pub(super) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
         let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
         self.now = rest;

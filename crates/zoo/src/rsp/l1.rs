@@ -156,8 +156,9 @@ impl<T: RspPlansOf> L1<T> {
     }
 }
 
-/// The attribution of the time of messages to other L1s: before the access it counts for the
-/// release, after the access for the acquire. A store has no acquire, and a load no release.
+/// The part of a request to which the time of its messages to other L1s is attributed: the release
+/// before the access, and the acquire after it. A store always counts as release. A load, and an
+/// operation that does not release, always count as acquire.
 fn spending<T: RspPlansOf>(ask: RequestInput<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));

@@ -37,8 +37,8 @@ impl Locks {
         self.awaited.remove(ended).is_some() && self.awaited.is_empty()
     }
 
-    /// Notes that a read-modify-write waits for locks. If no other one waits, it waits for all
-    /// locks that are held now.
+    /// Notes that a read-modify-write waits for locks. If no other read-modify-write waits, it
+    /// waits for all locks that are held now.
     pub fn wait(&mut self) {
         if self.awaited.is_empty() {
             std::mem::swap(&mut self.awaited, &mut self.others);

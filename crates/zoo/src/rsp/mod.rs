@@ -102,6 +102,6 @@ rsp! {
     /// Remote-scope promotion, with a flush before a remote load.
     repaired::RspRepaired, RepairedPlans, "rsp-repaired",
     "rsp with a flush of all other L1s before a remote load, too",
-    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the order of a3 and a4 is ours",
+    "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the flush before a3 is not from the paper",
     &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT, include_str!("equivalent-repaired.txt")]
 }

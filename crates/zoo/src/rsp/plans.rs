@@ -21,7 +21,7 @@ symbols! {
 }
 
 symbols! {
-    /// The steps of operations.
+    /// The steps from which the plans of operations are composed.
     pub enum Step = Shared + Remote;
 }
 
@@ -62,8 +62,8 @@ const fn is_remote(key: PlanKey) -> bool {
     key.remote && !is_kernel && !is_plain && !matches!(key.reach(), Reach::Group)
 }
 
-/// The plan of an operation that is not remote, as in `vi`: rows a0 to a2, a6 to a8, a16 to a18;
-/// and a15.
+/// The plan of an operation without synchronization across compute units, as in `vi`: rows a0 to
+/// a2, a6 to a8, a15, and a16 to a18.
 const fn local(key: PlanKey) -> Steps<Step> {
     let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
     let first: &[Step] = match key.op {
@@ -78,8 +78,9 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// The steps before the access of a remote operation: rows a9 to a12 of a store and a19 to a22 of a
-/// read-modify-write. The table has no fence. A fence does what these rows do around their access.
+/// The steps before the access of a remote operation: rows a9 to a12 of a store, and a19 to a22 of
+/// a read-modify-write. The paper's table has no row for a fence, so a fence takes the steps that a
+/// store or a read-modify-write takes around its access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {

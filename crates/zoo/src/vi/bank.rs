@@ -20,7 +20,8 @@ pub struct Bank<B = Memory> {
 
 proto::clone_in_place! { [B] Bank<B> { store, flush } }
 
-/// The flushes of the bank, in rounds. A request that arrives during a round joins the next round.
+/// The flushes of the bank. The bank performs all waiting requests in one walk over its lines (a
+/// round). A request that arrives during a round joins the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Flush {
     now: Vec<(NodeId, Slot)>,
@@ -135,7 +136,7 @@ impl<B> Bank<B> {
         self.event(line, BankEvent::Fill, Operand::Fill(data), cx)
     }
 
-    /// Counts the ack of a write with this parity.
+    /// Counts the ack of a write. `parity` is the class bit that the ack carries back.
     pub fn written<P: HasL1Messages>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,
@@ -170,7 +171,8 @@ impl<B> Bank<B> {
         }
     }
 
-    /// Writes one dirty line out on each expiry of the timer. Other accesses proceed in between.
+    /// Writes one dirty line out on each expiry of the timer. Accesses can proceed between two
+    /// expiries.
     fn walk<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,

@@ -1,4 +1,4 @@
-//! The table of a line in an L2 bank.
+//! The state transition table of a line in an L2 bank.
 
 use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 
@@ -7,9 +7,9 @@ symbols! {
     pub enum BankState {
         /// The line is not present.
         I,
-        /// The line is present, but requested bytes are not valid.
+        /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present with the requested bytes.
+        /// The line is present, and all bytes that the access needs are valid.
         V,
         /// A fetch from memory is under way.
         IV,
@@ -37,9 +37,9 @@ symbols! {
         UpdateThrough,
         /// A read-modify-write at a bank that writes through and keeps no copy.
         UpdateDrop,
-        /// An access at system scope, which is performed in memory, meets a clean line.
+        /// An access at system scope is performed in memory, and the line here is clean.
         Remote,
-        /// An access at system scope, which is performed in memory, meets a dirty line.
+        /// An access at system scope is performed in memory, and the line here is dirty.
         RemoteDirty,
         /// The fetched bytes arrive, and no byte is dirty.
         Fill,
@@ -51,7 +51,7 @@ symbols! {
         EvictDirty,
         /// An acquire at system scope invalidates a clean line.
         Inv,
-        /// An acquire at system scope meets a dirty line.
+        /// An acquire at system scope is carried out while the line is dirty.
         InvDirty,
         /// A release at system scope flushes this dirty line.
         Flush,
@@ -66,8 +66,8 @@ impl BankEvent {
         matches!(self, Get | Read | Update | UpdateThrough | UpdateDrop)
     }
 
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form
-    /// stays as it is.
+    /// The variant of this event for a dirty line. If the event has no such variant, the result is
+    /// the event itself.
     #[must_use]
     pub fn of_dirty(self) -> BankEvent {
         match self {
@@ -81,7 +81,7 @@ impl BankEvent {
 }
 
 symbols! {
-    /// The actions of rows.
+    /// The actions that the rows of the table perform.
     pub enum BankAction {
         /// Read the line from memory. Takes a miss register.
         Fetch,
@@ -105,12 +105,12 @@ symbols! {
         KeepDirty,
         /// Free the miss register, and wake inputs that wait for it, the line or its way.
         Wake,
-        /// Wake accesses that wait for the fetch. Memory performs them.
+        /// Wake accesses that wait for the fetch. Memory performs these accesses.
         Divert,
     }
 }
 
-/// The table of a line in an L2 bank.
+/// The state transition table of a line in an L2 bank.
 #[derive(Clone, Copy, Debug)]
 pub struct BankTable;
 

@@ -30,7 +30,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
         let _ = line;
     }
 
-    /// Begins the flush of a release: of all lines, or of those that the record selects.
+    /// Begins the flush that a release makes: of all lines, or only of the lines that the record
+    /// selects.
     fn flush<P: Protocol, W: Copy + Eq + From<Slot>>(
         &self,
         lower: &mut LowerLevel<W>,
@@ -86,7 +87,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         }
     }
 
-    /// The line that answers a plain load, if the load's plan begins with the step `here`.
+    /// The line that answers a non-atomic load, if the load's plan begins with the step `here`.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))

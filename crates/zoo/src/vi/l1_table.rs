@@ -1,4 +1,4 @@
-//! The table of a line in the L1, and the plans of operations.
+//! The state transition table of a line in the L1, and the plans of operations.
 
 use super::step::Step;
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
@@ -8,9 +8,9 @@ symbols! {
     pub enum LineState {
         /// The line is not present.
         I,
-        /// The line is present, but requested bytes are not valid.
+        /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present with the requested bytes.
+        /// The line is present, and all bytes that the access needs are valid.
         V,
         /// A fill is under way.
         IV,
@@ -28,9 +28,9 @@ symbols! {
         Store,
         /// A read-modify-write at work-group scope or below.
         Rmw,
-        /// An access that is performed below meets a clean line.
+        /// An access is performed at a level below, and the line here is clean.
         Pass,
-        /// An access that is performed below meets a dirty line.
+        /// An access is performed at a level below, and the line here is dirty.
         PassDirty,
         /// The store buffer drains this line.
         Drain,
@@ -46,14 +46,14 @@ symbols! {
         EvictDirty,
         /// An acquire invalidates a clean line.
         Inv,
-        /// An acquire meets a dirty line.
+        /// An acquire is carried out while the line is dirty.
         InvDirty,
     }
 }
 
 impl LineEvent {
-    /// The event for a dirty line that corresponds to this event. An event without a dirty form
-    /// stays as it is.
+    /// The variant of this event for a dirty line. If the event has no such variant, the result is
+    /// the event itself.
     #[must_use]
     pub fn of_dirty(self) -> LineEvent {
         match self {
@@ -67,7 +67,7 @@ impl LineEvent {
 }
 
 symbols! {
-    /// The actions of rows.
+    /// The actions that the rows of the table perform.
     pub enum LineAction {
         /// Request the line from the bank. Takes a miss register.
         SendGet,
@@ -85,18 +85,19 @@ symbols! {
         WriteOut,
         /// Fill the bytes that are not valid.
         Fill,
-        /// Answer the loads that wait for this fill.
+        /// Answer the loads that wait for the line.
         Answer,
         /// Invalidate the clean bytes.
         KeepDirty,
         /// Free the miss register, and wake inputs that wait for it, the line or its way.
         Wake,
-        /// Wake accesses that wait for the fill. They continue below or request the line again.
+        /// Wake accesses that wait for the fill. These accesses continue at a level below, or
+        /// request the line again.
         Divert,
     }
 }
 
-/// The table of a line in the L1.
+/// The state transition table of a line in the L1.
 #[derive(Clone, Copy, Debug)]
 pub struct L1Table;
 
@@ -177,7 +178,8 @@ proto::plans! {
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// The plan of an operation that is not remote.
+/// The plan of an operation that is not a remote operation (does not synchronize with narrower
+/// scopes elsewhere).
 pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
     let acquire: &[Step] = match key.acquired() {
         None | Some(Reach::Group) => &[],
@@ -196,7 +198,7 @@ pub(crate) const fn release(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The steps of the access of an operation, at the level of its scope.
+/// The steps that perform the access of an operation, at the level of the operation's scope.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Here, Pass, Post};
     match (key.op, key.reach()) {
@@ -214,8 +216,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The step of the answer. Empty for a load or a store that is performed in the L1, because that
-/// step also answers it.
+/// The step that answers the request. Empty for a load or a store that is performed in the L1,
+/// because the step that performs it also answers it.
 const fn answer(key: PlanKey) -> &'static [Step] {
     match key.op {
         OpClass::Load | OpClass::Store if key.is_plain() || matches!(key.reach(), Reach::Group) => &[],

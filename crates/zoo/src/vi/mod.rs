@@ -39,8 +39,9 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     PTX,
 ];
 
-/// The equivalent mutants (undetectable seeded faults) of the bank (`BANK_EQUIVALENT`), and of the
-/// L1 and the plans. Other protocols also use those of the bank and the L1.
+/// The equivalent mutants (undetectable seeded faults) of the bank. `L1_EQUIVALENT` lists those of
+/// the L1, and `PLANS_EQUIVALENT` those of the plans. Other protocols also use the lists of the
+/// bank and the L1.
 pub(crate) const BANK_EQUIVALENT: &str = include_str!("equivalent-bank.txt");
 pub(crate) const L1_EQUIVALENT: &str = include_str!("equivalent-l1.txt");
 pub(crate) const PLANS_EQUIVALENT: &str = include_str!("equivalent-plans.txt");

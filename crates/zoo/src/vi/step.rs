@@ -4,11 +4,13 @@ use crate::parts::{AccessSite, HasBankMessages, LowerLevel, answer};
 use proto::{Cx, Disposition, Effects, Order, RequestInput, Slot, Spending, symbols};
 
 symbols! {
-    /// The steps of operations.
+    /// The steps from which the plans of operations are composed.
     pub enum Step {
-        /// Perform the access on the line in this cache, and answer. The following steps are for an access that is not possible here.
+        /// Perform the access on the line in this cache, and answer. The next steps of the plan run
+        /// only if the access is not possible here.
         Here,
-        /// Write the line's dirty bytes out and remove the line, because the access is performed below.
+        /// Write the line's dirty bytes out and remove the line, because a level below performs the
+        /// access.
         Pass,
         /// Perform the access at the L2 and wait for the answer.
         Below,
@@ -30,7 +32,8 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the time of a request from this step on, for statistics.
+    /// Attributes the request's time from this step on to the access, the acquire or the release,
+    /// for statistics.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -46,8 +49,8 @@ impl Step {
         }
     }
 
-    /// Performs a step at the banks, or the answer of a request. Returns the wait of the request,
-    /// or `None` to go on with the next step.
+    /// Performs a step at the banks, or answers the request. Returns how the request must wait, or
+    /// `None` if it goes on with the next step of its plan.
     #[inline]
     pub fn descend<P: HasBankMessages, W: Copy + Eq + From<Slot>>(
         self,
