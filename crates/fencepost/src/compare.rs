@@ -56,8 +56,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     Err(failure(&records, reasons.collect()))
 }
 
-/// The failure of a command whose runs have no right answer. Settings that do not
-/// fit are bad input.
+/// The failure of a command in which runs have no right answer. It is bad input if the settings of
+/// a run do not fit its input or machine, and a failed check otherwise.
 pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     let reasons = reasons.join("\n");
     match records.iter().any(|record| record.misfit) {
@@ -226,7 +226,7 @@ fn speedup_in_words(speedup: f64, has_interval: bool) -> String {
     if has_interval { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
 }
 
-/// The ends of an interval of a quotient.
+/// The two ends of the confidence interval of a quotient, as a text with three decimals.
 fn in_words(interval: Interval) -> String {
     format!("{:.3} to {:.3}", interval.low, interval.high)
 }

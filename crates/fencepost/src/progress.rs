@@ -64,7 +64,7 @@ impl Progress {
         progress
     }
 
-    /// Restarts the bar for other items.
+    /// Restarts the progress bar at zero for `count` items of the kind `what`.
     pub(crate) fn begin_again(&self, count: usize, what: &str) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         self.done.store(0, Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl Estimate {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
-    /// The progress, for use after the line is gone.
+    /// The progress of the runs. It can be read after the progress line is removed.
     pub(crate) fn state(&self) -> Arc<Mutex<runner::Progress>> {
         Arc::clone(&self.state)
     }

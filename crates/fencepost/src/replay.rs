@@ -76,7 +76,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     }
 }
 
-/// The agent and the action of a move, in words.
+/// The station or stations of a move and the text of its action. `None` if the replay in the
+/// explorer has no such move.
 fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     let step = explored.steps.get(at)?;
     let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);

@@ -63,7 +63,8 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs the missing tasks. If a signal ends it, it prints how to continue.
+/// Runs the tasks of a plan that have no stored result. If a signal ends the process, it prints how
+/// to continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

@@ -128,7 +128,7 @@ pub fn scenarios_page() -> String {
 /// A workload, as `list workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkloadEntry {
-    /// The name of the entry.
+    /// The name of the workload.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -161,16 +161,16 @@ pub struct SettingEntry {
     pub meaning: &'static str,
     /// The value of the setting if the user gives none.
     pub default: String,
-    /// The unit of its number.
+    /// The unit of the setting's value, if it is a number with a unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// The choices, if the setting is a policy.
+    /// The names of the choices. Empty if the setting is not a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
-    /// The meaning of each choice.
+    /// The meaning of each choice, in the same order as the choices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice_meanings: Vec<&'static str>,
-    /// The smallest and the largest number.
+    /// The smallest and the largest value, if the setting is a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[u64; 2]>,
 }

@@ -15,7 +15,7 @@ use litmus::program::{
     Access, Dialect, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address,
 };
 
-/// A feature of a litmus test that no kernel has.
+/// A feature of a litmus test that a kernel on the simulated machine cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(String);
 
@@ -27,12 +27,14 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The name of the part of the answer with the final values of the locations.
+/// The key, in the answer of a run, of the final values of the locations.
 pub const LOCATIONS: &str = "locations";
-/// The name of the part with the registers of thread `n`, followed by `n`.
+/// The prefix of the key, in the answer of a run, of a thread's registers. The number of the thread
+/// follows it.
 pub const REGISTERS: &str = "registers of ";
 
-/// The words of one line. Values are 64 bits wide, so that addresses fit.
+/// The number of words in the cache line of a location. Values are 64 bits wide, so that a value
+/// can be an address.
 const LINE_WORDS: u64 = 32;
 
 /// A thread, as its wavefront executes it.
@@ -43,14 +45,14 @@ struct Role {
     wave: u32,
 }
 
-/// A program that runs the test once. Before each operation a thread executes
-/// up to `delay` arithmetic operations, drawn with `seed`, so that several runs
-/// see several orders.
+/// Returns a kernel program that runs the test once. Before each operation a thread executes at
+/// most `delay` arithmetic operations. `seed` determines their numbers, so that runs with different
+/// seeds interleave the threads differently.
 ///
 /// # Errors
-/// If the test has a feature that no kernel has: a barrier that part of a
-/// work-group does not reach, a scope outside of the hierarchy, a PTX proxy, or
-/// arithmetic that no atomic performs.
+/// If the test has a feature that a kernel cannot have: a barrier that only some threads of a
+/// work-group execute, a scope other than work-group, device and system, a PTX proxy, or an atomic
+/// with unsupported arithmetic.
 pub fn program(test: &Program, delay: u32, seed: u64) -> Result<KernelProgram, Unsupported> {
     check(test)?;
     let (roles, groups, waves) = roles(test);
@@ -91,14 +93,14 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// The number of result words of one thread.
+    /// The number of result words reserved for each thread.
     file: u64,
     delay: u32,
     seed: u64,
 }
 
-/// The role of each thread, the number of work-groups, and the number of
-/// wavefronts of each.
+/// Returns the role of each thread, the number of work-groups, and the number of wavefronts in each
+/// work-group.
 fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
     let mut groups: Vec<(Option<ScopeId>, u32)> = Vec::new();
     let mut roles = Vec::new();
@@ -232,7 +234,8 @@ async fn run(w: Wave, running: Rc<Running>) {
     }
 }
 
-/// Executes up to `most` vector operations without effect.
+/// Delays a wavefront: executes a random number of vector operations, at most `most`, whose results
+/// are not used.
 fn linger(rng: &mut Rng, most: u32) {
     let count = rng.below(u64::from(most) + 1);
     let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);

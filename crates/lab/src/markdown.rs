@@ -18,7 +18,7 @@ impl Status {
         Status::NotRun,
     ];
 
-    /// The name of the status in the claims' README.
+    /// The name of the status, as `claims/README.md` defines it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Status {
 }
 
 impl Scored {
-    /// The measured value, in a few letters.
+    /// The measured value as a short text for a table.
     #[must_use]
     pub fn measured_text(&self) -> String {
         match &self.measured {
@@ -56,7 +56,7 @@ impl Scored {
         }
     }
 
-    /// The published value, in a few letters.
+    /// The published value as a short text for a table.
     #[must_use]
     pub fn published_text(&self) -> String {
         match &self.published {
@@ -66,7 +66,8 @@ impl Scored {
         }
     }
 
-    /// The status. An indicative status is followed by the status at full size.
+    /// The text of the status. If inputs were scaled down, it also names the status that the same
+    /// result would have at full size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
@@ -115,7 +116,7 @@ pub fn report(results: &Results) -> String {
     page
 }
 
-/// The number of seeds that a mean is over unless the page names another.
+/// The usual number of seeds for a mean. A page with another number of seeds says so.
 const USUAL_SEEDS: usize = 5;
 
 /// The note for means over fewer seeds than usual.

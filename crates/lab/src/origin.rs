@@ -1,6 +1,7 @@
 //! The sources of workloads, scenarios and models.
 
-/// Workloads from a paper or a benchmark. The others are ours.
+/// The sources of the workloads that follow a paper, a benchmark or a known algorithm. All other
+/// workloads are this project's own.
 const WORKLOADS: [(&str, &str); 9] = [
     ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
     ("color", "hLRC paper (MICRO 2016), section IV.A"),

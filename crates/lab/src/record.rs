@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::input::GraphRecord;
 use crate::table::{Column, Values};
 
-/// The result of one run. The names of its fields are the JSON keys and stay.
-/// New ones may be added.
+/// The result of one run. The field names are the keys of the JSON output, so they must not change.
+/// New fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// The name of the machine.
@@ -19,9 +19,9 @@ pub struct Record {
     pub policy: String,
     /// The name of the workload.
     pub workload: &'static str,
-    /// The workload's input, if it has several.
+    /// The name of the workload's input. `None` if the user names no input.
     pub input: Option<String>,
-    /// The description of the graph, if the input is one.
+    /// The description of the input graph. `None` if the run has no input graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
     /// The settings of the workload.
@@ -35,8 +35,8 @@ pub struct Record {
     /// The reason why the answer is wrong, or why the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether the program stopped because its settings do not fit the input or
-    /// the machine. Then the question is wrong, not the machine.
+    /// Whether the program stopped because the settings of the workload do not fit the input or the
+    /// machine. This is an error of the user, not a wrong answer of the machine.
     #[serde(skip)]
     pub misfit: bool,
     /// The duration of the run on the host. Zero unless the caller measures it.
@@ -44,7 +44,7 @@ pub struct Record {
     pub wall_seconds: f64,
     /// The number of simulated events.
     pub events: u64,
-    /// Every counter by its name. Counters are additive.
+    /// The value of each counter, by its name. Counters of several runs can be added.
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part, and `total`.
     pub energy_pj: BTreeMap<String, f64>,

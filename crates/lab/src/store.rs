@@ -1,10 +1,9 @@
-//! Results on disk: one Parquet file for each task, named by everything that
-//! determines it.
+//! Stores results on disk: one Parquet file for each task. The name of the file is derived from
+//! everything that determines the result.
 //!
-//! The name of a file contains the task's name and a digest of the file's
-//! bytes, so a damaged or incomplete file is detected before it is read. A file
-//! is written under another name and renamed when it is complete. Only one
-//! process at a time uses a folder.
+//! The name of a file contains the task's name and a digest of the file's bytes, so a damaged or
+//! incomplete file is detected before it is read. A file is written under a temporary name and
+//! renamed when it is complete. Only one process at a time uses a folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -43,7 +42,7 @@ pub enum Stored {
     Result(Box<Measured>),
     /// The store holds no result of the run.
     Nothing,
-    /// A file with changed bytes. The text names it and the reason.
+    /// The file of the result has changed bytes. The text has the path of the file and the reason.
     Damaged(String),
 }
 
@@ -92,7 +91,7 @@ impl Store {
         damaged.map_or(Stored::Nothing, Stored::Damaged)
     }
 
-    /// Writes the result of a task and removes its damaged files.
+    /// Writes the result of a task, and removes damaged files of the same task.
     ///
     /// # Errors
     /// If the file cannot be written.

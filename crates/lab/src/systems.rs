@@ -94,7 +94,7 @@ impl Systems {
         )
     }
 
-    /// The description of a machine as text. Users copy and change it.
+    /// The text of a machine description. Users copy it and change the copy.
     ///
     /// # Errors
     /// Unknown names and unreadable files.

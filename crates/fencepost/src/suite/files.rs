@@ -35,13 +35,15 @@ pub(super) struct Expected {
     pub(super) race_free: Option<bool>,
 }
 
-/// The tests to check, and the numbers of omitted ones.
+/// The tests to check, and the numbers of tests that are left out.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     pub(super) list: Vec<Test>,
-    /// The number of tests of folders that no table names.
+    /// The number of tests that are in the given folders but in no table of expectations. They are
+    /// left out.
     pub(super) in_no_table: usize,
-    /// The number of tests of tables that lie in none of the folders.
+    /// The number of tests that a table of expectations names but that are in none of the given
+    /// folders. They are left out.
     pub(super) outside: usize,
 }
 
@@ -191,7 +193,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     Ok(tests)
 }
 
-/// The file itself, or the tests in and below the folder.
+/// The path itself if it is a file, or all `*.litmus` files in and below it if it is a folder.
 pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
         return Ok(vec![path.to_owned()]);
@@ -200,7 +202,7 @@ pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     in_folder(path)?.into_iter().map(of).collect()
 }
 
-/// A test of a folder, with the reason if it cannot be read.
+/// A test of a folder: its path and, if it cannot be read, the reason.
 type FolderEntry = (PathBuf, Option<String>);
 
 /// The tests in and below a folder. Links to folders are not followed.
@@ -236,7 +238,7 @@ fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
     Ok(found)
 }
 
-/// The lines of all tables.
+/// The lines of all tables of expectations, merged.
 #[derive(Debug, Default)]
 struct Table {
     /// The lines in order, table after table.

@@ -54,7 +54,7 @@ struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,
     dot: Option<WholeFile>,
-    /// The number of tests.
+    /// The number of all tests, for the summary.
     tests: usize,
     printed: usize,
     sum: Summary,
@@ -120,7 +120,8 @@ fn perform(
     })
 }
 
-/// Enough for the deepest nesting that the parsers accept.
+/// The stack of a thread that checks tests. It suffices for the deepest nesting that the parsers
+/// accept.
 const STACK_BYTES: usize = 16 << 20;
 
 impl Printer<'_> {

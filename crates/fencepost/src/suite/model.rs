@@ -13,7 +13,7 @@ use super::files::read_text;
 use crate::Failure;
 use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
-/// The judge for the model of the arguments.
+/// The judge, which decides about executions, for the model and the options of the command line.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
         _ if arguments.property == Property::Liveness => liveness(arguments)?,
@@ -36,7 +36,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     Ok(judge)
 }
 
-/// Rejects options that only models in cat have.
+/// Returns an error if the user gave an option that applies only to models in the cat language.
 fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     let options = [
         ("--variant", !arguments.variant.is_empty()),
@@ -52,7 +52,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     }
 }
 
-/// The method that searches for infinite executions.
+/// The method that searches for infinite executions of a test.
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(

@@ -12,15 +12,15 @@ use crate::place::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A figure that must be equal to the last digit.
+    /// A number that the measured value must equal in every digit.
     Exact,
-    /// A figure, within a tolerance.
+    /// A number that the measured value must match within a tolerance.
     Number,
     /// The measured value is at least the published one.
     AtLeast,
     /// The measured value is at most the published one.
     AtMost,
-    /// A ranking or a sign.
+    /// A statement without a number: a ranking of values, or the sign of a change.
     Order,
 }
 
@@ -54,7 +54,7 @@ pub struct Claim {
     /// The unit of its number.
     #[serde(default)]
     pub unit: Unit,
-    /// The figure that the paper publishes.
+    /// The number that the paper publishes. `None` for a range or an order.
     pub value: Option<f64>,
     /// The lower end of a published range.
     pub low: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns true if the claim has a number or a range.
+    /// Returns true if the claim publishes a number or a range of numbers.
     #[must_use]
     pub fn has_figure(&self) -> bool {
         self.value.is_some() || (self.low.is_some() && self.high.is_some())

@@ -91,8 +91,8 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
     Ok(all)
 }
 
-/// An error in an expression. Its offset counts from behind the opening quote
-/// of the string.
+/// The error for a fault in an expression. The offset in `wrong` counts from the first byte after
+/// the opening quote of the string.
 fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
@@ -366,7 +366,7 @@ impl Resolver<'_> {
         Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
-    /// Checks that every run that a value needs is a run of the figure.
+    /// Checks that the figure runs every scenario and variant that an expression names.
     fn check(&self, plan: &FigurePlan, text: &Spanned<String>, value: &Expr) -> Result<(), Error> {
         let mut wrong = None;
         value.quantities(&mut |_, At { scenario, variant }| {

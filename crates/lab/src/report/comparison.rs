@@ -10,7 +10,7 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// The drawn values of a row or a mean: speedup, traffic, energy.
+/// The figures of the page: the title of each, and the beginning of its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
     ("Traffic", "bytes on the network over those of"),

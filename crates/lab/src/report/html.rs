@@ -68,8 +68,8 @@ pub(super) struct Table {
     pub(super) caption: String,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// Whether each row of a narrow screen stands alone, with its cells below
-    /// each other and their headings.
+    /// Whether a narrow screen shows each row as a block: its cells below each other, each with the
+    /// heading of its column.
     pub(super) is_cards: bool,
 }
 
@@ -114,7 +114,7 @@ impl Table {
     }
 }
 
-/// A part that is hidden until opened, and shown in print.
+/// A part of a page that is hidden until the reader opens it. It is always shown in print.
 pub(super) fn details(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
 }

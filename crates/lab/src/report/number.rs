@@ -1,4 +1,4 @@
-//! Number formats for readers, and round steps for an axis.
+//! Formats numbers for readers, and computes round steps for the ticks of an axis.
 
 /// A number with about three significant digits, trailing zeros included,
 /// grouped if it is large.
@@ -15,16 +15,16 @@ fn together_decimals(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
 }
 
-/// Numbers for reading side by side, with as many more decimals as distinguish
-/// each number from the thresholds.
+/// The texts of numbers that stand side by side, all with the same number of decimals. The decimals
+/// suffice to show that a number differs from a threshold.
 pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
     let least = together_decimals(values);
     let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
     values.iter().map(|value| fixed(*value, decimals.unwrap_or(least))).collect()
 }
 
-/// The least number of decimals, at least `least`, with which a number differs in
-/// print from every other threshold. Two numbers that differ do so within 17
+/// The smallest number of decimals, at least `least`, with which the text of `value` differs from
+/// the text of each threshold that `value` does not equal. Two numbers that differ do so within 17
 /// digits.
 fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     let differs = |decimals: &usize| {
@@ -46,7 +46,7 @@ pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) 
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
-/// The number of decimals of a number.
+/// The number of decimals in the shortest text that denotes the number.
 fn written(value: f64) -> usize {
     value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
@@ -64,8 +64,8 @@ pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     values.iter().map(|value| fixed(*value, decimals)).collect()
 }
 
-/// The number of decimals for about three significant digits. One more where
-/// two decimals would print a ratio other than one as one.
+/// The number of decimals for about three significant digits. A ratio that is not one, but would
+/// appear as 1.00, has one decimal more.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     match size {

@@ -160,8 +160,8 @@ fn measured(claim: &Scored) -> String {
     text
 }
 
-/// The figures that decide the score of a claim: the published ones, and the
-/// figure that means no change.
+/// The numbers that decide the score of a claim: the published number or range, and the values that
+/// mean no change (0 for a relative change, 1 for a ratio).
 fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     let published = match published {
         serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
@@ -264,7 +264,8 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
 /// The meaning of error bars.
 pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
 
-/// The note about numbers with an arrow, if the figure has one.
+/// The note that explains the numbers with an arrow, which belong to cut bars. Empty if the figure
+/// has no such number.
 pub(super) fn marks_note(figure: &Figure) -> &'static str {
     match chart::is_cut(figure) {
         true => " A number with an arrow is the value of a bar that is higher than the axis.",
@@ -272,8 +273,8 @@ pub(super) fn marks_note(figure: &Figure) -> &'static str {
     }
 }
 
-/// The table of all numbers of a figure. Plain bars are side by side, as in the
-/// picture.
+/// The table of all numbers of a figure. For plain bars, the scenarios are side by side in columns,
+/// as in the picture.
 fn numbers(figure: &Figure) -> Table {
     if figure.shape == Shape::Bars {
         return beside(figure);
@@ -349,8 +350,8 @@ fn beside(figure: &Figure) -> Table {
     Table { caption: caption(figure), headings, rows, is_cards: true }
 }
 
-/// Shows the difference in cycles between the first scenario and each other
-/// one, over all inputs.
+/// Shows the causes of the difference in cycles between the first scenario and each other scenario.
+/// The cycles are sums over all inputs.
 fn differences(page: &mut Page, results: &Results) {
     page.heading("why", "Where the cycles between two scenarios went");
     let Some(first) = results.scenarios.first() else { return };

@@ -95,9 +95,9 @@ impl Evaluation<'_> {
         Ok(score::mean_figure(claim, found))
     }
 
-    /// Scores a figure that must be right on each input by the worst input. An
-    /// exact figure must be right in each run. An input whose quotient is
-    /// undefined does not count, but at least one must be defined.
+    /// Scores a claim that must hold on each input; the worst input determines the score. An exact
+    /// claim must hold in each run. An input for which the expression divides by zero is left out,
+    /// but at least one input must remain.
     fn each_figure(
         &self,
         scored: &mut Scored,
@@ -129,8 +129,8 @@ impl Evaluation<'_> {
         Ok(worst.status)
     }
 
-    /// The score of a figure on one input: of its mean over the seeds, or, for an
-    /// exact figure, of the first wrong value.
+    /// The score of a claim on one input. It is the score of the mean over the seeds or, for an
+    /// exact claim, of the first value that is wrong.
     fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
@@ -171,8 +171,8 @@ impl Evaluation<'_> {
         Some(InputScore { status, input, is_mean: values.len() > 1, shown, text })
     }
 
-    /// Scores the claim that two values rise together over the inputs, by the
-    /// rank correlation of their means.
+    /// Scores the claim that two values rise together: an input with more of one value has more of
+    /// the other. The score uses the rank correlation of the values' means over the seeds.
     fn rises_claim(
         &self,
         scored: &mut Scored,
@@ -269,13 +269,13 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
 struct InputScore {
     input: String,
     status: Status,
-    /// A mean with its interval, or a single value.
+    /// The mean with its 95% interval. For an exact claim it is the single value that was scored.
     shown: Interval,
     is_mean: bool,
     text: String,
 }
 
-/// Numbers, all with the decimals of the longest.
+/// The texts of the numbers, all with as many decimals as the number with the most decimals needs.
 fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = numbers.iter().map(decimals).max().unwrap_or(0);
