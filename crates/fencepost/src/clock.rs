@@ -1,6 +1,6 @@
 //! The only module that reads the clock.
 
-#![allow(clippy::disallowed_methods, reason = "the edge tells how long a run took; no result depends on it")]
+#![allow(clippy::disallowed_methods, reason = "reports show how long a run took; no result depends on it")]
 
 use std::time::{Duration, Instant};
 

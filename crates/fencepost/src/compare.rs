@@ -75,7 +75,7 @@ fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     match first.checked_add(count - 1) {
         Some(last) => Ok((first..=last).collect()),
         None => Err(Failure::BadInput(format!(
-            "{count} seeds from {first} on are too many: the largest seed is {}",
+            "{count} seeds that begin with seed {first} are too many: the largest seed is {}",
             u64::MAX
         ))),
     }

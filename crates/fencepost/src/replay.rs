@@ -36,9 +36,7 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let replayed = lab::verify::replay(&trace, system.as_ref(), arguments.memory, &stop);
     let replayed = replayed.map_err(|obstacle| match obstacle {
         Obstacle::Unfit(why) => place(why),
-        Obstacle::Incomplete(why) => {
-            Failure::CheckFailed(format!("{name}: not everything was covered: {why}"))
-        }
+        Obstacle::Incomplete(why) => Failure::CheckFailed(format!("{name}: the replay is incomplete: {why}")),
     })?;
     drop(progress);
     let sentence = replayed.sentence().map_err(|end| place(end.to_owned()))?;
@@ -100,7 +98,7 @@ fn moves(timed: &Timed) -> Value {
 fn timed_text(trace: &Trace, timed: &Timed, system: &str) -> String {
     let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}")];
     if timed.placement != trace.placement {
-        lines.push(String::from("timed with words of four bytes, which end the run in the same way"));
+        lines.push(String::from("timed with words of four bytes; this does not change the end of the run"));
     }
     lines.push(String::new());
     for (at, cycle) in timed.cycles.iter().enumerate() {

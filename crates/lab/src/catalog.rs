@@ -107,7 +107,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
         // A repaired protocol is ours, and so are its scenarios.
         let source = match protocol.ends_with("-repaired") {
-            true => "ours, after the hLRC paper (MICRO 2016)",
+            true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",
         };
         Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string(), source })

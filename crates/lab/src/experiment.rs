@@ -169,7 +169,7 @@ impl Experiment {
     #[must_use]
     pub fn protocol(&self) -> &'static Info {
         let named = zoo::ALL.iter().find(|info| info.name == self.scenario.protocol);
-        named.expect("a scenario holds a name of the list")
+        named.expect("the protocol of a scenario is in the list of protocols")
     }
 
     /// The settings by name. It omits the settings that generate a graph if the user gives a graph.
@@ -226,7 +226,7 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
     match (inputs.iter().find(|input| input.name == name), &question.scale) {
         (None, _) => Err(Error::unknown("input", name, &names)),
         (Some(input), Some(scale)) => Err(Error::Impossible(format!(
-            "input `{}` of workload `{}` has one size only, and no scale `{}`",
+            "input `{}` of workload `{}` has one size only, so the scale `{}` does not apply",
             input.name,
             workload.name,
             printable(scale)
@@ -240,7 +240,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {
             Some(scale) => Err(Error::Impossible(format!(
-                "the scale `{}` needs an input, and none is named",
+                "the scale `{}` needs an input, but the command names no input",
                 printable(scale)
             ))),
             None => Ok(()),
@@ -375,7 +375,7 @@ mod tests {
         assert!(error(|q| q.scenario = "vi+sideways".to_owned()).contains("`sideways`"));
         assert!(error(|q| q.input = Some("T1".to_owned())).contains("`T1`"));
         assert!(
-            error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` needs an input, and none is named")
+            error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` needs an input, but the command")
         );
         assert!(error(|q| q.settings = vec![("m".to_owned(), "1".to_owned())]).contains("`m`"));
         assert!(error(|q| q.settings = vec![("n".to_owned(), "-1".to_owned())]).contains("`-1`"));

@@ -121,22 +121,22 @@ fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
 pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported(what.to_owned()));
     if test.dialect == Dialect::Vulkan {
-        return refuse("availability and visibility by storage class");
+        return refuse("a Vulkan test, which makes writes available and visible by storage class,");
     }
     for (thread, code) in test.threads.iter().map(|t| &t.code).enumerate() {
         for instr in code {
             if let Some(scope) = instr.scope() {
                 let level = test.scopes.get(scope).level;
                 if level == Level::Named || level == Level::Chiplet {
-                    return refuse("a scope outside of work-group, device and system");
+                    return refuse("a scope other than work-group, device and system");
                 }
             }
             if instr.access().is_some_and(|access| access.proxy != litmus::program::Proxy::Generic) {
-                return refuse("a path of PTX beside the generic one");
+                return refuse("an access by a PTX proxy other than the generic proxy");
             }
             match instr {
                 Instr::Rmw { op, .. } if rmw_kind(*op).is_none() => {
-                    return refuse("this arithmetic of an atomic");
+                    return refuse("an atomic operation with unsupported arithmetic");
                 }
                 Instr::Cas(cas) if cas.weak => return refuse("a weak compare-and-swap"),
                 Instr::Barrier(barrier) => {
@@ -147,7 +147,7 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
                         && barrier.quorum.is_none()
                         && !barrier.arrive;
                     if !is_whole {
-                        return refuse("a barrier that is not of the whole work-group");
+                        return refuse("a barrier that only some threads of a work-group execute");
                     }
                 }
                 _ => {}
@@ -155,7 +155,7 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
         }
     }
     if test.locations.iter().any(|l| l.region == Region::Unqualified) {
-        return refuse("memory of no region");
+        return refuse("a location without a memory region");
     }
     Ok(())
 }

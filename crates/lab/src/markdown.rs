@@ -71,7 +71,9 @@ impl Scored {
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
-            Some(status) => format!("{}; scaled input, would be: {}", self.status.name(), status.name()),
+            Some(status) => {
+                format!("{}; scaled input, at full size it would be: {}", self.status.name(), status.name())
+            }
             None => self.status.name().to_owned(),
         }
     }
@@ -99,7 +101,7 @@ pub fn report(results: &Results) -> String {
     let stand_ins = results.inputs.iter().filter(|input| input.stand_in).count();
     let lines = [
         format!(
-            "* Scale of the inputs: {}; {stand_ins} of {} are stand-ins.",
+            "* Scale of the inputs: {}; {stand_ins} of {} inputs are stand-ins.",
             results.scale,
             results.inputs.len()
         ),
@@ -123,8 +125,8 @@ const USUAL_SEEDS: usize = 5;
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
-        1 => format!(" (1 seed in place of {USUAL_SEEDS}: no interval)"),
-        few => format!(" ({few} seeds in place of {USUAL_SEEDS})"),
+        1 => format!(" (1 seed instead of the usual {USUAL_SEEDS}: no interval)"),
+        few => format!(" ({few} seeds instead of the usual {USUAL_SEEDS})"),
     }
 }
 

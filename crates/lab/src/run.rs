@@ -81,7 +81,7 @@ pub fn program_on<Pr: Probe>(
     options: RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let subject = timed(protocol).expect("a name from the list of protocols");
+    let subject = timed(protocol).expect("`protocol` is in the list of protocols");
     sim::run_subject(&subject, system, program, &options, probe)
 }
 

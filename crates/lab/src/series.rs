@@ -42,14 +42,14 @@ impl Series {
     /// # Errors
     /// A name that the machine does not have, or a name given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let subject = timed(experiment.scenario.protocol).expect("a name from the list of protocols");
+        let subject = timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
         let known = sim::counter_names(&subject, &experiment.system)
             .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();
         for name in names {
             let counter = counter(name.trim(), &known)?;
             if counters.contains(&counter) {
-                return Err(Error::Impossible(format!("counter `{counter}` is asked for twice")));
+                return Err(Error::Impossible(format!("counter `{counter}` is named twice")));
             }
             counters.push(counter);
         }

@@ -57,7 +57,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(|error| refuse(&error))?;
         let lock = File::create(folder.join(".lock")).map_err(|error| refuse(&error))?;
         lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => refuse(&"another process is writing results there"),
+            fs::TryLockError::WouldBlock => refuse(&"another process is writing results into this folder"),
             fs::TryLockError::Error(error) => refuse(&error),
         })?;
         let mut files = BTreeMap::<TaskId, Vec<PathBuf>>::new();
@@ -134,7 +134,7 @@ fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let found = &digest::of(&bytes)[..DIGEST_LETTERS];
     if parts(name).is_none_or(|(_, digest)| digest != found) {
-        return Err(format!("its {} bytes do not match its name", bytes.len()));
+        return Err(format!("the {} bytes of the file do not match the digest in its name", bytes.len()));
     }
     columns::read(bytes, &task.text)
 }

@@ -187,7 +187,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     if has_table && tests.outside == tables.by_file.len() && !tables.by_file.is_empty() {
         let places: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
         let places = places.join(", ");
-        return Err(Failure::BadInput(format!("no test of the table is in {places}")));
+        return Err(Failure::BadInput(format!("the table of expectations names no test in {places}")));
     }
     tests.list.append(&mut tables.missing);
     Ok(tests)
@@ -278,7 +278,7 @@ impl Table {
                 Question::RaceFree => &mut row.expected.race_free,
             };
             if answer.replace(line.expected).is_some_and(|before| before != line.expected) {
-                return Err(format!("{place}: {} has the opposite answer in an earlier line", line.file));
+                return Err(format!("{place}: an earlier line expects the opposite answer for {}", line.file));
             }
         }
         Ok(())

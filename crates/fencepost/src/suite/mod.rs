@@ -178,7 +178,7 @@ impl Printer<'_> {
         let mut complaints = [sum.broken, sum.unexpected, sum.incomplete].concat();
         if sum.not_begun > 0 {
             complaints.push(format!(
-                "interrupted: {} of {} not started",
+                "interrupted: {} of {} were not started",
                 sum.not_begun,
                 counted(tests.list.len(), "test")
             ));
@@ -225,14 +225,14 @@ impl Summary {
         if tests.in_no_table > 0 {
             writeln!(
                 out,
-                "{} of the folders not in the table, left out",
+                "{} of the folders left out: not in the table of expectations",
                 count(tests.in_no_table, "test", "tests")
             )?;
         }
         if tests.outside > 0 {
             writeln!(
                 out,
-                "{} of the table not in the folders, left out",
+                "{} of the table of expectations left out: not in the folders",
                 count(tests.outside, "test", "tests")
             )?;
         }

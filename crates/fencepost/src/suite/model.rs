@@ -46,7 +46,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     match options.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::BadInput(format!(
-            "{option} goes with models in cat, not with `{}`",
+            "{option} applies to models in the cat language, not to `{}`",
             arguments.model
         ))),
     }
@@ -56,7 +56,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(
-            "--property liveness needs a model that judges executions, not `{}`",
+            "--property liveness needs a model that allows or forbids whole executions; `{}` does not",
             arguments.model
         )));
     }

@@ -70,7 +70,7 @@ pub(super) fn check(
         }
     }
     let incomplete = &mut found.outcome.incomplete;
-    *incomplete = incomplete.take().map(|bound| format!("{file}: not everything was covered: {bound}"));
+    *incomplete = incomplete.take().map(|bound| format!("{file}: the check is incomplete: {bound}"));
     found.outcome.text = if arguments.json { pretty(&found.json) } else { found.block + &found.explanation };
     found.outcome
 }
@@ -145,7 +145,7 @@ fn examine(
         add("advice", value);
         explanation.push_str(&words);
         if !complete {
-            outcome.incomplete.get_or_insert_with(|| String::from("the search for advice was cut short"));
+            outcome.incomplete.get_or_insert_with(|| String::from("the search for scope advice was stopped"));
         }
     }
     if arguments.dot.is_some() {
@@ -179,7 +179,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
             Comparison::Match => {}
             Comparison::Mismatch => outcome.unexpected.push(format!("{file}: expected {yes}, found {no}")),
             Comparison::Undecided => outcome.unexpected.push(format!(
-                "{file}: expected {yes}, which is not decided: {}",
+                "{file}: expected {yes}, but the check did not decide it: {}",
                 answer.bound().unwrap_or_default()
             )),
         }
@@ -209,7 +209,7 @@ fn broken(file: &str, judge: &Judge, json: bool, reason: String) -> Outcome {
 }
 
 fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
-    let bound = "it was not started (interrupted)";
+    let bound = "the check was not started, because of an interrupt";
     let text = if json { pretty(&blank(file, judge, bound)) } else { String::new() };
     Outcome { text, ..Outcome::default() }
 }

@@ -130,8 +130,8 @@ impl Claims {
             if claim.has_figure() == (claim.kind == Kind::Order) && !may_have_none {
                 let at = text.find(&claim.id).unwrap_or(0);
                 let message = match claim.kind {
-                    Kind::Order => format!("`{}` is an order and has a figure", claim.id),
-                    _ => format!("`{}` has neither `value` nor `low` and `high`", claim.id),
+                    Kind::Order => format!("claim `{}` of the kind `order` cannot have a number", claim.id),
+                    _ => format!("claim `{}` needs the key `value`, or the keys `low` and `high`", claim.id),
                 };
                 return Err(Error::File { place: Place::of_byte(path, text, at), message });
             }

@@ -64,7 +64,7 @@ impl Litmus {
             let judge = Judge { method: Method::Explored(reading), unroll: None };
             let answer = judge.judge(&program, text, &mut || false).map_err(|error| error.to_string())?;
             if let Some(bound) = answer.bound() {
-                return Err(format!("{name} under {}: not everything was covered: {bound}", model.name()));
+                return Err(format!("{name} under {}: the check is incomplete: {bound}", model.name()));
             }
             let (races, verdict) = (answer.has_race(), answer.verdict());
             let race = if races { "a race" } else { "race-free" };

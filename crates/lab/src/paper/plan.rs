@@ -236,7 +236,7 @@ fn graphs(
     if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
         let name = &paper.name;
         return Err(Error::Impossible(format!(
-            "the inputs of `{name}` have one size only, and cannot be scaled to {scale}"
+            "the inputs of `{name}` have one size only, so they cannot be scaled to {scale}"
         )));
     }
     for input in &paper.inputs {

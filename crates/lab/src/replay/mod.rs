@@ -99,7 +99,7 @@ fn replay_with(
             Fault::ThinAir => "that a byte was never written",
             _ => "that a program never ends",
         };
-        return Err(format!("{what} is a finding about all runs; a timed replay shows one run").into());
+        return Err(format!("{what} is a finding about all runs, but a timed replay shows one run").into());
     }
     if trace.violation.fault == Fault::Astray {
         return Err(String::from(
@@ -220,7 +220,7 @@ fn moves(
                 None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
-                return refuse("lets a message overtake another, and timed channels keep their order");
+                return refuse("lets a message overtake another, but timed channels are FIFO");
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
             explore::Move::Cross { from, to, .. } => {
@@ -229,7 +229,7 @@ fn moves(
                     Some((issues, nth)) => {
                         Move::Cross { from: from.into(), to: to.into(), issues, nth: nth.into() }
                     }
-                    None => return refuse("is about nothing that crosses there"),
+                    None => return refuse("names stations between which no delayed operation travels"),
                 }
             }
             explore::Move::Serve { node, line } => {
@@ -254,11 +254,11 @@ fn moves(
             },
             explore::Move::Preempt { thread } => match roles.work_group(thread) {
                 Some(work_group) => Move::Preempt { work_group },
-                None => return refuse("names a thread of no work-group"),
+                None => return refuse("names a thread that is in no work-group"),
             },
             explore::Move::Resume { thread, cu } => match roles.work_group(thread) {
                 Some(work_group) => Move::Resume { work_group, cu: cu.into() },
-                None => return refuse("names a thread of no work-group"),
+                None => return refuse("names a thread that is in no work-group"),
             },
         };
         moves.push((at, event));
@@ -328,7 +328,7 @@ fn compare(
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
-        return Err(format!("the timed machine has {here}; the explored one has {there}"));
+        return Err(format!("the timed machine has the stations {here}, the explored machine has {there}"));
     }
     for ((at, _), timed) in moves.iter().zip(&followed.steps) {
         let Some(step) = explored.steps.get(*at) else { break };

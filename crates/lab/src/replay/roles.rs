@@ -67,7 +67,7 @@ impl ThreadRoles {
             });
             let (_, there, waves, before) = &mut groups[at];
             if *there != cu {
-                return Err(format!("P{thread} runs on another compute unit than its work-group"));
+                return Err(format!("P{thread} is on a different compute unit than its work-group"));
             }
             issuers.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
             *waves += 1;
@@ -79,7 +79,7 @@ impl ThreadRoles {
         for (of, _, members, _) in &groups {
             let has_barrier = (0..issuers.len()).any(|thread| scope(thread) == *of && meets(thread));
             if has_barrier && *members != waves {
-                return Err(String::from("work-groups of different sizes, and one of them has a barrier"));
+                return Err(String::from("work-groups have different sizes, and one of them has a barrier"));
             }
         }
         let work_groups = work_groups.unwrap_or(compute_units);

@@ -52,11 +52,11 @@ fn head(page: &mut Page, results: &Results) {
     page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
     let is_scaled = !matches!(results.scale.as_str(), "1" | "1/1" | "");
     if is_scaled {
-        page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and count for no claim.</p>\n");
+        page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and decide no claim.</p>\n");
     }
     if failed > 0 {
         let runs = format!(
-            "{failed} of {} gave no right answer. No figure includes them.",
+            "{failed} of {} gave no right answer. The figures leave these runs out.",
             counted(rows as u64, "run")
         );
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&runs)));
@@ -101,7 +101,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(other) = claim.would_be {
-            let text = format!("scaled input, would be: {}", status(other).1);
+            let text = format!("scaled input, at full size it would be: {}", status(other).1);
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
@@ -248,7 +248,7 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
         (Shape::Bars, seeds) => format!("Bars are means over {seeds} seeds; {INTERVALS}."),
         (_, seeds) => {
             format!(
-                "Bars are means over {seeds} seeds; the intervals of their parts stand among the numbers."
+                "Bars are means over {seeds} seeds; the table of the numbers has the interval of each part."
             )
         }
     };
@@ -357,7 +357,7 @@ fn differences(page: &mut Page, results: &Results) {
     let Some(first) = results.scenarios.first() else { return };
     let seed = results.seeds.first().copied().unwrap_or(0);
     let text = format!(
-        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has one cause; the parts are the whole difference.",
+        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has exactly one cause, so the causes add up to the whole difference.",
         first.name
     );
     page.element("p", &text);

@@ -241,7 +241,7 @@ pub(super) fn about_axis(difference: &Difference) -> String {
         );
     }
     if enlarged(difference, &panel).is_some() {
-        text += " The smallest causes stand below once more, on a larger scale.";
+        text += " The smallest causes are shown a second time below, on a larger scale.";
     }
     text
 }
@@ -287,7 +287,7 @@ pub(super) fn figure(difference: &Difference) -> String {
     out.push_str(&both(|view| draw(difference, view)));
     out.push_str("<figcaption>");
     out.push_str(&escape(&format!(
-        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The parts are the whole difference.{}",
+        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The causes add up to the whole difference.{}",
         difference.a,
         difference.b,
         about_axis(difference)

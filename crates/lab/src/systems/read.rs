@@ -100,7 +100,7 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
                 _ => Err(unknown),
             }
         }
-        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected one of its values")),
+        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected the key of a value")),
         (_, Some(_)) => Err(format!("`{part}` is a value, expected a table")),
         (old, None) => {
             *old = value.clone();

@@ -118,7 +118,7 @@ fn complaint(verification: &Verification) -> Option<String> {
             let gaps = gaps.collect::<Vec<_>>().join("; ");
             let mut whys = verification.unproved.clone();
             if !gaps.is_empty() {
-                whys.insert(0, format!("not everything was covered: {gaps}"));
+                whys.insert(0, format!("the verification is incomplete: {gaps}"));
             }
             Some(format!("{}: {}", verification.protocol, whys.join("; ")))
         }

@@ -43,7 +43,7 @@ impl Evaluation<'_> {
         }
         let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
         let Some((figure, measure)) = measures.next() else {
-            scored.note = Some("no experiment that was asked for measures it".to_owned());
+            scored.note = Some("no requested experiment measures the claim".to_owned());
             return scored;
         };
         scored.measure.clone_from(&measure.text);
@@ -90,7 +90,7 @@ impl Evaluation<'_> {
         }
         scored.note = score::close_counts(claim).map(|ends| {
             let [low, high] = ends.map(|end| grouped(end as u64));
-            format!("a count is scored by its logarithm: {low} to {high} agrees with the published one")
+            format!("a count is scored by its logarithm: {low} to {high} agree with the published count")
         });
         Ok(score::mean_figure(claim, found))
     }
@@ -122,7 +122,7 @@ impl Evaluation<'_> {
             let right = found.iter().filter(|of| of.status == Status::Reproduced).count();
             let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
             let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
-            let head = format!("the figure is that of the worst input, {}", worst.input);
+            let head = format!("the measured value is from the worst input, {}", worst.input);
             scored.worst_input = Some(worst.input.clone()).filter(|_| found.len() > 1);
             scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
         }
@@ -233,7 +233,7 @@ impl Evaluation<'_> {
         if !fails.is_empty() {
             let holding = all - fails.len();
             scored.note = Some(format!(
-                "{holding} of {} hold; not on {}",
+                "{holding} of {} hold; exceptions: {}",
                 counted(all as u64, "comparison"),
                 fails.join(", ")
             ));
