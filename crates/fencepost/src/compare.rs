@@ -19,7 +19,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, energy, grouped};
 
-/// The characters of the longest bar.
+/// The length of the longest bar, in characters.
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {

@@ -66,7 +66,7 @@ fn parameters(name: &str) -> Result<Value, Failure> {
     Ok(serde_json::to_value(system).unwrap_or(Value::Null))
 }
 
-/// The plain values of an entry, each with its label.
+/// A table of an item's values that are single texts or numbers, each with its label.
 fn facts(entry: &Value) -> Table {
     const FACTS: [(&str, &str); 9] = [
         ("source", "origin"),

@@ -21,7 +21,7 @@ const REDRAW: Duration = Duration::from_millis(100);
 /// The width of a terminal of unknown width.
 const USUAL_WIDTH: usize = 80;
 
-/// The characters of the bar before the text.
+/// The length of the bar before the text, in characters.
 const BAR_LETTERS: usize = 24;
 
 /// The number of times that a panicking thread tries to take the lock of the progress line, and the
@@ -49,14 +49,14 @@ pub(crate) struct LineContents {
     pub(crate) text: String,
 }
 
-/// The progress line. It exists as long as this value.
+/// A progress line on the terminal. The line is shown while this value lives.
 #[derive(Debug)]
 pub(crate) struct Live(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Live {
-    /// Shows the contents that `words` returns, and updates them every tenth of a
-    /// second. Shows nothing in a pipe, under continuous integration, and on a
-    /// terminal that cannot overwrite a line.
+    /// Shows the contents that `words` returns, and updates them every tenth of a second. Shows
+    /// nothing if standard error is a pipe or a terminal that cannot overwrite a line, or under
+    /// continuous integration.
     pub(crate) fn start(words: impl Fn() -> LineContents + Send + 'static) -> Live {
         if !is_wanted() {
             return Live(None);

@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
 }
 
-/// The counted items.
+/// The number of all counted items, and the word for one of them.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -32,7 +32,7 @@ impl Progress {
         Progress::start(move |_, _| LineContents { share: None, text: title.clone() })
     }
 
-    /// The progress of one run.
+    /// The progress of one run: its title, and the simulated cycle from `pulse`.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
         Progress::start(move |_, _| LineContents {
             share: None,
@@ -40,7 +40,7 @@ impl Progress {
         })
     }
 
-    /// The progress of several runs.
+    /// The progress of several runs: the completed ones, and the simulated cycle from `pulse`.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
         Progress::start(move |done, _| LineContents {

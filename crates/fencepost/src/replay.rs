@@ -86,7 +86,7 @@ fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     Some((place, &step.text))
 }
 
-/// The moves with their cycles.
+/// The moves of the timed replay as JSON, each with its cycle.
 fn moves(timed: &Timed) -> Value {
     let moves = timed.cycles.iter().enumerate().map(|(at, cycle)| {
         let (place, text) = what(&timed.explored, at).unwrap_or_default();

@@ -274,7 +274,7 @@ fn liveness_depends_on_the_scheduler() {
         assert_eq!(code, expected, "{out}");
     }
     let refusal = refused(&[&spin, "--model", "vulkan", "--scheduler", "hsa"]);
-    assert!(refusal.contains("--scheduler goes with --property liveness"), "{refusal}");
+    assert!(refusal.contains("--scheduler applies only with --property liveness"), "{refusal}");
     let refusal = refused(&[&spin, "--model", "drf", "--property", "liveness"]);
     assert!(refusal.contains("--property liveness needs a model"), "{refusal}");
 }
@@ -422,8 +422,8 @@ fn bad_input_is_refused_with_its_place_and_what_was_expected() {
         (&[&sb, "--model", "power"], &["power", "expected one of", ".cat"]),
         (&[&sb, "--model", "none.cat"], &["cannot read none.cat"]),
         (&["nowhere.litmus", "--model", "sc"], &["cannot read nowhere.litmus"]),
-        (&[folder.to_str().unwrap(), "--model", "sc", "--so", "all"], &["--so goes with", "`sc`"]),
-        (&[&sb, "--model", "rc11", "--advise"], &["--advise goes with"]),
+        (&[folder.to_str().unwrap(), "--model", "sc", "--so", "all"], &["--so applies to", "`sc`"]),
+        (&[&sb, "--model", "rc11", "--advise"], &["--advise applies to"]),
         (&[&sb, "--model", "hrf-direct"], &["SB.litmus:4:3: ", "relaxed", "--relaxed-as"]),
         (&[&sb, "--model", "sc", "--unroll", "0"], &["--unroll"]),
         (&[&sb, "--model", "sc", "--timeout", "soon"], &["expected a number of seconds"]),

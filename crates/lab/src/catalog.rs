@@ -20,7 +20,7 @@ pub struct ProtocolEntry {
     pub summary: &'static str,
     /// The memory models that it claims to implement, comma-separated.
     pub claim: String,
-    /// The mapping of the model's operations to requests, for each model of the entry.
+    /// For each claimed model, the mapping of the model's operations to requests of the protocol.
     pub mappings: Vec<&'static str>,
     /// The source: a paper, or this project.
     pub source: &'static str,

@@ -40,7 +40,7 @@ pub struct Row {
     pub protocol: &'static str,
     /// The name of the policy.
     pub policy: String,
-    /// The duration of the run in cycles.
+    /// The duration of the run, in cycles.
     pub cycles: u64,
     /// The speedup: the cycles of the first scenario on this workload and machine, divided by the
     /// cycles of this scenario. `None` if either scenario has no right answer.
@@ -54,7 +54,7 @@ pub struct Row {
     /// The reason why an answer is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The 95% intervals of the means, with more than one seed.
+    /// The 95% intervals of the means. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
     /// Traffic and energy, in this order, as ratios to those of the first scenario, each with its
@@ -93,7 +93,7 @@ pub struct Mean {
     pub traffic_ratio: Option<f64>,
     /// The geometric mean of its energy relative to the first scenario's.
     pub energy_ratio: Option<f64>,
-    /// The 95% interval of the speedup, with more than one seed.
+    /// The 95% interval of the speedup. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The geometric means of the ratios of traffic and of energy, in this order, each with its 95%

@@ -62,7 +62,7 @@ pub enum Error {
     /// A graph that cannot be read or generated.
     #[error(transparent)]
     Graph(#[from] workloads::graph::GraphError),
-    /// Values that are valid alone but not together.
+    /// Values that are each valid but cannot be combined. The text is the message.
     #[error("{0}")]
     Impossible(String),
 }

@@ -29,8 +29,8 @@ pub struct Question {
     pub scale: Option<String>,
     /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
-    /// Perturbs the order of dispatch and the start of wavefronts; zero
-    /// perturbs nothing.
+    /// The seed of random changes to the order of dispatch and the start of wavefronts. With zero
+    /// there are no changes.
     pub seed: u64,
     /// A message to drop as a seeded fault: its name and its number, from 1.
     pub drop: Option<(String, u64)>,
@@ -39,7 +39,8 @@ pub struct Question {
     pub patience_cycles: Option<u64>,
 }
 
-/// A question whose names are all known and whose numbers are all in range.
+/// A run that was requested with a `Question`, after all its names were found and all its numbers
+/// were in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The machine on which the program runs.
@@ -65,7 +66,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Looks up every name of a question.
+    /// Looks up every name of a question (the description of a run).
     ///
     /// # Errors
     /// The first unknown name, or the first value that does not fit.
@@ -153,7 +154,7 @@ impl Experiment {
         Ok(experiments)
     }
 
-    /// The program and the check of its answer.
+    /// The program of the workload, with the check of its answer.
     ///
     /// # Errors
     /// Settings that conflict.
@@ -172,7 +173,8 @@ impl Experiment {
         named.expect("the protocol of a scenario is in the list of protocols")
     }
 
-    /// The settings by name. It omits the settings that generate a graph if the user gives a graph.
+    /// The settings by name. If the user gives a graph, the settings for the generation of a graph
+    /// are omitted.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));

@@ -37,7 +37,7 @@ pub const REGISTERS: &str = "registers of ";
 /// can be an address.
 const LINE_WORDS: u64 = 32;
 
-/// A thread, as its wavefront executes it.
+/// The wavefront that executes a thread of the test, and its work-group.
 #[derive(Debug)]
 struct Role {
     thread: usize,
@@ -247,7 +247,8 @@ pub(crate) fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, re
     if remote { semantics.remote() } else { semantics }
 }
 
-/// The word that holds a location.
+/// The word of memory that holds a location: in global memory, or in the local memory of a
+/// work-group.
 enum Word {
     Global(u64),
     Local(u64),

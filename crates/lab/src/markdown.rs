@@ -1,4 +1,4 @@
-//! Results as Markdown.
+//! Renders the results of a reproduction as Markdown.
 
 use core::fmt::Write as _;
 
@@ -277,7 +277,7 @@ fn failures(results: &Results) -> String {
 }
 
 impl Results {
-    /// The runs without a right answer, one on each line.
+    /// Descriptions of the runs without a right answer, one text for each run.
     pub fn failures(&self) -> impl Iterator<Item = String> + '_ {
         self.rows.iter().filter(|row| !row.measured.answer_ok).map(|row| {
             let why = row

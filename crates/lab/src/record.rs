@@ -28,7 +28,7 @@ pub struct Record {
     pub settings: BTreeMap<&'static str, String>,
     /// The seed of the run.
     pub seed: u64,
-    /// The duration of the program on the simulated machine.
+    /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
     /// Whether the answer equals that of the host's reference.
     pub answer_ok: bool,
@@ -39,14 +39,14 @@ pub struct Record {
     /// machine. This is an error of the user, not a wrong answer of the machine.
     #[serde(skip)]
     pub misfit: bool,
-    /// The duration of the run on the host. Zero unless the caller measures it.
-    /// It is the only value that differs from run to run.
+    /// The duration of the run on the host, in seconds. Zero unless the caller measures it. It is
+    /// the only value that differs between equal runs.
     pub wall_seconds: f64,
     /// The number of simulated events.
     pub events: u64,
     /// The value of each counter, by its name. Counters of several runs can be added.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part, and `total`.
+    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
     /// The kernels in the order of execution.
     pub kernels: Vec<KernelRecord>,
@@ -97,7 +97,7 @@ impl Record {
         columns
     }
 
-    /// The energy of all parts.
+    /// The energy of all parts of the machine, in picojoules.
     #[must_use]
     pub fn energy_total_pj(&self) -> f64 {
         self.energy_pj.get("total").copied().unwrap_or(0.0)

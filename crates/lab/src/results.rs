@@ -107,7 +107,7 @@ pub struct Row {
 /// The measurement of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The duration of the program on the simulated machine.
+    /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
     /// Whether the answer equals that of the host's reference.
     pub answer_ok: bool,
@@ -115,7 +115,7 @@ pub struct Measured {
     pub error: Option<String>,
     /// Every counter by its name.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part, and `total`.
+    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
     /// The first and last cycle of each kernel, in order.
     pub kernels: Vec<KernelSpan>,

@@ -17,23 +17,23 @@ use crate::table::{Column, Values};
 pub struct Series {
     /// The cycles of an interval. The last one may be shorter.
     pub every_cycles: NonZeroU64,
-    /// The counters, by the names of the machine.
+    /// The names of the counters, as the machine spells them.
     pub counters: Vec<String>,
     /// The cycles at which the intervals end.
     pub cycles: Vec<u64>,
     /// The values of all counters at the end of each interval: one list for each interval, with a
     /// value for each counter.
     pub values: Vec<Vec<u64>>,
-    /// For each counter, whether the machine has it. A counter of messages with a name appears when
-    /// the first such message is sent.
+    /// For each counter, whether the machine has it. A counter for the messages of one name appears
+    /// when the first of them is sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// Counters of messages by name. The machine does not know the names
-/// beforehand.
+/// The prefixes of the counters that exist for each name of a message. The machine does not know
+/// these names before the run.
 const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
-/// Counters that are summed up only at the end of a run.
+/// The prefixes of the counters that are computed only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
 impl Series {
@@ -60,7 +60,7 @@ impl Series {
     /// Checks that every counter exists at the end of the run.
     ///
     /// # Errors
-    /// The first counter of a message name of which no message was sent.
+    /// The first counter for messages of which none was sent.
     pub fn check(&self, record: &Record) -> Result<(), Error> {
         if !record.answer_ok {
             return Ok(());

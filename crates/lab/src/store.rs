@@ -31,7 +31,7 @@ const UNFINISHED: &str = ".unfinished";
 pub struct Store {
     folder: PathBuf,
     files: Mutex<BTreeMap<TaskId, Vec<PathBuf>>>,
-    /// Locked as long as the folder is in use.
+    /// A lock on this file, held while the store is open, keeps other processes out of the folder.
     _lock: File,
 }
 

@@ -22,9 +22,9 @@ pub struct Difference {
     pub a: String,
     /// The second scenario.
     pub b: String,
-    /// The duration of the first run.
+    /// The duration of the first run, in cycles.
     pub cycles_a: u64,
-    /// The duration of the second run.
+    /// The duration of the second run, in cycles.
     pub cycles_b: u64,
     /// Whether the first answer is right.
     pub answer_ok_a: bool,
@@ -35,7 +35,7 @@ pub struct Difference {
     pub parts: Vec<Part>,
 }
 
-/// One cause.
+/// One cause, and its part of the difference in cycles between two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// The name of the cause.
@@ -56,7 +56,7 @@ pub struct Part {
 pub struct Account<'a> {
     /// The name of the run: its scenario.
     pub name: &'a str,
-    /// The duration of the run.
+    /// The duration of the run, in cycles.
     pub cycles: u64,
     /// Whether the answer is right.
     pub answer_ok: bool,

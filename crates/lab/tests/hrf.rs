@@ -158,7 +158,7 @@ fn a_litmus_test_with_another_result_contradicts_and_an_unknown_name_has_its_pla
     let test = error("litmus-test", &text("hrf.fig6", "hrf/fig66", "drf", true));
     assert!(test.contains("litmus.toml:4:") && test.contains(near), "{test}");
     assert!(error("litmus-model", &text("hrf.fig6", "hrf/fig6", "hrf-direkt", true)).contains("hrf-direkt"));
-    assert!(error("litmus-none", "title = \"t\"\n").contains("a figure without `[chart]` needs"));
+    assert!(error("litmus-none", "title = \"t\"\n").contains("a figure needs `[chart]`"));
 }
 
 #[test]

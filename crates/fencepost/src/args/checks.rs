@@ -44,7 +44,7 @@ pub(crate) struct LitmusArguments {
     /// Definitions and instructions that are read before your own model
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
-    /// Macros for tests in C, in place of the Linux kernel's functions
+    /// A file of macros for tests in C, in place of the definitions of the Linux kernel's functions
     #[arg(long, value_name = "FILE.def")]
     pub(crate) macros: Option<PathBuf>,
     /// The question: the test's own condition, or whether all executions end
@@ -56,7 +56,7 @@ pub(crate) struct LitmusArguments {
     /// [default: fair]
     #[arg(long, value_name = "SCHEDULER")]
     pub(crate) scheduler: Option<Scheduler>,
-    /// Print JSON instead of herd's blocks
+    /// Print JSON instead of text in the format of herd
     #[arg(long)]
     pub(crate) json: bool,
     /// Show the execution with an outcome, or the check that forbids it, and every race.
@@ -71,8 +71,8 @@ pub(crate) struct LitmusArguments {
     /// question, else the cycle that forbids it
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
-    /// A table of lines `file,1` or `file,0`, with paths relative to the table: 1 if the
-    /// condition of the test is met, or if all executions end
+    /// A table of expectations: lines `file,1` or `file,0`, with paths relative to the table. 1 if
+    /// the condition of the test is met, or if all executions end
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
     /// A table like that of --expect: 1 if the test is free of races
@@ -98,7 +98,7 @@ pub(crate) struct LitmusArguments {
     /// Let operations of two scopes synchronize if one scope contains the other (hrf models)
     #[arg(long)]
     pub(crate) inclusion: bool,
-    /// The meaning of a relaxed atomic (drf and hrf models, which do not define it)
+    /// The treatment of relaxed atomics, which the drf and hrf models do not define
     #[arg(long, value_name = "READING")]
     pub(crate) relaxed_as: Option<RelaxedAs>,
 }
@@ -129,7 +129,7 @@ pub(crate) struct VerifyArguments {
     /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
     pub(crate) protocol: Option<String>,
-    /// Every protocol
+    /// Verify every protocol
     #[arg(long, group = "what")]
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
@@ -229,7 +229,7 @@ pub(crate) struct StressArguments {
     /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "whom")]
     pub(crate) protocol: Option<String>,
-    /// Every protocol
+    /// Stress every protocol
     #[arg(long, group = "whom")]
     pub(crate) all: bool,
     /// The number of episodes
@@ -269,10 +269,10 @@ pub(crate) enum Property {
 /// The acquires that a release synchronizes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
-    /// A release synchronizes with any later acquire of its scope, as in the paper
+    /// A release synchronizes with any later acquire of its scope, as in the HRF paper
     #[value(name = "any-location", alias = "all")]
     AnyLocation,
-    /// A release synchronizes only with acquires of its own location
+    /// A release synchronizes only with later acquires of its scope and its location
     SameLocation,
 }
 

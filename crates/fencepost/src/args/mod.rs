@@ -110,7 +110,7 @@ pub(crate) struct ListArguments {
   mkdir -p ~/.local/share/bash-completion/completions
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// The shell that the script is for
     pub(crate) shell: Shell,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct RunArguments {
     /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
     pub(crate) protocol: Option<String>,
-    /// How the program uses the protocol, where the workload has a choice
+    /// The policy: how the program uses the protocol, if the workload has several policies
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
@@ -140,7 +140,7 @@ pub(crate) struct RaceArguments {
     /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", default_value = "vi")]
     pub(crate) protocol: String,
-    /// How the program uses the protocol, where the workload has a choice
+    /// The policy: how the program uses the protocol, if the workload has several policies
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed

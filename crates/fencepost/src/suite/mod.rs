@@ -36,7 +36,7 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     printer.finish(&tests, &judge)
 }
 
-/// The numbers of the summary.
+/// The counts for the summary after all tests.
 #[derive(Debug, Default)]
 struct Summary {
     met: usize,
@@ -49,7 +49,7 @@ struct Summary {
     broken: Vec<String>,
 }
 
-/// Prints outcomes in the order of their tests.
+/// Prints the outcomes of tests. The order is that of the tests, whichever is complete first.
 struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,

@@ -14,7 +14,7 @@ use crate::clock::Deadline;
 /// The output for a test, and its contribution to the summary.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Herd's block and the parts after it, or JSON.
+    /// The result as text in the format of herd, with further parts after it, or as JSON.
     pub(super) text: String,
     /// The graph of an execution in the DOT language, if the user requested it.
     pub(super) dot: Option<String>,

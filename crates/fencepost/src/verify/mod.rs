@@ -29,7 +29,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     }
     // The parser does not require --replay where a protocol conflicts with it.
     if arguments.system.is_some() {
-        return Err(Failure::BadInput(String::from("--system goes with --replay FILE only")));
+        return Err(Failure::BadInput(String::from("--system applies only with --replay FILE")));
     }
     let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();
@@ -164,8 +164,8 @@ fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes the chart files of an earlier run whose numbers exceed the number of findings of this
-/// run. It ignores files that cannot be removed.
+/// Removes the chart files that an earlier run left: those with a number above the number of
+/// findings of this run. It ignores files that cannot be removed.
 fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     for at in verified.verification.findings.len().. {
         // Each of our charts has a trace, and their numbers have no gap.

@@ -20,7 +20,7 @@ macro_rules! built_in {
     };
 }
 
-/// The name and the text of a file.
+/// The name and the text of an experiment file.
 pub(super) type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiments are built in, with their files.

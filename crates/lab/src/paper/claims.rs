@@ -24,7 +24,7 @@ pub enum Kind {
     Order,
 }
 
-/// The unit of a number.
+/// The unit of the number that a claim publishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {

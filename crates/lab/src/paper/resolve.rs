@@ -213,7 +213,7 @@ impl Resolver<'_> {
             None if file.litmus.is_empty() || !file.measures.is_empty() => {
                 return Err(self
                     .source
-                    .error(0..0, "a figure without `[chart]` needs `[[litmus]]` and has no `[[measure]]`"));
+                    .error(0..0, "a figure needs `[chart]`, or `[[litmus]]` without `[[measure]]`"));
             }
             None => &ChartFile::NONE,
         };

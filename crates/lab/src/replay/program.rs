@@ -77,7 +77,7 @@ pub(super) fn of(
     Ok((program, seen))
 }
 
-/// Returns true if the test shows the contents of memory at its end.
+/// Returns true if the condition or the filter of the test reads memory locations.
 fn shows_locations(test: &Program) -> bool {
     let mut terms = test.state_terms();
     if let Some(filter) = &test.filter {

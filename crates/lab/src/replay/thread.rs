@@ -25,8 +25,8 @@ const UNDER_WAY_MAX: usize = 64;
 pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The first compute unit that reads a stale value in the kernel after the
-    /// program, where the host has overwritten every word.
+    /// The lowest number of a compute unit that reads a stale value after the program: there the
+    /// host has overwritten every word, and one more kernel reads all words.
     pub(super) stale: Option<u32>,
 }
 

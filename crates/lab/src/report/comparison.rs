@@ -79,7 +79,7 @@ fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {
     let of_row = |row: &Row| {
         let one = |value: f64| Interval { mean: value, low: value, high: value };
         let speedup = row.intervals.map_or(row.speedup.map(one), |intervals| intervals.speedup);
-        let why = || row.error.clone().unwrap_or_else(|| "the first scenario has no such value".to_owned());
+        let why = || row.error.clone().unwrap_or_else(|| "the baseline lacks this value".to_owned());
         bar(&row.scenario, pick(speedup, row.relative), &why)
     };
     let mut groups: Vec<Group> = Vec::new();

@@ -125,7 +125,7 @@ impl Picture {
         }
     }
 
-    /// A line. Grids have faint ones.
+    /// Draws a line with the opacity `strength`. Grid lines are faint.
     pub(super) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], strength: f64) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
@@ -214,7 +214,7 @@ impl Picture {
     }
 }
 
-/// The pattern of striped boxes, once for each page.
+/// An SVG element with the pattern of striped boxes. Each page contains it once.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
 /// A small box in the colour of a series.

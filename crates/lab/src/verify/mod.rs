@@ -24,8 +24,8 @@ pub struct Question {
     pub tests: Vec<Test>,
     /// Adds all generated programs with at most this many operations; 0 for none.
     pub operations: u8,
-    /// Whether, of generated programs that differ only in the names of threads, words and other
-    /// parts, one is kept.
+    /// Whether only one program is kept of the generated programs that differ only in the names of
+    /// threads, words and other parts.
     pub symmetry: bool,
     /// Adds this many sampled programs.
     pub sample: usize,
