@@ -221,7 +221,8 @@ fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> 
     cells
 }
 
-/// A speedup, with the decimals of its interval if it has one.
+/// The text of a speedup: with three decimals if its confidence interval is shown beside it, and
+/// with two decimals otherwise.
 fn speedup_in_words(speedup: f64, has_interval: bool) -> String {
     if has_interval { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
 }

@@ -104,7 +104,7 @@ pub fn fit_tables_to_terminal() {
     }
 }
 
-/// The greatest width of a table, where its contents allow it.
+/// The width, in characters, that a table exceeds only if its contents cannot be narrower.
 pub(crate) fn columns() -> usize {
     match COLUMNS.load(Ordering::Relaxed) {
         0 => usize::MAX,
@@ -220,7 +220,7 @@ impl WholeFile {
     /// Renames the file to its destination.
     ///
     /// # Errors
-    /// A sentence, if the rest cannot be written.
+    /// A sentence, if the rest of the file cannot be written.
     pub fn commit(mut self) -> Result<(), String> {
         let finish = |file: Option<BufWriter<File>>, from: &Path, to: &Path| -> io::Result<()> {
             let file = file.ok_or(io::ErrorKind::InvalidInput)?;

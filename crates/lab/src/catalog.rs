@@ -261,9 +261,9 @@ pub struct PaperEntry {
     pub name: &'static str,
     /// The title of the paper and its venue.
     pub summary: String,
-    /// The number of its claims that are kept as data.
+    /// The number of the paper's claims that its claims file records.
     pub claims: usize,
-    /// Whether `reproduce` can run its experiments.
+    /// Whether `reproduce` can run the experiments of the paper.
     pub experiments: bool,
 }
 

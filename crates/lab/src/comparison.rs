@@ -87,11 +87,13 @@ pub struct Mean {
     pub system: String,
     /// The name of the scenario.
     pub scenario: String,
-    /// The geometric mean of its speedups.
+    /// The geometric mean of the scenario's speedups over the workloads.
     pub speedup: f64,
-    /// The geometric mean of its traffic relative to the first scenario's.
+    /// The geometric mean over the workloads of the scenario's traffic, relative to the first
+    /// scenario's.
     pub traffic_ratio: Option<f64>,
-    /// The geometric mean of its energy relative to the first scenario's.
+    /// The geometric mean over the workloads of the scenario's energy, relative to the first
+    /// scenario's.
     pub energy_ratio: Option<f64>,
     /// The 95% interval of the speedup. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -181,7 +181,7 @@ impl Experiment {
         settings.filter(move |(name, _)| says(name))
     }
 
-    /// The name of its input, if the question names one.
+    /// The name of the workload's input. `None` if the question names no input.
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());

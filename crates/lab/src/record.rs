@@ -57,9 +57,9 @@ pub struct Record {
 pub struct KernelRecord {
     /// The name of the kernel.
     pub name: String,
-    /// The cycle of its launch.
+    /// The cycle in which the kernel was launched.
     pub from_cycle: u64,
-    /// The cycle in which its last write was visible to the host.
+    /// The cycle in which the kernel's last write was visible to the host.
     pub until_cycle: u64,
 }
 

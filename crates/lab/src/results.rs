@@ -113,7 +113,7 @@ pub struct Measured {
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<String>,
-    /// Every counter by its name.
+    /// The value of each counter, by its name.
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
@@ -126,9 +126,9 @@ pub struct Measured {
 pub struct KernelSpan {
     /// The name of the kernel.
     pub name: String,
-    /// The cycle of its launch.
+    /// The cycle in which the kernel was launched.
     pub from_cycle: u64,
-    /// The cycle in which its last write was visible to the host.
+    /// The cycle in which the kernel's last write was visible to the host.
     pub until_cycle: u64,
 }
 
@@ -167,7 +167,7 @@ pub struct Figure {
     pub place: String,
     /// The shape of the figure.
     pub shape: Shape,
-    /// The unit of its numbers, such as `speedup over baseline`.
+    /// The unit of the figure's numbers, such as `speedup over baseline`.
     pub unit: String,
     /// The names of the parts of each bar, from the bottom. Plain bars have one
     /// part.
@@ -264,7 +264,8 @@ pub struct Scored {
     pub worst_input: Option<String>,
     /// The number of seeds.
     pub seeds: usize,
-    /// A note: the reason why the claim was not measured, or the comparisons that do not hold.
+    /// A note: the reason why the claim was not measured, the comparisons that do not hold, or how
+    /// the score was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

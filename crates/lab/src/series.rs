@@ -15,7 +15,7 @@ use crate::table::{Column, Values};
 /// Values of counters at the end of each interval of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// The cycles of an interval. The last one may be shorter.
+    /// The length of an interval in cycles. The last interval may be shorter.
     pub every_cycles: NonZeroU64,
     /// The names of the counters, as the machine spells them.
     pub counters: Vec<String>,

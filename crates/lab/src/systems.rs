@@ -41,7 +41,7 @@ pub struct SystemEntry {
     pub name: String,
     /// The summary, or the reason why the file cannot be read.
     pub summary: String,
-    /// The source of its numbers.
+    /// The source of the numbers in the machine's description.
     pub source: String,
     /// The file, if the machine is the user's.
     pub path: Option<PathBuf>,

@@ -59,8 +59,8 @@ pub(crate) struct LitmusArguments {
     /// Print JSON instead of text in the format of herd
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show the execution with an outcome, or the check that forbids it, and every race.
-    /// Without it, a single test shows its first race
+    /// Show the execution with an outcome, or the check that forbids it, and every race. Without
+    /// --explain, a single test shows its first race
     #[arg(long)]
     pub(crate) explain: bool,
     /// Advise on scopes: the smallest changes that make a racy test race-free, or the

@@ -31,12 +31,12 @@ pub(crate) struct Common {
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
-    /// Stop a run after this many cycles without progress: no wavefront retires, no byte
-    /// changes, no new operation is issued [default: 500000]
+    /// Stop a run after this many cycles without progress: no wavefront retires, no byte changes,
+    /// no new operation is issued [default: 500000]
     ///
-    /// Cycles in which a wavefront, the host or a kernel launch computes for more than a
-    /// quarter of the number do not count. A run never stops before 16 round trips to
-    /// memory, or four periods of the longest timer.
+    /// Cycles in which a wavefront, the host or a kernel launch computes for more than a quarter of
+    /// this many cycles do not count. A run never stops before 16 round trips to memory, or four
+    /// periods of the longest timer.
     #[arg(long, value_name = "CYCLES", value_parser = whole::<u64>(1, u64::MAX))]
     pub(crate) patience: Option<u64>,
     /// Print JSON instead of a table

@@ -94,12 +94,12 @@ fn utf8(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     })
 }
 
-/// The greatest nesting depth of lists.
+/// The maximum depth of lists (`@FILE`) that name further lists.
 const LISTS_DEEP_MAX: usize = 8;
-/// The most paths in all lists.
+/// The maximum number of paths in all lists together.
 const LISTED_MAX: usize = 1_000_000;
 
-/// The paths, with each list replaced by its contents.
+/// The paths of the command line, with each list (`@FILE`) replaced by the paths that it names.
 fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
@@ -130,8 +130,8 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// The tests of the arguments, in the order given. Those of a folder are sorted
-/// by name.
+/// The tests that the command line names, in the order given. The tests of a folder are sorted by
+/// name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
     for (path, question) in

@@ -144,7 +144,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes whole lines only, because the progress line comes below them.
+    /// Writes whole lines only, because the progress line is drawn below the last line.
     fn write(&mut self, text: &str) -> io::Result<()> {
         let separator = if self.printed == 0 { "" } else { "\n" };
         if self.arguments.json {

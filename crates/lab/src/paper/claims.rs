@@ -51,7 +51,7 @@ pub struct Claim {
     pub metric: String,
     /// The kind of the claim.
     pub kind: Kind,
-    /// The unit of its number.
+    /// The unit of the claim's number.
     #[serde(default)]
     pub unit: Unit,
     /// The number that the paper publishes. `None` for a range or an order.

@@ -25,8 +25,8 @@ const UNDER_WAY_MAX: usize = 64;
 pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The lowest number of a compute unit that reads a stale value after the program: there the
-    /// host has overwritten every word, and one more kernel reads all words.
+    /// The compute unit with the lowest number that read a stale value in the kernel after the
+    /// program. Before that kernel the host overwrites every word.
     pub(super) stale: Option<u32>,
 }
 

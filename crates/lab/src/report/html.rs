@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::escape::escape;
 use super::svg::STRIPES;
 
-/// A page with one title.
+/// An HTML page that is being written, with its title.
 #[derive(Debug)]
 pub(super) struct Page {
     text: String,
@@ -62,7 +62,7 @@ impl From<&str> for Cell {
     }
 }
 
-/// A table with a heading; the first cell of a row names it.
+/// A table with a heading. The first cell of each row names the row.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) caption: String,

@@ -1,7 +1,7 @@
 //! Formats numbers for readers, and computes round steps for the ticks of an axis.
 
-/// A number with about three significant digits, trailing zeros included,
-/// grouped if it is large.
+/// The text of a number with about three significant digits, with trailing zeros. A large number
+/// has commas between groups of three digits.
 pub(super) fn short(value: f64) -> String {
     together(&[value]).pop().unwrap_or_default()
 }
@@ -34,8 +34,8 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// A mean and the ends of its interval, with enough decimals to distinguish them
-/// from each other and from the thresholds.
+/// The texts of a mean and of the two ends of its interval. They have enough decimals to
+/// distinguish the three numbers from each other and from the thresholds.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
@@ -56,8 +56,8 @@ pub(super) fn as_written(value: f64) -> String {
     fixed(value, written(value))
 }
 
-/// Published ratios or counts with their own decimals, at least two unless the
-/// number is whole. The ends of a range have equally many.
+/// Published ratios or counts with their own decimals, at least two unless the number is whole. The
+/// ends of a range have the same number of decimals.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };

@@ -15,7 +15,7 @@ use crate::why::{Difference, Part};
 const LETTERS: f64 = 12.5;
 const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// A row whose text is above its box.
+/// The height of a row whose text is above its box.
 const TALL_ROW: f64 = 38.0;
 const BOX: f64 = 16.0;
 const UNIT: &str = "cycles";

@@ -40,7 +40,8 @@ pub struct Question {
     /// Whether messages of a channel may overtake one another, even if the protocol assumes FIFO
     /// channels.
     pub overtaking: bool,
-    /// Whether the verification then seeds faults, to see if the tests find them.
+    /// Whether the verification seeds faults after it has checked the claims, to see if the tests
+    /// find the faults.
     pub mutants: bool,
     /// The number of tests that are explored at once.
     pub jobs: usize,
@@ -75,7 +76,7 @@ struct ProgramSet {
     programs: Programs,
 }
 
-/// Answers a question about protocols, one protocol after the other.
+/// Verifies the protocols of a question, one after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
