@@ -1,6 +1,6 @@
 //! Bars of block characters.
 
-/// Parts of a block character, from one eighth to eight.
+/// The block characters that fill one eighth to eight eighths of a character cell.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// A bar for a share between zero and one, at most `width` characters long, in
@@ -17,7 +17,8 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
     bar
 }
 
-/// Returns true if the cell is a bar.
+/// Returns true if the text of this table cell consists of block characters only, so that it is a
+/// bar.
 pub(crate) fn is_bar(cell: &str) -> bool {
     !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
 }

@@ -1,10 +1,10 @@
 //! The only module that reads the clock.
 
-#![allow(clippy::disallowed_methods, reason = "the edge tells how long a run took; no result depends on it")]
+#![allow(clippy::disallowed_methods, reason = "reports show how long a run took; no result depends on it")]
 
 use std::time::{Duration, Instant};
 
-/// A stopwatch for the host's time.
+/// A stopwatch for real time, not simulated time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -18,7 +18,8 @@ impl Stopwatch {
     }
 }
 
-/// The moment at which a command gives up.
+/// The moment at which a command must stop and print its results so far. `None` means that it runs
+/// to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 

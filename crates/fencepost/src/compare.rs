@@ -19,7 +19,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, energy, grouped};
 
-/// The characters of the longest bar.
+/// The length of the longest bar, in characters.
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -56,8 +56,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     Err(failure(&records, reasons.collect()))
 }
 
-/// The failure of a command whose runs have no right answer. Settings that do not
-/// fit are bad input.
+/// The failure of a command in which runs have no right answer. It is bad input if the settings of
+/// a run do not fit its input or machine, and a failed check otherwise.
 pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     let reasons = reasons.join("\n");
     match records.iter().any(|record| record.misfit) {
@@ -75,7 +75,7 @@ fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     match first.checked_add(count - 1) {
         Some(last) => Ok((first..=last).collect()),
         None => Err(Failure::BadInput(format!(
-            "{count} seeds from {first} on are too many: the largest seed is {}",
+            "{count} seeds that begin with seed {first} are too many: the largest seed is {}",
             u64::MAX
         ))),
     }
@@ -221,12 +221,13 @@ fn cells(row: &Row, is_first: bool, several: bool, fastest: f64) -> Vec<String> 
     cells
 }
 
-/// A speedup, with the decimals of its interval if it has one.
+/// The text of a speedup: with three decimals if its confidence interval is shown beside it, and
+/// with two decimals otherwise.
 fn speedup_in_words(speedup: f64, has_interval: bool) -> String {
     if has_interval { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
 }
 
-/// The ends of an interval of a quotient.
+/// The two ends of the confidence interval of a quotient, as a text with three decimals.
 fn in_words(interval: Interval) -> String {
     format!("{:.3} to {:.3}", interval.low, interval.high)
 }

@@ -11,7 +11,7 @@ use crate::args::{ListArguments, Subject};
 use crate::output::write_json;
 use crate::table::{Side, Table, grouped};
 
-/// The greatest width of a list.
+/// The maximum width of the tables of `fencepost list`, in characters.
 pub(crate) const COLUMNS: usize = 100;
 
 /// Shows the item with this name.
@@ -66,7 +66,7 @@ fn parameters(name: &str) -> Result<Value, Failure> {
     Ok(serde_json::to_value(system).unwrap_or(Value::Null))
 }
 
-/// The plain values of an entry, each with its label.
+/// A table of an item's values that are single texts or numbers, each with its label.
 fn facts(entry: &Value) -> Table {
     const FACTS: [(&str, &str); 9] = [
         ("source", "origin"),
@@ -121,7 +121,8 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
     Ok(tables)
 }
 
-/// The settings, with the place where they are given.
+/// A table of the settings of an item. `place` heads the column of names, and says where a user
+/// gives the settings.
 fn settings(place: &str, settings: &[Value]) -> Table {
     let left = Side::Left;
     let columns = [(place, left), ("default", left), ("range or choices", left), ("meaning", left)];
@@ -145,7 +146,8 @@ fn settings(place: &str, settings: &[Value]) -> Table {
     table
 }
 
-/// A value as a cell.
+/// The text of a JSON value for a cell of a table. An array becomes a list with commas, and null an
+/// empty text.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -50,7 +50,7 @@ enum Failure {
     BadInput(String),
     /// The finding of the check.
     CheckFailed(String),
-    /// The reader has closed the output.
+    /// The process that reads the output has closed it.
     Closed,
 }
 

@@ -1,9 +1,8 @@
 //! The progress line on the terminal of standard error.
 //!
-//! A thread draws the line. Every writer to the line holds [`SHOWN`]. The lock of a
-//! standard stream is held for one write only, and no thread waits for [`SHOWN`]
-//! while it holds one. Otherwise the drawing thread and the main thread could
-//! deadlock.
+//! One thread draws the line. Every thread that changes the line holds the lock [`SHOWN`]. A thread
+//! holds the lock of a standard stream for one write only, and does not wait for [`SHOWN`] while it
+//! holds the lock of a stream. Otherwise the drawing thread and the main thread could deadlock.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -15,21 +14,22 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::bar::bar;
 
-/// The interval between two drawings. A shorter command never shows the line.
+/// The interval between two drawings of the progress line. A command that ends earlier never shows
+/// the line.
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// The width of a terminal of unknown width.
 const USUAL_WIDTH: usize = 80;
 
-/// The characters of the bar before the text.
+/// The length of the bar before the text, in characters.
 const BAR_LETTERS: usize = 24;
 
-/// The number of attempts, and the pause between them, of a panic that needs the
-/// line while another thread holds it.
+/// The number of times that a panicking thread tries to take the lock of the progress line, and the
+/// pause between two tries.
 const ASKS_AT_PANIC: usize = 20;
 const ASK: Duration = Duration::from_millis(10);
 
-/// The line on the terminal.
+/// The state of the progress line. Its lock protects the terminal.
 static SHOWN: Mutex<Line> = Mutex::new(Line::Absent);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,14 +49,14 @@ pub(crate) struct LineContents {
     pub(crate) text: String,
 }
 
-/// The progress line. It exists as long as this value.
+/// A progress line on the terminal. The line is shown while this value lives.
 #[derive(Debug)]
 pub(crate) struct Live(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Live {
-    /// Shows the contents that `words` returns, and updates them every tenth of a
-    /// second. Shows nothing in a pipe, under continuous integration, and on a
-    /// terminal that cannot overwrite a line.
+    /// Shows the contents that `words` returns, and updates them every tenth of a second. Shows
+    /// nothing if standard error is a pipe or a terminal that cannot overwrite a line, or under
+    /// continuous integration.
     pub(crate) fn start(words: impl Fn() -> LineContents + Send + 'static) -> Live {
         if !is_wanted() {
             return Live(None);
@@ -71,8 +71,8 @@ impl Live {
         Live(std::thread::Builder::new().spawn(work).ok().map(|thread| (sender, thread)))
     }
 
-    /// Hides the line while `write` writes to standard output, if both are on a
-    /// terminal.
+    /// Runs `write`, which writes to standard output. If standard output and the progress line are
+    /// both on a terminal, the line is hidden meanwhile.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         if self.0.is_none() || !io::stdout().is_terminal() {
             return write();
@@ -92,9 +92,9 @@ impl Drop for Live {
     }
 }
 
-/// Removes the line for good, at the end of the process. A result that another thread
-/// is writing is completed first, and no further one begins, because the process keeps
-/// the lock of standard output. [`Live::aside`] takes the two locks in the same order.
+/// Removes the progress line for good, at the end of the process. It waits until another thread has
+/// written its current result. No thread can write a further result, because the process keeps the
+/// lock of standard output. [`Live::aside`] takes the two locks in the same order.
 pub(crate) fn close() {
     let mut shown = lock();
     std::mem::forget(io::stdout().lock());
@@ -102,8 +102,8 @@ pub(crate) fn close() {
     *shown = Line::Closed;
 }
 
-/// Removes the line for good before a panic is reported. The panicking thread may hold
-/// the line itself, so this gives up after some attempts.
+/// Removes the progress line for good before a panic is reported. The panicking thread may hold the
+/// lock of the line itself, so this gives up after some attempts.
 pub(crate) fn close_at_panic() {
     for _ in 0..ASKS_AT_PANIC {
         let mut shown = match SHOWN.try_lock() {

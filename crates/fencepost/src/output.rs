@@ -25,15 +25,15 @@ const INTERRUPT_CODE: i32 = 130;
 /// The exit code of a process that panicked.
 const PANIC_CODE: i32 = 101;
 
-/// Whether the command handles a request to stop.
+/// Whether the running command stops by itself after a request to stop (Ctrl-C or a signal).
 static LISTENING: AtomicBool = AtomicBool::new(false);
-/// Whether a request to stop has arrived.
+/// Whether a request to stop (Ctrl-C or a signal) has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The time that a command has to stop after a request.
+/// The time in which a command must stop by itself after a request to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The time that a terminal has for the last message.
+/// The time that the process waits at its end for a slow terminal to take the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Handles Ctrl-C and a termination request. A command that handles the request stops
@@ -104,7 +104,7 @@ pub fn fit_tables_to_terminal() {
     }
 }
 
-/// The greatest width of a table, where its contents allow it.
+/// The width, in characters, that a table exceeds only if its contents cannot be narrower.
 pub(crate) fn columns() -> usize {
     match COLUMNS.load(Ordering::Relaxed) {
         0 => usize::MAX,
@@ -112,12 +112,11 @@ pub(crate) fn columns() -> usize {
     }
 }
 
-/// The message when a signal ends the process.
+/// A function that gives the last message of a process that a signal ends.
 type Message = Box<dyn Fn() -> String + Send>;
 static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
 
-/// Registers a message for the end of the command by a signal, for as long as
-/// it lives.
+/// While this value lives, its message is printed if a signal ends the process.
 #[derive(Debug)]
 pub(crate) struct AtInterrupt(());
 
@@ -134,8 +133,7 @@ impl Drop for AtInterrupt {
     }
 }
 
-/// Makes Ctrl-C a request to stop instead of the end of the command, for as
-/// long as it lives.
+/// While this value lives, Ctrl-C is a request to stop and does not end the process.
 #[derive(Debug)]
 pub(crate) struct Listening(());
 
@@ -157,7 +155,8 @@ impl Drop for Listening {
     }
 }
 
-/// Writes one report if a protocol was named, otherwise a list.
+/// Writes reports as JSON: the only report if the user named one protocol (`is_one`), otherwise an
+/// array of all reports.
 pub(crate) fn write_reports(
     out: &mut dyn Write,
     is_one: bool,
@@ -221,7 +220,7 @@ impl WholeFile {
     /// Renames the file to its destination.
     ///
     /// # Errors
-    /// A sentence, if the rest cannot be written.
+    /// A sentence, if the rest of the file cannot be written.
     pub fn commit(mut self) -> Result<(), String> {
         let finish = |file: Option<BufWriter<File>>, from: &Path, to: &Path| -> io::Result<()> {
             let file = file.ok_or(io::ErrorKind::InvalidInput)?;

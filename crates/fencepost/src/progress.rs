@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
 }
 
-/// The counted items.
+/// The number of all counted items, and the word for one of them.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -32,7 +32,7 @@ impl Progress {
         Progress::start(move |_, _| LineContents { share: None, text: title.clone() })
     }
 
-    /// The progress of one run.
+    /// The progress of one run: its title, and the simulated cycle from `pulse`.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
         Progress::start(move |_, _| LineContents {
             share: None,
@@ -40,7 +40,7 @@ impl Progress {
         })
     }
 
-    /// The progress of several runs.
+    /// The progress of several runs: the completed ones, and the simulated cycle from `pulse`.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
         Progress::start(move |done, _| LineContents {
@@ -64,7 +64,7 @@ impl Progress {
         progress
     }
 
-    /// Restarts the bar for other items.
+    /// Restarts the progress bar at zero for `count` items of the kind `what`.
     pub(crate) fn begin_again(&self, count: usize, what: &str) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         self.done.store(0, Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl Estimate {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
-    /// The progress, for use after the line is gone.
+    /// The progress of the runs. It can be read after the progress line is removed.
     pub(crate) fn state(&self) -> Arc<Mutex<runner::Progress>> {
         Arc::clone(&self.state)
     }

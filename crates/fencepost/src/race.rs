@@ -138,7 +138,8 @@ fn show(found: &Races, out: &mut dyn Write) -> Result<(), Failure> {
         let unwatched = grouped(usage.unwatched);
         writeln!(
             out,
-            "Wavefronts and releases without a record of their own: {unwatched}. Races may be missing."
+            "The race detector reached its limits: it did not follow {unwatched} wavefronts and releases. \
+             Races may be missing."
         )?;
     }
     Ok(())
@@ -154,9 +155,9 @@ fn who(side: &RacingAccess) -> String {
 
 fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
     if saved.is_empty() {
-        return Ok(writeln!(out, "No scope was wider than the communication in these runs.")?);
+        return Ok(writeln!(out, "No scope was wider than the communication in these runs needs.")?);
     }
-    writeln!(out, "\nScopes wider than the communication in these runs:\n")?;
+    writeln!(out, "\nScopes wider than the communication in these runs needs:\n")?;
     let mut table = Table::new(&[
         ("operation", Side::Left),
         ("place", Side::Left),
@@ -185,6 +186,6 @@ fn show_savings(saved: &[Saving], out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     table.write(out)?;
-    writeln!(out, "\nAnother input may communicate more widely.")?;
+    writeln!(out, "\nWith another input, the program may need the wider scopes.")?;
     Ok(())
 }

@@ -36,9 +36,7 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let replayed = lab::verify::replay(&trace, system.as_ref(), arguments.memory, &stop);
     let replayed = replayed.map_err(|obstacle| match obstacle {
         Obstacle::Unfit(why) => place(why),
-        Obstacle::Incomplete(why) => {
-            Failure::CheckFailed(format!("{name}: not everything was covered: {why}"))
-        }
+        Obstacle::Incomplete(why) => Failure::CheckFailed(format!("{name}: the replay is incomplete: {why}")),
     })?;
     drop(progress);
     let sentence = replayed.sentence().map_err(|end| place(end.to_owned()))?;
@@ -76,7 +74,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     }
 }
 
-/// The agent and the action of a move, in words.
+/// The station or stations of a move and the text of its action. `None` if the replay in the
+/// explorer has no such move.
 fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     let step = explored.steps.get(at)?;
     let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);
@@ -87,7 +86,7 @@ fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     Some((place, &step.text))
 }
 
-/// The moves with their cycles.
+/// The moves of the timed replay as JSON, each with its cycle.
 fn moves(timed: &Timed) -> Value {
     let moves = timed.cycles.iter().enumerate().map(|(at, cycle)| {
         let (place, text) = what(&timed.explored, at).unwrap_or_default();
@@ -99,7 +98,7 @@ fn moves(timed: &Timed) -> Value {
 fn timed_text(trace: &Trace, timed: &Timed, system: &str) -> String {
     let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}")];
     if timed.placement != trace.placement {
-        lines.push(String::from("timed with words of four bytes, which end the run in the same way"));
+        lines.push(String::from("timed with words of four bytes; this does not change the end of the run"));
     }
     lines.push(String::new());
     for (at, cycle) in timed.cycles.iter().enumerate() {

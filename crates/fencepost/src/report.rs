@@ -17,7 +17,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result
         let full = error.to_string();
         let what = full.split(" at line ").next().unwrap_or_default();
         Failure::BadInput(format!(
-            "{}:{line}:{column}: not the results of a reproduction: {what}",
+            "{}:{line}:{column}: the file does not contain the results of a reproduction: {what}",
             path.display()
         ))
     })?;

@@ -40,7 +40,7 @@ pub(crate) fn reproduce(
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
     let (outcome, results) = perform(arguments, &plan, &folder)?;
     for notice in &outcome.notices {
-        writeln!(err, "fencepost: {notice}; it was run again")?;
+        writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
     if arguments.json {
@@ -63,7 +63,8 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs the missing tasks. If a signal ends it, it prints how to continue.
+/// Runs the tasks of a plan that have no stored result. If a signal ends the process, it prints how
+/// to continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,
@@ -78,7 +79,10 @@ fn perform(
     let _at_interrupt = AtInterrupt::say(move || {
         let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
         let (runs, kept) = (counted(tasks, "run"), kept.display());
-        format!("interrupted: {done} of {runs} are in {kept}; the same command continues with the others")
+        format!(
+            "interrupted: the results of {done} of {runs} are in {kept}; the same command continues with the \
+             remaining runs"
+        )
     });
     let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
@@ -102,7 +106,7 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
     writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
     if results.claims.is_empty() {
-        return Ok(writeln!(out, "No claim applies to this selection.")?);
+        return Ok(writeln!(out, "The paper makes no claim about the selected figures.")?);
     }
     let mut table = Table::new(&[
         ("claim", Side::Left),

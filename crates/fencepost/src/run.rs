@@ -21,10 +21,11 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
 
-/// The number of kernels that have one row each. The others are summed up.
+/// The maximum number of kernels that have one row each in the table. Further kernels share one row
+/// with their sum.
 const KERNELS_SHOWN: usize = 12;
 
-/// The number of intervals shown. A file has all.
+/// The maximum number of intervals that the terminal shows. An output file contains all intervals.
 const INTERVALS_SHOWN: usize = 40;
 /// The default length of an interval in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
@@ -68,8 +69,7 @@ fn scenario(arguments: &RunArguments) -> String {
     }
 }
 
-/// Runs the experiment and writes the requested files. A failed run writes
-/// them, too.
+/// Runs the experiment and writes the requested files, even if the run fails.
 fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Option<Series>), Failure> {
     let format = arguments.out.as_deref().map(Format::of).transpose()?;
     if arguments.every.is_some() && arguments.counters.is_empty() && arguments.perfetto.is_none() {
@@ -116,7 +116,8 @@ fn cannot_write(path: &Path, why: &str) -> Failure {
     Failure::BadInput(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Runs with a progress line, and only with the probes that are needed.
+/// Runs the experiment with a progress line. The run has only those probes (observers) that the
+/// user requested.
 fn watched(
     question: &Question,
     experiment: &Experiment,
@@ -208,7 +209,8 @@ fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "\nAll {} counters: --json", record.counters.len())?)
 }
 
-/// Shows counters over time: the growth in each interval, or the value of a level.
+/// Prints counters over time. A sum shows its growth in each interval; a counter that is a level
+/// (such as operations in flight) shows its value at the end of the interval.
 fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut columns = vec![("until cycle", Side::Right)];
     columns.extend(series.counters.iter().map(|name| (name.as_str(), Side::Right)));

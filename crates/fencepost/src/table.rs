@@ -11,10 +11,10 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {}", grouped(count as u64), plural(count as u64, noun))
 }
 
-/// No column becomes narrower than this.
+/// The minimum width to which a column is reduced, in characters.
 const NARROWEST: usize = 12;
 
-/// No bar becomes shorter than this, unless it was shorter already.
+/// The minimum length to which a bar is shortened, in characters. A shorter bar keeps its length.
 const SHORTEST_BAR: usize = 4;
 
 /// The alignment of a column.
@@ -56,8 +56,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Wraps the texts of the widest columns, so that the table is no wider than
-    /// `columns` and the terminal.
+    /// Wraps the texts of the widest columns, so that the table fits into `columns` characters and
+    /// into the terminal.
     pub(crate) fn within(mut self, columns: usize) -> Table {
         self.fit(columns.min(output::columns()));
         self

@@ -9,8 +9,8 @@ use crate::Failure;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Adds records to a file, which may be new. The records of other protocols
-/// remain.
+/// Adds records to a file, and creates the file if it does not exist. A new record replaces the old
+/// one of the same protocol; the records of other protocols remain.
 pub(crate) fn write(path: &Path, entered: &[Record]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     let mut records = match path.metadata() {

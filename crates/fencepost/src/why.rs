@@ -14,7 +14,7 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The characters of the longest bar.
+/// The length of the longest bar, in characters.
 const BAR_LETTERS: usize = 24;
 
 pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -92,7 +92,7 @@ fn show(difference: &Difference, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(table.write(out)?)
 }
 
-/// A number with its sign, in groups of three digits.
+/// The text of a number with its sign, with commas between groups of three digits.
 fn change(cycles: i64) -> String {
     let sign = match cycles {
         0 => "",

@@ -251,7 +251,7 @@ fn a_report_is_made_from_results_only() {
     assert!(refused(&["report", text]).contains("cannot read"));
     fs::write(folder.join("results.json"), "{\n  \"paper\": 7\n}").unwrap();
     let refusal = refused(&["report", text]);
-    assert!(refusal.contains("results.json:2:12: not the results of a reproduction"), "{refusal}");
+    assert!(refusal.contains("results.json:2:12: the file does not contain the results"), "{refusal}");
     assert!(!folder.join("report.html").exists());
 }
 

@@ -274,7 +274,7 @@ fn liveness_depends_on_the_scheduler() {
         assert_eq!(code, expected, "{out}");
     }
     let refusal = refused(&[&spin, "--model", "vulkan", "--scheduler", "hsa"]);
-    assert!(refusal.contains("--scheduler goes with --property liveness"), "{refusal}");
+    assert!(refusal.contains("--scheduler applies only with --property liveness"), "{refusal}");
     let refusal = refused(&[&spin, "--model", "drf", "--property", "liveness"]);
     assert!(refusal.contains("--property liveness needs a model"), "{refusal}");
 }
@@ -422,8 +422,8 @@ fn bad_input_is_refused_with_its_place_and_what_was_expected() {
         (&[&sb, "--model", "power"], &["power", "expected one of", ".cat"]),
         (&[&sb, "--model", "none.cat"], &["cannot read none.cat"]),
         (&["nowhere.litmus", "--model", "sc"], &["cannot read nowhere.litmus"]),
-        (&[folder.to_str().unwrap(), "--model", "sc", "--so", "all"], &["--so goes with", "`sc`"]),
-        (&[&sb, "--model", "rc11", "--advise"], &["--advise goes with"]),
+        (&[folder.to_str().unwrap(), "--model", "sc", "--so", "all"], &["--so applies to", "`sc`"]),
+        (&[&sb, "--model", "rc11", "--advise"], &["--advise applies to"]),
         (&[&sb, "--model", "hrf-direct"], &["SB.litmus:4:3: ", "relaxed", "--relaxed-as"]),
         (&[&sb, "--model", "sc", "--unroll", "0"], &["--unroll"]),
         (&[&sb, "--model", "sc", "--timeout", "soon"], &["expected a number of seconds"]),
@@ -499,11 +499,11 @@ fn expectations_that_do_not_hold_are_named_and_exit_with_1() {
     // tests is reported.
     let tests = folder.join("tests");
     let out = succeed(&[tests.to_str().unwrap(), "--model", "sc", "--expect", &right]);
-    assert!(out.contains("1 test of the folders not in the table") && !out.contains("Test other"), "{out}");
+    assert!(out.contains("1 test of the folders left out: not in") && !out.contains("Test other"), "{out}");
     let out = succeed(&[tests.join("SB.litmus").to_str().unwrap(), "--model", "sc", "--expect", &right]);
-    assert!(out.contains("1 as expected, 0 not") && out.contains("1 test of the table not in"), "{out}");
+    assert!(out.contains("1 as expected, 0 not") && out.contains("expectations left out: not in"), "{out}");
     let sentence = refused(&[&ours("hrf"), "--model", "sc", "--expect", &right]);
-    assert!(sentence.contains("no test of the table"), "{sentence}");
+    assert!(sentence.contains("names no test in"), "{sentence}");
 }
 
 #[test]
@@ -535,7 +535,7 @@ fn incomplete_coverage_is_reported_and_exits_with_1() {
     for model in ["sc", "hrf-indirect"] {
         let (code, out, err) = litmus(&[&test, "--model", model, "--unroll", "3"]);
         assert_eq!(code, 1, "{model}");
-        assert!(out.contains("\nIncomplete ") && err.contains("not everything was covered"), "{out}{err}");
+        assert!(out.contains("\nIncomplete ") && err.contains("the check is incomplete"), "{out}{err}");
         let (code, entries) = json(&[&test, "--model", model, "--unroll", "3"]);
         assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
         assert!(entries[0]["bound"].as_str().unwrap().contains('3'), "{}", entries[0]["bound"]);
@@ -543,7 +543,7 @@ fn incomplete_coverage_is_reported_and_exits_with_1() {
     // No execution shows the condition, so it is undecided.
     let table = put(&folder, "table.csv", "counts.litmus,0\n");
     let (code, _, err) = litmus(&["--model", "sc", "--expect", &table]);
-    assert!(code == 1 && err.contains("not decided"), "{err}");
+    assert!(code == 1 && err.contains("did not decide"), "{err}");
 }
 
 #[test]

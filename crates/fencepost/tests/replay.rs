@@ -145,7 +145,7 @@ fn a_fault_of_another_kind_is_a_fault() {
 fn all_runs_are_explored_within_the_memory_limit() {
     let (code, out, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--memory", "1K"]);
     assert_eq!((code, &*out), (1, ""), "{err}");
-    assert!(err.contains("not everything was covered") && err.contains("1024 bytes"), "{err}");
+    assert!(err.contains("the replay is incomplete") && err.contains("1024 bytes"), "{err}");
     let (code, _, err) = changed("live", &[("fault Outcome", "fault Livelock")], &["--system", "hrf-8cu"]);
     assert!(code == 2 && err.contains("a finding about all runs"), "{err}");
     for more in [&["--operations", "2"][..], &["--no-symmetry"], &["--jobs", "2"]] {

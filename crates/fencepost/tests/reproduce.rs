@@ -75,7 +75,7 @@ fn a_damaged_result_is_reported_and_run_again() {
     let (code, text, err) = fencepost(&args);
     assert_eq!(code, 0);
     assert!(
-        err.contains("is damaged: its 4 bytes do not match") && text.contains("\n1 run, "),
+        err.contains("is damaged: the 4 bytes of the file do not match") && text.contains("\n1 run, "),
         "{err}{text}"
     );
 }

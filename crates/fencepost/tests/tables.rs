@@ -254,7 +254,7 @@ fn an_impossible_table_or_counter_is_refused_before_anything_runs() {
     // A message has a counter only after one was sent.
     assert!(counter("messages.Dat").contains("did you mean `messages.Data`?"));
     let twice = ["--counter", "l1.hits", "--counter", "l1_hits"];
-    assert!(refused(&with(&RUN, &twice)).contains("asked for twice"));
+    assert!(refused(&with(&RUN, &twice)).contains("is named twice"));
     assert!(refused(&with(&RUN, &["--every", "100"])).contains("--counter or --perfetto"));
     assert!(refused(&with(&RUN, &["--every", "0", "--counter", "loads"])).contains("from 1 to"));
     assert!(refused(&with(&RUN, &["--out", &csv, "--perfetto", &csv])).contains("the same file"));

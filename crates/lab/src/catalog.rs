@@ -20,7 +20,7 @@ pub struct ProtocolEntry {
     pub summary: &'static str,
     /// The memory models that it claims to implement, comma-separated.
     pub claim: String,
-    /// The mapping of the model's operations to requests, for each model of the entry.
+    /// For each claimed model, the mapping of the model's operations to requests of the protocol.
     pub mappings: Vec<&'static str>,
     /// The source: a paper, or this project.
     pub source: &'static str,
@@ -107,7 +107,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
         // A repaired protocol is ours, and so are its scenarios.
         let source = match protocol.ends_with("-repaired") {
-            true => "ours, after the hLRC paper (MICRO 2016)",
+            true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",
         };
         Some(ScenarioEntry { name, summary, protocol, policy, scenario: in_full.to_string(), source })
@@ -128,7 +128,7 @@ pub fn scenarios_page() -> String {
 /// A workload, as `list workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkloadEntry {
-    /// The name of the entry.
+    /// The name of the workload.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -161,16 +161,16 @@ pub struct SettingEntry {
     pub meaning: &'static str,
     /// The value of the setting if the user gives none.
     pub default: String,
-    /// The unit of its number.
+    /// The unit of the setting's value, if it is a number with a unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// The choices, if the setting is a policy.
+    /// The names of the choices. Empty if the setting is not a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
-    /// The meaning of each choice.
+    /// The meaning of each choice, in the same order as the choices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice_meanings: Vec<&'static str>,
-    /// The smallest and the largest number.
+    /// The smallest and the largest value, if the setting is a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[u64; 2]>,
 }
@@ -261,9 +261,9 @@ pub struct PaperEntry {
     pub name: &'static str,
     /// The title of the paper and its venue.
     pub summary: String,
-    /// The number of its claims that are kept as data.
+    /// The number of the paper's claims that its claims file records.
     pub claims: usize,
-    /// Whether `reproduce` can run its experiments.
+    /// Whether `reproduce` can run the experiments of the paper.
     pub experiments: bool,
 }
 

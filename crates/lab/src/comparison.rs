@@ -1,4 +1,5 @@
-//! Scenarios side by side.
+//! Compares scenarios on the same workloads and machines: speedup, traffic and energy relative to
+//! the first scenario.
 
 use serde::Serialize;
 
@@ -6,8 +7,8 @@ use crate::paper::statistics::{geometric_mean, interval_of_amounts};
 use crate::record::Record;
 use crate::results::Interval;
 
-/// Scenarios on one or more workloads and systems. The names of its fields are
-/// the JSON keys and stay.
+/// A comparison of scenarios on one or more workloads and systems. The field names are the keys of
+/// the JSON output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The machine, or the machines joined by commas.
@@ -16,13 +17,13 @@ pub struct Comparison {
     pub systems: Vec<String>,
     /// The seed of the first run; later runs count up from it.
     pub seed: u64,
-    /// The seeds. With more than one every number is a mean.
+    /// The seeds. With more than one seed, every number in the rows is a mean over the seeds.
     pub seeds: Vec<u64>,
     /// The rows, sorted by machine, then by workload, then in the order of the
     /// scenarios.
     pub rows: Vec<Row>,
-    /// The geometric means over the workloads, for scenarios that succeed on
-    /// all of them.
+    /// The geometric means over the workloads, one for each scenario that has the right answer on
+    /// all workloads.
     pub means: Vec<Mean>,
 }
 
@@ -39,27 +40,28 @@ pub struct Row {
     pub protocol: &'static str,
     /// The name of the policy.
     pub policy: String,
-    /// The duration of the run in cycles.
+    /// The duration of the run, in cycles.
     pub cycles: u64,
-    /// The cycles of the first scenario of this workload and machine over those
-    /// of this one. `None` if one of the two has no right answer.
+    /// The speedup: the cycles of the first scenario on this workload and machine, divided by the
+    /// cycles of this scenario. `None` if either scenario has no right answer.
     pub speedup: Option<f64>,
-    /// The bytes that crossed the network.
+    /// The bytes that were sent over the network.
     pub traffic_bytes: u64,
-    /// The energy of all parts.
+    /// The energy of all parts of the machine, in picojoules.
     pub energy_pj: f64,
     /// Whether the answer is right with every seed.
     pub answer_ok: bool,
     /// The reason why an answer is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The 95% intervals of the means, with more than one seed.
+    /// The 95% intervals of the means. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
-    /// Traffic and energy relative to the first scenario's, with their intervals.
+    /// Traffic and energy, in this order, as ratios to those of the first scenario, each with its
+    /// 95% interval.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
-    /// Whether traffic and energy are known. A run that was given up has no
+    /// Whether traffic and energy are known. A run that was stopped for lack of progress has no
     /// counts.
     #[serde(skip)]
     pub is_counted: bool,
@@ -72,7 +74,7 @@ pub struct Intervals {
     pub cycles: Interval,
     /// The confidence interval of the speedup.
     pub speedup: Option<Interval>,
-    /// The confidence interval of the bytes that crossed the network.
+    /// The confidence interval of the bytes that were sent over the network.
     pub traffic_bytes: Interval,
     /// The confidence interval of the energy, in picojoules.
     pub energy_pj: Interval,
@@ -85,24 +87,27 @@ pub struct Mean {
     pub system: String,
     /// The name of the scenario.
     pub scenario: String,
-    /// The geometric mean of its speedups.
+    /// The geometric mean of the scenario's speedups over the workloads.
     pub speedup: f64,
-    /// The geometric mean of its traffic relative to the first scenario's.
+    /// The geometric mean over the workloads of the scenario's traffic, relative to the first
+    /// scenario's.
     pub traffic_ratio: Option<f64>,
-    /// The geometric mean of its energy relative to the first scenario's.
+    /// The geometric mean over the workloads of the scenario's energy, relative to the first
+    /// scenario's.
     pub energy_ratio: Option<f64>,
-    /// The 95% interval of the speedup, with more than one seed.
+    /// The 95% interval of the speedup. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The traffic and energy ratios with their intervals.
+    /// The geometric means of the ratios of traffic and of energy, in this order, each with its 95%
+    /// interval.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
 }
 
 impl Comparison {
-    /// Compares records. The rows are sorted by system, then by workload, then
-    /// in the order of the scenarios. The first scenario is the baseline. Each
-    /// row has a record for every seed.
+    /// Compares the records of runs. `records` is sorted by system, then by workload, then in the
+    /// order of the scenarios, and has one record for each seed. The rows have the same order. The
+    /// first scenario is the baseline.
     #[must_use]
     pub fn new(seeds: &[u64], scenarios: &[String], records: &[Record]) -> Comparison {
         let (each, case) = (seeds.len().max(1), seeds.len().max(1) * scenarios.len().max(1));
@@ -142,8 +147,8 @@ impl Comparison {
     }
 }
 
-/// The quotients of the first scenario's values and another's, or the inverse,
-/// one for each seed. `None` where an answer is wrong.
+/// Applies `quotient` to each record of a scenario and the record of the first scenario with the
+/// same seed. `None` if an answer is wrong.
 fn quotients(
     records: &[Record],
     first: &[Record],
@@ -194,7 +199,8 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     }
 }
 
-/// The mean over the seeds of the geometric means over the workloads.
+/// Computes for each seed the geometric mean over the workloads, and then the mean of these over
+/// the seeds. `None` if a workload has no right answer.
 fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
     let of = |quotient| {
         let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));

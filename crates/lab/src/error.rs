@@ -1,4 +1,5 @@
-//! Errors in a question of the user.
+//! The errors for faults in the user's input: command-line values, machine files and experiment
+//! files.
 
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ pub enum Error {
         /// All names that exist.
         known: Vec<String>,
     },
-    /// An input that the workload does not have.
+    /// The user named an input for a workload that generates its input from its settings.
     #[error(
         "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
          graphs are the input of {}",
@@ -61,7 +62,7 @@ pub enum Error {
     /// A graph that cannot be read or generated.
     #[error(transparent)]
     Graph(#[from] workloads::graph::GraphError),
-    /// Values that are valid alone but not together.
+    /// Values that are each valid but cannot be combined. The text is the message.
     #[error("{0}")]
     Impossible(String),
 }
@@ -83,7 +84,7 @@ impl Error {
         Error::Unknown { what, name: printable(name), suggestion, known }
     }
 
-    /// Appends a sentence to the error.
+    /// Returns the error as text, with `sentence` after it.
     #[must_use]
     pub fn and(&self, sentence: &str) -> String {
         let first = self.to_string();

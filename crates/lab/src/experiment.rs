@@ -1,4 +1,5 @@
-//! Questions of the user, and the experiments that answer them.
+//! The description of a run as the user typed it (`Question`), and the same description with all
+//! names looked up (`Experiment`).
 
 use proto::Info;
 use sim::ScopeReplacement;
@@ -12,7 +13,7 @@ use crate::input::{GraphInput, INPUT_SEED};
 use crate::scenario::Scenario;
 use crate::systems::Systems;
 
-/// A question as the user typed it.
+/// The description of a run as the user typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// A machine: a name or a file.
@@ -28,17 +29,18 @@ pub struct Question {
     pub scale: Option<String>,
     /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
-    /// Perturbs the order of dispatch and the start of wavefronts; zero
-    /// perturbs nothing.
+    /// The seed of random changes to the order of dispatch and the start of wavefronts. With zero
+    /// there are no changes.
     pub seed: u64,
     /// A message to drop as a seeded fault: its name and its number, from 1.
     pub drop: Option<(String, u64)>,
-    /// The number of cycles without progress after which a run is given up.
-    /// `None` means the default.
+    /// The number of cycles without progress after which a run is stopped. `None` means the
+    /// default.
     pub patience_cycles: Option<u64>,
 }
 
-/// A question whose names are all known and whose numbers are all in range.
+/// A run that was requested with a `Question`, after all its names were found and all its numbers
+/// were in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The machine on which the program runs.
@@ -51,7 +53,7 @@ pub struct Experiment {
     pub input: Option<GraphInput>,
     /// The workload's own input, if the question names one.
     pub named: Option<&'static NamedInput>,
-    /// The settings, with the policy.
+    /// The settings of the workload. They include the policy.
     pub settings: Settings,
     /// See [`Question::seed`].
     pub seed: u64,
@@ -59,12 +61,12 @@ pub struct Experiment {
     pub drop: Option<(String, u64)>,
     /// See [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
-    /// The scopes that replace those of the program.
+    /// The scopes that replace scopes of the program's operations.
     pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Experiment {
-    /// Looks up every name of a question.
+    /// Looks up every name of a question (the description of a run).
     ///
     /// # Errors
     /// The first unknown name, or the first value that does not fit.
@@ -72,7 +74,8 @@ impl Experiment {
         Experiment::on(systems, question, &mut None)
     }
 
-    /// The same as [`Experiment::new`], but reuses a graph that is open already.
+    /// The same as [`Experiment::new`], but uses the graph in `graph` if it is open already, and
+    /// otherwise leaves there the graph that it opens.
     fn on(
         systems: &Systems,
         question: &Question,
@@ -118,8 +121,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Every scenario on every workload, sorted by workload. A setting applies
-    /// to the workloads that have it. At least one workload must have it.
+    /// Combines every workload with every scenario, sorted by workload. A setting of the question
+    /// applies to those of the workloads that have it. At least one workload must have it.
     ///
     /// # Errors
     /// The errors of a single question.
@@ -151,7 +154,7 @@ impl Experiment {
         Ok(experiments)
     }
 
-    /// The program and the check of its answer.
+    /// The program of the workload, with the check of its answer.
     ///
     /// # Errors
     /// Settings that conflict.
@@ -163,29 +166,29 @@ impl Experiment {
         made.map_err(|error| Error::Impossible(error.to_string()))
     }
 
-    /// The claim of the protocol.
+    /// The description of the protocol, with its claims.
     #[must_use]
     pub fn protocol(&self) -> &'static Info {
         let named = zoo::ALL.iter().find(|info| info.name == self.scenario.protocol);
-        named.expect("a scenario holds a name of the list")
+        named.expect("the protocol of a scenario is in the list of protocols")
     }
 
-    /// The settings by name, without those that have no effect on a given graph.
+    /// The settings by name. If the user gives a graph, the settings for the generation of a graph
+    /// are omitted.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
         settings.filter(move |(name, _)| says(name))
     }
 
-    /// The name of its input, if the question names one.
+    /// The name of the workload's input. `None` if the question names no input.
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());
         graph.or_else(|| self.named.map(|input| input.name.to_owned()))
     }
 
-    /// The choices of the workload's policies, joined by commas. Empty if the
-    /// workload has no policy.
+    /// The policies that the run uses, joined by commas. Empty if the workload has no policy.
     #[must_use]
     pub fn policy(&self) -> String {
         let choices =
@@ -205,7 +208,7 @@ pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that every name is given once.
+/// Checks that no name occurs twice in a list. `what` says in the error what is named.
 pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     match twice {
@@ -225,7 +228,7 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
     match (inputs.iter().find(|input| input.name == name), &question.scale) {
         (None, _) => Err(Error::unknown("input", name, &names)),
         (Some(input), Some(scale)) => Err(Error::Impossible(format!(
-            "input `{}` of workload `{}` has one size only, and no scale `{}`",
+            "input `{}` of workload `{}` has one size only, so the scale `{}` does not apply",
             input.name,
             workload.name,
             printable(scale)
@@ -239,7 +242,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {
             Some(scale) => Err(Error::Impossible(format!(
-                "the scale `{}` needs an input, and none is named",
+                "the scale `{}` needs an input, but the command names no input",
                 printable(scale)
             ))),
             None => Ok(()),
@@ -259,8 +262,8 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     }
 }
 
-/// The work-stealing policy of the scenario for a workload, if the workload
-/// steals work.
+/// The work-stealing policy that the scenario prescribes. `None` if the scenario prescribes no
+/// policy, or if it is a plain protocol and the workload does not steal work.
 fn stealing(scenario: &Scenario, workload: &Workload) -> Result<Option<&'static str>, Error> {
     if scenario.stealing.is_none() || App::of(workload).is_some() {
         return Ok(scenario.stealing);
@@ -374,7 +377,7 @@ mod tests {
         assert!(error(|q| q.scenario = "vi+sideways".to_owned()).contains("`sideways`"));
         assert!(error(|q| q.input = Some("T1".to_owned())).contains("`T1`"));
         assert!(
-            error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` needs an input, and none is named")
+            error(|q| q.scale = Some("1/2".to_owned())).contains("`1/2` needs an input, but the command")
         );
         assert!(error(|q| q.settings = vec![("m".to_owned(), "1".to_owned())]).contains("`m`"));
         assert!(error(|q| q.settings = vec![("n".to_owned(), "-1".to_owned())]).contains("`-1`"));

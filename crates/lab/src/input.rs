@@ -30,7 +30,7 @@ pub struct GraphRecord {
     pub vertices: u64,
     /// The number of arcs. An undirected edge is two arcs.
     pub arcs: u64,
-    /// The repairs made to the file.
+    /// The repairs that the reader made to the graph of the file, such as removed duplicate edges.
     pub repairs: Repairs,
 }
 

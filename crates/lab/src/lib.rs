@@ -1,11 +1,11 @@
-//! The laboratory bench: systems, scenarios, runs and their results.
+//! Runs experiments: looks up machines, scenarios and workloads by name, starts runs, and keeps
+//! their results.
 //!
-//! This crate looks up every name that a user gives. Every fault in a question
-//! becomes one [`Error`]: a sentence with the place, the value found and the
-//! value expected.
+//! This crate looks up every name that a user gives. Every fault in the user's input becomes one
+//! [`Error`]: a sentence with the place, the value found and the value expected.
 //!
-//! Use it to run experiments from a program. It has no knowledge of cycles and
-//! protocols: see `sim` and `zoo` for those.
+//! Use it to run experiments from a program. The crate `sim` simulates the cycles, and the crate
+//! `zoo` contains the protocols.
 
 pub mod catalog;
 mod comparison;

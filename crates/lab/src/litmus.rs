@@ -15,7 +15,7 @@ use litmus::program::{
     Access, Dialect, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address,
 };
 
-/// A feature of a litmus test that no kernel has.
+/// A feature of a litmus test that a kernel on the simulated machine cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(String);
 
@@ -27,15 +27,17 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The name of the part of the answer with the final values of the locations.
+/// The key, in the answer of a run, of the final values of the locations.
 pub const LOCATIONS: &str = "locations";
-/// The name of the part with the registers of thread `n`, followed by `n`.
+/// The prefix of the key, in the answer of a run, of a thread's registers. The number of the thread
+/// follows it.
 pub const REGISTERS: &str = "registers of ";
 
-/// The words of one line. Values are 64 bits wide, so that addresses fit.
+/// The number of words in the cache line of a location. Values are 64 bits wide, so that a value
+/// can be an address.
 const LINE_WORDS: u64 = 32;
 
-/// A thread, as its wavefront executes it.
+/// The wavefront that executes a thread of the test, and its work-group.
 #[derive(Debug)]
 struct Role {
     thread: usize,
@@ -43,14 +45,14 @@ struct Role {
     wave: u32,
 }
 
-/// A program that runs the test once. Before each operation a thread executes
-/// up to `delay` arithmetic operations, drawn with `seed`, so that several runs
-/// see several orders.
+/// Returns a kernel program that runs the test once. Before each operation a thread executes at
+/// most `delay` arithmetic operations. `seed` determines their numbers, so that runs with different
+/// seeds interleave the threads differently.
 ///
 /// # Errors
-/// If the test has a feature that no kernel has: a barrier that part of a
-/// work-group does not reach, a scope outside of the hierarchy, a PTX proxy, or
-/// arithmetic that no atomic performs.
+/// If the test has a feature that a kernel cannot have: a barrier that only some threads of a
+/// work-group execute, a scope other than work-group, device and system, a PTX proxy, or an atomic
+/// with unsupported arithmetic.
 pub fn program(test: &Program, delay: u32, seed: u64) -> Result<KernelProgram, Unsupported> {
     check(test)?;
     let (roles, groups, waves) = roles(test);
@@ -91,14 +93,14 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// The number of result words of one thread.
+    /// The number of result words reserved for each thread.
     file: u64,
     delay: u32,
     seed: u64,
 }
 
-/// The role of each thread, the number of work-groups, and the number of
-/// wavefronts of each.
+/// Returns the role of each thread, the number of work-groups, and the number of wavefronts in each
+/// work-group.
 fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
     let mut groups: Vec<(Option<ScopeId>, u32)> = Vec::new();
     let mut roles = Vec::new();
@@ -119,22 +121,22 @@ fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
 pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported(what.to_owned()));
     if test.dialect == Dialect::Vulkan {
-        return refuse("availability and visibility by storage class");
+        return refuse("a Vulkan test, which makes writes available and visible by storage class,");
     }
     for (thread, code) in test.threads.iter().map(|t| &t.code).enumerate() {
         for instr in code {
             if let Some(scope) = instr.scope() {
                 let level = test.scopes.get(scope).level;
                 if level == Level::Named || level == Level::Chiplet {
-                    return refuse("a scope outside of work-group, device and system");
+                    return refuse("a scope other than work-group, device and system");
                 }
             }
             if instr.access().is_some_and(|access| access.proxy != litmus::program::Proxy::Generic) {
-                return refuse("a path of PTX beside the generic one");
+                return refuse("an access by a PTX proxy other than the generic proxy");
             }
             match instr {
                 Instr::Rmw { op, .. } if rmw_kind(*op).is_none() => {
-                    return refuse("this arithmetic of an atomic");
+                    return refuse("an atomic operation with unsupported arithmetic");
                 }
                 Instr::Cas(cas) if cas.weak => return refuse("a weak compare-and-swap"),
                 Instr::Barrier(barrier) => {
@@ -145,7 +147,7 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
                         && barrier.quorum.is_none()
                         && !barrier.arrive;
                     if !is_whole {
-                        return refuse("a barrier that is not of the whole work-group");
+                        return refuse("a barrier that only some threads of a work-group execute");
                     }
                 }
                 _ => {}
@@ -153,7 +155,7 @@ pub(crate) fn check(test: &Program) -> Result<(), Unsupported> {
         }
     }
     if test.locations.iter().any(|l| l.region == Region::Unqualified) {
-        return refuse("memory of no region");
+        return refuse("a location without a memory region");
     }
     Ok(())
 }
@@ -232,7 +234,8 @@ async fn run(w: Wave, running: Rc<Running>) {
     }
 }
 
-/// Executes up to `most` vector operations without effect.
+/// Delays a wavefront: executes a random number of vector operations, at most `most`, whose results
+/// are not used.
 fn linger(rng: &mut Rng, most: u32) {
     let count = rng.below(u64::from(most) + 1);
     let _idle = (0..count).fold(Lanes::splat(0u32), |idle, _| idle + 1);
@@ -244,7 +247,8 @@ pub(crate) fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, re
     if remote { semantics.remote() } else { semantics }
 }
 
-/// The word that holds a location.
+/// The word of memory that holds a location: in global memory, or in the local memory of a
+/// work-group.
 enum Word {
     Global(u64),
     Local(u64),

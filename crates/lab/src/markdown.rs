@@ -1,4 +1,4 @@
-//! Results as Markdown.
+//! Renders the results of a reproduction as Markdown.
 
 use core::fmt::Write as _;
 
@@ -18,7 +18,7 @@ impl Status {
         Status::NotRun,
     ];
 
-    /// The name of the status in the claims' README.
+    /// The name of the status, as `claims/README.md` defines it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Status {
 }
 
 impl Scored {
-    /// The measured value, in a few letters.
+    /// The measured value as a short text for a table.
     #[must_use]
     pub fn measured_text(&self) -> String {
         match &self.measured {
@@ -56,7 +56,7 @@ impl Scored {
         }
     }
 
-    /// The published value, in a few letters.
+    /// The published value as a short text for a table.
     #[must_use]
     pub fn published_text(&self) -> String {
         match &self.published {
@@ -66,11 +66,14 @@ impl Scored {
         }
     }
 
-    /// The status. An indicative status is followed by the status at full size.
+    /// The text of the status. If inputs were scaled down, it also names the status that the same
+    /// result would have at full size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
-            Some(status) => format!("{}; scaled input, would be: {}", self.status.name(), status.name()),
+            Some(status) => {
+                format!("{}; scaled input, at full size it would be: {}", self.status.name(), status.name())
+            }
             None => self.status.name().to_owned(),
         }
     }
@@ -98,7 +101,7 @@ pub fn report(results: &Results) -> String {
     let stand_ins = results.inputs.iter().filter(|input| input.stand_in).count();
     let lines = [
         format!(
-            "* Scale of the inputs: {}; {stand_ins} of {} are stand-ins.",
+            "* Scale of the inputs: {}; {stand_ins} of {} inputs are stand-ins.",
             results.scale,
             results.inputs.len()
         ),
@@ -115,15 +118,15 @@ pub fn report(results: &Results) -> String {
     page
 }
 
-/// The number of seeds that a mean is over unless the page names another.
+/// The usual number of seeds for a mean. A page with another number of seeds says so.
 const USUAL_SEEDS: usize = 5;
 
 /// The note for means over fewer seeds than usual.
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
-        1 => format!(" (1 seed in place of {USUAL_SEEDS}: no interval)"),
-        few => format!(" ({few} seeds in place of {USUAL_SEEDS})"),
+        1 => format!(" (1 seed instead of the usual {USUAL_SEEDS}: no interval)"),
+        few => format!(" ({few} seeds instead of the usual {USUAL_SEEDS})"),
     }
 }
 
@@ -274,7 +277,7 @@ fn failures(results: &Results) -> String {
 }
 
 impl Results {
-    /// The runs without a right answer, one on each line.
+    /// Descriptions of the runs without a right answer, one text for each run.
     pub fn failures(&self) -> impl Iterator<Item = String> + '_ {
         self.rows.iter().filter(|row| !row.measured.answer_ok).map(|row| {
             let why = row

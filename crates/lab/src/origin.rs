@@ -1,16 +1,17 @@
 //! The sources of workloads, scenarios and models.
 
-/// Workloads from a paper or a benchmark. The others are ours.
+/// The sources of the workloads that follow a paper, a benchmark or a known algorithm. All other
+/// workloads are this project's own.
 const WORKLOADS: [(&str, &str); 9] = [
     ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
     ("color", "hLRC paper (MICRO 2016), section IV.A"),
     ("pagerank", "hLRC paper (MICRO 2016), section IV.A"),
     ("uts", "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7"),
-    ("queens", "HRF paper (ASPLOS 2014), section 7: a program for its tasks"),
-    ("fib", "HRF paper (ASPLOS 2014), section 7: a program for its tasks"),
+    ("queens", "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours"),
+    ("fib", "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours"),
     ("stencil", "HRF paper (ASPLOS 2014), Figure 3"),
     ("race-block-barrier", "HRF paper (ASPLOS 2014), Figure 3, with a fault"),
-    ("pagerank-push", "ours, the usual push formulation"),
+    ("pagerank-push", "ours, after the usual push formulation of PageRank"),
 ];
 
 /// Memory models, each with the work that defines it.
@@ -24,7 +25,7 @@ const MODELS: [(&str, &str); 14] = [
     ("c11", "Batty, Donaldson, Wickerson (POPL 2016)"),
     ("rc11", "Lahav and others (PLDI 2017)"),
     ("opencl", "Batty, Donaldson, Wickerson (POPL 2016)"),
-    ("opencl-scoped", "Batty, Donaldson, Wickerson (POPL 2016), the scoped reading"),
+    ("opencl-scoped", "Batty, Donaldson, Wickerson (POPL 2016), with scopes"),
     ("opencl-rsp", "Wickerson and others (OOPSLA 2015)"),
     ("ptx-6.0", "PTX ISA 6.0; Lustig and others (ASPLOS 2019)"),
     ("ptx-7.5", "PTX ISA 7.5, chapter 8; Lustig, Cooksey, Giroux (ISCA 2022)"),

@@ -13,7 +13,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of the byte `offset` of `text`, which is the file `path`.
+    /// The line and column of the byte at `offset` in `text`, the contents of the file `path`.
     /// Columns count characters.
     #[must_use]
     pub fn of_byte(path: &Path, text: &str, offset: usize) -> Place {

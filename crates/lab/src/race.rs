@@ -16,7 +16,7 @@ pub use sim::race::{
 /// The findings of all runs together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Races {
-    /// The races, and the size of the search.
+    /// The report about the races, with the numbers of accesses that the detector observed.
     #[serde(flatten)]
     pub report: RaceReport,
     /// The number of runs.
@@ -32,17 +32,18 @@ pub struct Failed {
     pub seed: u64,
     /// The error, as a sentence.
     pub error: String,
-    /// Whether the settings do not fit the input or the machine.
+    /// Whether the run failed because the settings of the workload do not fit the input or the
+    /// machine.
     #[serde(skip)]
     pub misfit: bool,
 }
 
-/// Runs an experiment under race detection with `seeds` consecutive seeds, the
-/// first its own. `each` receives the result of every run.
+/// Runs an experiment `seeds` times under race detection. The first run has the experiment's seed,
+/// and each further run takes the next seed. `each` receives the result of every run.
 ///
 /// # Errors
-/// An experiment that cannot run. A wrong answer and a run that does not end
-/// are results, and their races are reported.
+/// If the experiment cannot run. A run with a wrong answer or without an end is a result, and its
+/// races are reported.
 pub fn races(
     experiment: &Experiment,
     options: RaceOptions,
@@ -61,25 +62,26 @@ pub fn races(
     Ok(Races { report: detector.finish(), runs: seeds, failed })
 }
 
-/// The savings of a narrower scope.
+/// The cycles that a program saves if the scopes of operations are narrower.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Saving {
-    /// The operation, its scope, and the narrower one. `None` for all of them
-    /// together.
+    /// The operation, its scope, and the narrower scope that suffices. `None` for the runs in which
+    /// all such operations have their narrower scopes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<WideScope>,
-    /// Cycles with the scopes that the program names, over all seeds.
+    /// The cycles of the runs with all seeds, with the scopes that the program names.
     pub cycles_before: u64,
-    /// Cycles with the narrower scope.
+    /// The cycles of the runs with all seeds, with the narrower scope or scopes.
     pub cycles_after: u64,
-    /// Whether every run with it has the right answer and no race.
+    /// Whether every run with the narrower scope has the right answer and no race.
     pub is_safe: bool,
 }
 
-/// Runs again with each narrower scope alone, and with all of them together.
+/// Measures the narrower scopes in `wide`: repeats the runs with one operation's scope narrowed at
+/// a time, and then with all of them narrowed.
 ///
 /// # Errors
-/// As [`races`].
+/// The same as those of [`races`].
 pub fn savings(
     experiment: &Experiment,
     options: RaceOptions,

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::input::GraphRecord;
 use crate::table::{Column, Values};
 
-/// The result of one run. The names of its fields are the JSON keys and stay.
-/// New ones may be added.
+/// The result of one run. The field names are the keys of the JSON output, so they must not change.
+/// New fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// The name of the machine.
@@ -19,34 +19,34 @@ pub struct Record {
     pub policy: String,
     /// The name of the workload.
     pub workload: &'static str,
-    /// The workload's input, if it has several.
+    /// The name of the workload's input. `None` if the user names no input.
     pub input: Option<String>,
-    /// The description of the graph, if the input is one.
+    /// The description of the input graph. `None` if the run has no input graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
     /// The seed of the run.
     pub seed: u64,
-    /// The duration of the program on the simulated machine.
+    /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
     /// Whether the answer equals that of the host's reference.
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether the program stopped because its settings do not fit the input or
-    /// the machine. Then the question is wrong, not the machine.
+    /// Whether the program stopped because the settings of the workload do not fit the input or the
+    /// machine. This is an error of the user, not a wrong answer of the machine.
     #[serde(skip)]
     pub misfit: bool,
-    /// The duration of the run on the host. Zero unless the caller measures it.
-    /// It is the only value that differs from run to run.
+    /// The duration of the run on the host, in seconds. Zero unless the caller measures it. It is
+    /// the only value that differs between equal runs.
     pub wall_seconds: f64,
     /// The number of simulated events.
     pub events: u64,
-    /// Every counter by its name. Counters are additive.
+    /// The value of each counter, by its name. Counters of several runs can be added.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part, and `total`.
+    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
     /// The kernels in the order of execution.
     pub kernels: Vec<KernelRecord>,
@@ -57,9 +57,9 @@ pub struct Record {
 pub struct KernelRecord {
     /// The name of the kernel.
     pub name: String,
-    /// The cycle of its launch.
+    /// The cycle in which the kernel was launched.
     pub from_cycle: u64,
-    /// The cycle in which its last write was visible to the host.
+    /// The cycle in which the kernel's last write was visible to the host.
     pub until_cycle: u64,
 }
 
@@ -97,7 +97,7 @@ impl Record {
         columns
     }
 
-    /// The energy of all parts.
+    /// The energy of all parts of the machine, in picojoules.
     #[must_use]
     pub fn energy_total_pj(&self) -> f64 {
         self.energy_pj.get("total").copied().unwrap_or(0.0)

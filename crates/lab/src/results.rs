@@ -19,7 +19,7 @@ pub struct Results {
     pub scale: String,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
-    /// A digest of the program that measured.
+    /// A digest of the code that the results depend on.
     pub code: String,
     /// The parameters of the workloads, such as `sweeps`.
     pub settings: BTreeMap<String, String>,
@@ -65,7 +65,7 @@ pub struct InputDescription {
     pub source: String,
 }
 
-/// A machine with its changes, for a report.
+/// A variant for a report: a machine, and the changes to its description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantDescription {
     /// The name of the variant. `base` is the variant without changes.
@@ -107,15 +107,15 @@ pub struct Row {
 /// The measurement of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The duration of the program on the simulated machine.
+    /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
     /// Whether the answer equals that of the host's reference.
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<String>,
-    /// Every counter by its name.
+    /// The value of each counter, by its name.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part, and `total`.
+    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
     /// The first and last cycle of each kernel, in order.
     pub kernels: Vec<KernelSpan>,
@@ -126,9 +126,9 @@ pub struct Measured {
 pub struct KernelSpan {
     /// The name of the kernel.
     pub name: String,
-    /// The cycle of its launch.
+    /// The cycle in which the kernel was launched.
     pub from_cycle: u64,
-    /// The cycle in which its last write was visible to the host.
+    /// The cycle in which the kernel's last write was visible to the host.
     pub until_cycle: u64,
 }
 
@@ -149,7 +149,8 @@ pub struct Interval {
 pub enum Shape {
     /// A group of bars for each input or variant, one bar for each scenario.
     Bars,
-    /// The same, with each bar divided into parts.
+    /// A group of bars for each input or variant, one bar for each scenario, with each bar divided
+    /// into parts.
     Stacks,
     /// A row for each input, a column for each part.
     Table,
@@ -166,7 +167,7 @@ pub struct Figure {
     pub place: String,
     /// The shape of the figure.
     pub shape: Shape,
-    /// The unit of its numbers, such as `speedup over baseline`.
+    /// The unit of the figure's numbers, such as `speedup over baseline`.
     pub unit: String,
     /// The names of the parts of each bar, from the bottom. Plain bars have one
     /// part.
@@ -191,8 +192,8 @@ pub struct Group {
 pub struct Bar {
     /// The name of the scenario.
     pub scenario: String,
-    /// The value of each part of the figure. `None` if a run is missing or has
-    /// no right answer, or a quantity is not counted.
+    /// The value of each part of the bar. `None` if a run is missing or has no right answer, or if
+    /// no run counts the quantity.
     pub values: Vec<Option<Interval>>,
     /// The published value of each part, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -211,16 +212,17 @@ pub struct Bar {
 pub enum Status {
     /// The measurement agrees with the paper.
     Reproduced,
-    /// The sign agrees, the size does not.
+    /// The measured change has the sign of the published one, but not its size.
     Direction,
-    /// The interval over the seeds has both values that would be reproduced and
-    /// values that would be contradicted.
+    /// The interval of the measurement over the seeds contains both values that would reproduce the
+    /// claim and values that would contradict it.
     Inconclusive,
-    /// The sign differs, or the claim does not hold.
+    /// The measured change has another sign than the published one, or the statement of the claim
+    /// does not hold.
     Contradicted,
-    /// The input was scaled down.
+    /// The inputs were scaled down, so the measurement does not decide the claim.
     Indicative,
-    /// There is no measurement.
+    /// The claim was not measured.
     NotRun,
 }
 
@@ -229,17 +231,18 @@ pub enum Status {
 pub struct Scored {
     /// The name of the claim.
     pub id: String,
-    /// `exact`, `number`, `at-least`, `at-most` or `order`.
+    /// The kind of the claim: `exact`, `number`, `at-least`, `at-most` or `order`.
     pub kind: String,
-    /// The published figure: a number, a range of two, or the ranking in words.
+    /// The published value: a number, a range as an array of two numbers, or the statement of an
+    /// order as text.
     pub published: serde_json::Value,
-    /// The measurement: a number, or for an order a sentence. Null if nothing
-    /// ran.
+    /// The measured value: a number, or, for an order or a claim about litmus tests, an array with
+    /// an object for each comparison or test. Null if nothing was measured.
     pub measured: serde_json::Value,
     /// The status of the claim.
     pub status: Status,
-    /// The status that the same figures would have on inputs of full size. Only
-    /// for indicative claims.
+    /// The status that the same measurement would have if the inputs had full size. `None` unless
+    /// the status is `Indicative`.
     #[serde(rename = "at_full_size", skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Status>,
     /// The place in the paper.
@@ -247,21 +250,22 @@ pub struct Scored {
     pub place: String,
     /// The claim in words.
     pub says: String,
-    /// The computed value, in words.
+    /// The expression or the order that was computed, as in the experiment file.
     pub measure: String,
     /// The 95% interval of a number over the seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The geometric mean over the inputs, if `measured` is the arithmetic one.
+    /// The geometric mean over the inputs, if `measured` is the arithmetic mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric: Option<f64>,
-    /// For a claim about each input: the input of `measured`, which is the worst one.
+    /// The input to which `measured` belongs, if the claim must hold for each input: the input with
+    /// the worst score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_input: Option<String>,
     /// The number of seeds.
     pub seeds: usize,
-    /// A note: the reason why it was not run, or the part of an order that
-    /// fails.
+    /// A note: the reason why the claim was not measured, the comparisons that do not hold, or how
+    /// the score was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -16,15 +16,15 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::record::{KernelRecord, Record};
 
-/// The progress of a run: the cycle in which the last wavefront retired.
-/// Another thread may read it.
+/// The progress of a run: the cycle in which a wavefront retired most recently. Another thread may
+/// read it.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse {
     cycle: Arc<AtomicU64>,
 }
 
 impl Pulse {
-    /// The simulated cycle at which the run is.
+    /// The simulated cycle in which a wavefront retired most recently.
     #[must_use]
     pub fn cycle(&self) -> u64 {
         self.cycle.load(Ordering::Relaxed)
@@ -37,13 +37,11 @@ impl Probe for Pulse {
     }
 }
 
-/// Runs an experiment with a probe.
+/// Runs an experiment, observed by a probe.
 ///
 /// # Errors
-/// An experiment that cannot run: the protocol cannot use the machine, or no
-/// compute unit can hold a work-group. A wrong answer and a run that does not
-/// end are results: the record contains them.
-/// not end are results: the record says so.
+/// If the experiment cannot run: the protocol cannot use the machine, or no compute unit can hold a
+/// work-group. A wrong answer and a run that does not end are results: the record contains them.
 pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
     let (program, check) = experiment.instance()?.into_parts();
     let usual = RunOptions::default();
@@ -69,7 +67,7 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
     }
 }
 
-/// Runs a program on a machine under the protocol of this name.
+/// Runs a program on a machine under the protocol with the name `protocol`.
 ///
 /// # Errors
 /// The errors of [`sim::run_subject`].
@@ -83,12 +81,12 @@ pub fn program_on<Pr: Probe>(
     options: RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let subject = timed(protocol).expect("a name from the list of protocols");
+    let subject = timed(protocol).expect("`protocol` is in the list of protocols");
     sim::run_subject(&subject, system, program, &options, probe)
 }
 
-/// The timing subject for the protocol of this name. Only this code is compiled once
-/// for each protocol.
+/// The protocol with the name `protocol`, in the form that the simulator runs. `None` if there is
+/// no such protocol. Only this code is compiled once for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     struct SubjectOf;
     impl zoo::Visit for SubjectOf {
@@ -100,7 +98,8 @@ pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     zoo::with(protocol, SubjectOf)
 }
 
-/// Returns true if the question is at fault, not the program.
+/// Returns true if a run failed because the user's settings do not fit the input or the machine,
+/// not because of the program.
 fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }

@@ -22,7 +22,8 @@ pub struct Progress {
     pub done: usize,
     /// The number of all tasks.
     pub tasks: usize,
-    /// The size of the tasks that were run now, in arcs.
+    /// The size, in arcs, of the tasks that this reproduction has run. It excludes tasks whose
+    /// results were stored before.
     pub weight_run: u64,
     /// The size of the tasks that remain, in arcs.
     pub weight_left: u64,
@@ -33,7 +34,7 @@ pub struct Progress {
 pub struct Outcome {
     /// A row for each run of the plan, in order.
     pub rows: Vec<Row>,
-    /// The number of tasks that were run.
+    /// The number of tasks that this call ran.
     pub ran: usize,
     /// The number of tasks whose results were stored already.
     pub found: usize,

@@ -7,9 +7,8 @@ use workloads::stealing::{for_machine, scenario};
 
 use crate::error::{Error, printable};
 
-/// The protocols of the hLRC paper's scenarios, for scenarios whose name is not
-/// that of their protocol (section IV: the first three run on the baseline
-/// machine).
+/// The protocols of those scenarios of the hLRC paper that do not have the name of their protocol.
+/// The first three run on the paper's baseline machine (section IV).
 const PROTOCOLS: [(&str, &str); 4] =
     [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
 
@@ -21,11 +20,11 @@ pub struct Scenario {
     pub name: &'static str,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The default policy of programs that steal work: that of the paper's
-    /// scenario of this name.
+    /// The default policy of programs that steal work, if the hLRC paper has a scenario with this
+    /// scenario's name or protocol.
     pub stealing: Option<&'static str>,
-    /// The policy of a workload that has a choice. Several choices are joined
-    /// by commas.
+    /// The policy that replaces the default of a workload with policies. Several policies are
+    /// joined by commas.
     pub policy: Option<String>,
 }
 
@@ -45,8 +44,8 @@ impl Scenario {
         }
     }
 
-    /// The names of the protocols, then those of the paper's scenarios whose
-    /// protocols exist.
+    /// The scenarios that users can name: every protocol, and every scenario of the hLRC paper
+    /// whose protocol exists.
     #[must_use]
     pub fn all() -> Vec<Scenario> {
         let of_protocol = |info: &Info| Scenario {
@@ -66,11 +65,10 @@ impl Scenario {
         zoo::ALL.iter().map(of_protocol).chain(on_what_there_is.map(of_paper)).collect()
     }
 
-    /// Reads `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
+    /// Parses a scenario such as `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
     ///
     /// # Errors
-    /// An unknown name or an empty policy. The policy is checked against a
-    /// workload later.
+    /// An unknown name or an empty policy. Whether a workload has the policy is checked later.
     pub fn parse(text: &str) -> Result<Scenario, Error> {
         let Some((name, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
         let policies: Vec<&str> = policies.split('+').map(str::trim).collect();

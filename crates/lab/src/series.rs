@@ -15,40 +15,41 @@ use crate::table::{Column, Values};
 /// Values of counters at the end of each interval of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// The cycles of an interval. The last one may be shorter.
+    /// The length of an interval in cycles. The last interval may be shorter.
     pub every_cycles: NonZeroU64,
-    /// The counters, by the names of the machine.
+    /// The names of the counters, as the machine spells them.
     pub counters: Vec<String>,
-    /// The ends of the intervals.
+    /// The cycles at which the intervals end.
     pub cycles: Vec<u64>,
-    /// The values of each counter, one list for each end.
+    /// The values of all counters at the end of each interval: one list for each interval, with a
+    /// value for each counter.
     pub values: Vec<Vec<u64>>,
-    /// For each counter, whether it exists: those of messages by name exist once
-    /// one was sent.
+    /// For each counter, whether the machine has it. A counter for the messages of one name appears
+    /// when the first of them is sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// Counters of messages by name. The machine does not know the names
-/// beforehand.
+/// The prefixes of the counters that exist for each name of a message. The machine does not know
+/// these names before the run.
 const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
-/// Counters that are summed up only at the end of a run.
+/// The prefixes of the counters that are computed only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
 impl Series {
-    /// Counters of an experiment, by their names. `l1.hits` is also `l1_hits`.
+    /// The series of the counters with these names. `l1_hits` is accepted for `l1.hits`.
     ///
     /// # Errors
     /// A name that the machine does not have, or a name given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let subject = timed(experiment.scenario.protocol).expect("a name from the list of protocols");
+        let subject = timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
         let known = sim::counter_names(&subject, &experiment.system)
             .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();
         for name in names {
             let counter = counter(name.trim(), &known)?;
             if counters.contains(&counter) {
-                return Err(Error::Impossible(format!("counter `{counter}` is asked for twice")));
+                return Err(Error::Impossible(format!("counter `{counter}` is named twice")));
             }
             counters.push(counter);
         }
@@ -56,10 +57,10 @@ impl Series {
         Ok(Series { every_cycles: every, counters, cycles: Vec::new(), values: Vec::new(), seen })
     }
 
-    /// Refuses names of messages that were never sent.
+    /// Checks that every counter exists at the end of the run.
     ///
     /// # Errors
-    /// The first such name.
+    /// The first counter for messages of which none was sent.
     pub fn check(&self, record: &Record) -> Result<(), Error> {
         if !record.answer_ok {
             return Ok(());
@@ -75,7 +76,8 @@ impl Series {
         Err(Error::unknown("counter", name, &known))
     }
 
-    /// The growth of a counter in an interval, or the value of a level.
+    /// The growth of a counter in an interval. For a level it is the difference of the values at
+    /// the two ends of the interval, which may be negative.
     #[must_use]
     pub fn change(&self, interval: usize, counter: usize) -> i128 {
         let value = |at: usize| i128::from(self.values[at][counter]);
@@ -83,7 +85,8 @@ impl Series {
         value(interval) - before
     }
 
-    /// Returns true if the counter is a level, not a sum.
+    /// Returns true if the counter is a level (a current amount, such as operations in flight), and
+    /// false if it is a sum that only grows.
     #[must_use]
     pub fn is_level(&self, counter: usize) -> bool {
         LEVELS.contains(&self.counters[counter].as_str())

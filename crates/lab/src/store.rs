@@ -1,10 +1,9 @@
-//! Results on disk: one Parquet file for each task, named by everything that
-//! determines it.
+//! Stores results on disk: one Parquet file for each task. The name of the file is derived from
+//! everything that determines the result.
 //!
-//! The name of a file contains the task's name and a digest of the file's
-//! bytes, so a damaged or incomplete file is detected before it is read. A file
-//! is written under another name and renamed when it is complete. Only one
-//! process at a time uses a folder.
+//! The name of a file contains the task's name and a digest of the file's bytes, so a damaged or
+//! incomplete file is detected before it is read. A file is written under a temporary name and
+//! renamed when it is complete. Only one process at a time uses a folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -32,7 +31,7 @@ const UNFINISHED: &str = ".unfinished";
 pub struct Store {
     folder: PathBuf,
     files: Mutex<BTreeMap<TaskId, Vec<PathBuf>>>,
-    /// Locked as long as the folder is in use.
+    /// A lock on this file, held while the store is open, keeps other processes out of the folder.
     _lock: File,
 }
 
@@ -43,7 +42,7 @@ pub enum Stored {
     Result(Box<Measured>),
     /// The store holds no result of the run.
     Nothing,
-    /// A file with changed bytes. The text names it and the reason.
+    /// The file of the result has changed bytes. The text has the path of the file and the reason.
     Damaged(String),
 }
 
@@ -58,7 +57,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(|error| refuse(&error))?;
         let lock = File::create(folder.join(".lock")).map_err(|error| refuse(&error))?;
         lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => refuse(&"another process is writing results there"),
+            fs::TryLockError::WouldBlock => refuse(&"another process is writing results into this folder"),
             fs::TryLockError::Error(error) => refuse(&error),
         })?;
         let mut files = BTreeMap::<TaskId, Vec<PathBuf>>::new();
@@ -92,7 +91,7 @@ impl Store {
         damaged.map_or(Stored::Nothing, Stored::Damaged)
     }
 
-    /// Writes the result of a task and removes its damaged files.
+    /// Writes the result of a task, and removes damaged files of the same task.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -135,7 +134,7 @@ fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let found = &digest::of(&bytes)[..DIGEST_LETTERS];
     if parts(name).is_none_or(|(_, digest)| digest != found) {
-        return Err(format!("its {} bytes do not match its name", bytes.len()));
+        return Err(format!("the {} bytes of the file do not match the digest in its name", bytes.len()));
     }
     columns::read(bytes, &task.text)
 }

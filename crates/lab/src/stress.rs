@@ -1,4 +1,4 @@
-//! The stress test of a protocol, and complaints about its result.
+//! Runs the stress test of a protocol, and describes its failure.
 
 use explore::Subject;
 use explore::stress::{self, Options, StressReport};
@@ -13,7 +13,8 @@ pub fn stress(protocol: &str, options: &Options<'_>) -> Result<StressReport, Str
     stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 
-/// Complaints: an episode that fails, or episodes that did not run.
+/// Describes the failure of a stress test: an episode failed, or fewer episodes ran than wanted.
+/// `None` if all episodes passed.
 #[must_use]
 pub fn complaint(protocol: &str, stressed: &StressReport, wanted: u64) -> Option<String> {
     match &stressed.failure {

@@ -41,7 +41,7 @@ pub struct SystemEntry {
     pub name: String,
     /// The summary, or the reason why the file cannot be read.
     pub summary: String,
-    /// The source of its numbers.
+    /// The source of the numbers in the machine's description.
     pub source: String,
     /// The file, if the machine is the user's.
     pub path: Option<PathBuf>,
@@ -94,7 +94,7 @@ impl Systems {
         )
     }
 
-    /// The description of a machine as text. Users copy and change it.
+    /// The text of a machine description. Users copy it and change the copy.
     ///
     /// # Errors
     /// Unknown names and unreadable files.

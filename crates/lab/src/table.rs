@@ -123,7 +123,7 @@ fn write_csv<W: Write>(columns: &[Column], mut out: W) -> std::io::Result<()> {
     out.flush()
 }
 
-/// The rows of one group of a Parquet file.
+/// The maximum number of rows of one row group in a Parquet file.
 const GROUP_ROWS: usize = 1 << 18;
 
 /// Writes Parquet. The same table gives the same bytes.

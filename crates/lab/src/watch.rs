@@ -20,7 +20,7 @@ pub struct Watch<W: std::io::Write> {
     pub pulse: Pulse,
     /// The time line.
     pub timeline: Option<Timeline<W>>,
-    /// The counters. They have the interval of the time line.
+    /// The counters over time, sampled in the same intervals as the counters of the time line.
     pub series: Option<Series>,
 }
 

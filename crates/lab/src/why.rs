@@ -8,8 +8,8 @@ use sim::attribution::Cause;
 
 use crate::record::Record;
 
-/// Two runs, and the difference between them by cause. The names of its fields
-/// are the JSON keys and stay.
+/// The difference in cycles between two runs, by cause. The field names are the keys of the JSON
+/// output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The machine.
@@ -22,9 +22,9 @@ pub struct Difference {
     pub a: String,
     /// The second scenario.
     pub b: String,
-    /// The duration of the first run.
+    /// The duration of the first run, in cycles.
     pub cycles_a: u64,
-    /// The duration of the second run.
+    /// The duration of the second run, in cycles.
     pub cycles_b: u64,
     /// Whether the first answer is right.
     pub answer_ok_a: bool,
@@ -35,7 +35,7 @@ pub struct Difference {
     pub parts: Vec<Part>,
 }
 
-/// One cause.
+/// One cause, and its part of the difference in cycles between two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// The name of the cause.
@@ -44,18 +44,19 @@ pub struct Part {
     pub meaning: String,
     /// The second run's cycles minus the first run's.
     pub cycles: i64,
-    /// The cycles of the first run.
+    /// The cycles that the cause takes in the first run.
     pub cycles_a: u64,
-    /// The cycles of the second run.
+    /// The cycles that the cause takes in the second run.
     pub cycles_b: u64,
 }
 
-/// The data of a run that the account of its cycles needs.
+/// The data of a run that are needed to account for its cycles, that is, to give every cycle a
+/// cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
     /// The name of the run: its scenario.
     pub name: &'a str,
-    /// The duration of the run.
+    /// The duration of the run, in cycles.
     pub cycles: u64,
     /// Whether the answer is right.
     pub answer_ok: bool,
@@ -66,7 +67,7 @@ pub struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// The account of a record.
+    /// The data of a run's record for the account of its cycles.
     #[must_use]
     pub fn of(name: &'a str, record: &'a Record) -> Account<'a> {
         let Record { cycles, answer_ok, ref error, ref counters, .. } = *record;
@@ -80,8 +81,8 @@ impl<'a> Account<'a> {
     /// The cycles of each cause, in the order of [`Cause::ALL`].
     ///
     /// # Errors
-    /// A run that did not end has no account. An account whose causes do not
-    /// add up to its cycles is refused.
+    /// If the run did not end, so that its cycles have no causes, or if the cycles of the causes do
+    /// not add up to the cycles of the run.
     pub fn parts(&self) -> Result<Vec<u64>, String> {
         let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
         let Some(parts) = parts else {
@@ -153,7 +154,7 @@ impl Difference {
     }
 }
 
-/// No run has 2^63 cycles, so the conversion is exact.
+/// Converts a number of cycles. The conversion is exact, because no run has 2^63 cycles.
 fn signed(cycles: u64) -> i64 {
     i64::try_from(cycles).unwrap_or(i64::MAX)
 }

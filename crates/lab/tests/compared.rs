@@ -88,7 +88,7 @@ fn each_figure_has_its_own_quotients_and_their_intervals() {
 #[test]
 fn a_wrong_answer_is_reported_above_the_figures_and_in_its_row() {
     let page = page(vec![row("vi", 1.0, true), row("no-l1", 2.0, false)]);
-    assert!(page.contains("1 of 2 rows have no right answer, and so no bar."), "{page}");
+    assert!(page.contains("1 of 2 rows have no right answer, so they have no bar."), "{page}");
     let rows = table(&page);
     assert_eq!((&*rows[0][6], &*rows[1][6], &*rows[1][5]), ("right", "WRONG", "-"));
 }

@@ -96,7 +96,7 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     assert_eq!(found.status, Status::Contradicted, "the interval ends at 1.00596: too little to be close");
     let note = found.note.as_deref().unwrap();
     assert!(
-        note.starts_with("the figure is that of the worst input, T4; 3 of 4 are as published: "),
+        note.starts_with("the measured value is from the worst input, T4; 3 of 4 are as published: "),
         "{note}"
     );
     assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
@@ -158,7 +158,7 @@ fn a_litmus_test_with_another_result_contradicts_and_an_unknown_name_has_its_pla
     let test = error("litmus-test", &text("hrf.fig6", "hrf/fig66", "drf", true));
     assert!(test.contains("litmus.toml:4:") && test.contains(near), "{test}");
     assert!(error("litmus-model", &text("hrf.fig6", "hrf/fig6", "hrf-direkt", true)).contains("hrf-direkt"));
-    assert!(error("litmus-none", "title = \"t\"\n").contains("a file has a chart, or litmus tests"));
+    assert!(error("litmus-none", "title = \"t\"\n").contains("a figure needs `[chart]`"));
 }
 
 #[test]

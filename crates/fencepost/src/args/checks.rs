@@ -26,9 +26,9 @@ results so far are printed
   2  bad input: a test, a model or a table cannot be read, or a model does not fit a test; the \
 other tests are still checked")]
 pub(crate) struct LitmusArguments {
-    /// Tests, folders of tests (every *.litmus file in and below them), lists
-    /// (@FILE, one path in each line), or - for standard input. With --expect, only the
-    /// tests of a folder that the table names
+    /// Tests, folders of tests (every *.litmus file in and below them), lists (@FILE, one path in
+    /// each line), or - for standard input. With --expect, a test of a folder is checked only if
+    /// the table names it
     #[arg(value_name = "FILE|DIR|@LIST|-", required_unless_present_any = ["expect", "expect_race_free"])]
     pub(crate) paths: Vec<PathBuf>,
     /// The memory model: a name from `list models`, or the path of a .cat file
@@ -44,23 +44,23 @@ pub(crate) struct LitmusArguments {
     /// Definitions and instructions that are read before your own model
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
-    /// Macros for tests in C, in place of the Linux kernel's functions
+    /// A file of macros for tests in C, in place of the definitions of the Linux kernel's functions
     #[arg(long, value_name = "FILE.def")]
     pub(crate) macros: Option<PathBuf>,
     /// The question: the test's own condition, or whether all executions end
     #[arg(long, value_name = "PROPERTY", default_value = "condition")]
     pub(crate) property: Property,
-    /// With --property liveness, the threads that the scheduler lets proceed: every one
-    /// (fair), those that have taken a step (obe), the first that has not ended (hsa),
-    /// those before one that has taken a step (lobe), or hsa and obe together [default:
-    /// fair]
+    /// With --property liveness, the threads that the scheduler lets proceed: all threads (fair),
+    /// the threads that have taken a step (obe), the first thread that has not ended (hsa), the
+    /// threads of obe and all threads before them (lobe), or the threads of hsa and of obe
+    /// [default: fair]
     #[arg(long, value_name = "SCHEDULER")]
     pub(crate) scheduler: Option<Scheduler>,
-    /// Print JSON instead of herd's blocks
+    /// Print JSON instead of text in the format of herd
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show the execution with an outcome, or the check that forbids it, and every race.
-    /// Without it, a single test shows its first race
+    /// Show the execution with an outcome, or the check that forbids it, and every race. Without
+    /// --explain, a single test shows its first race
     #[arg(long)]
     pub(crate) explain: bool,
     /// Advise on scopes: the smallest changes that make a racy test race-free, or the
@@ -71,8 +71,8 @@ pub(crate) struct LitmusArguments {
     /// question, else the cycle that forbids it
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
-    /// A table of lines `file,1` or `file,0`, with paths relative to the table: 1 if the
-    /// condition of the test is met, or if all executions end
+    /// A table of expectations: lines `file,1` or `file,0`, with paths relative to the table. 1 if
+    /// the condition of the test is met, or if all executions end
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
     /// A table like that of --expect: 1 if the test is free of races
@@ -81,8 +81,8 @@ pub(crate) struct LitmusArguments {
     /// Print only the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// The most iterations of a loop, without those that only wait [default: 2, or 8
-    /// under drf and hrf models]
+    /// The maximum number of iterations of a loop; iterations that only wait are not counted
+    /// [default: 2, or 8 under drf and hrf models]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1, u16::MAX.into()))]
     pub(crate) unroll: Option<u16>,
     /// Stop each test after this many seconds, and print its results so far
@@ -91,14 +91,14 @@ pub(crate) struct LitmusArguments {
     /// The number of tests that are checked at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// The releases and acquires of a scope that synchronize (drf and hrf models) [default:
-    /// any-location]
+    /// The acquires that a release synchronizes with: those of its scope, or only those of its
+    /// scope and its location (drf and hrf models) [default: any-location]
     #[arg(long, value_name = "READING")]
     pub(crate) so: Option<SyncOrder>,
-    /// Operations of nested scopes synchronize (hrf models)
+    /// Let operations of two scopes synchronize if one scope contains the other (hrf models)
     #[arg(long)]
     pub(crate) inclusion: bool,
-    /// The meaning of a relaxed atomic (drf and hrf models, which do not define it)
+    /// The treatment of relaxed atomics, which the drf and hrf models do not define
     #[arg(long, value_name = "READING")]
     pub(crate) relaxed_as: Option<RelaxedAs>,
 }
@@ -129,7 +129,7 @@ pub(crate) struct VerifyArguments {
     /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "what")]
     pub(crate) protocol: Option<String>,
-    /// Every protocol
+    /// Verify every protocol
     #[arg(long, group = "what")]
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
@@ -144,22 +144,22 @@ pub(crate) struct VerifyArguments {
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
-    /// Also check generated programs of up to this many operations: all programs of two
-    /// threads with two operations each; of the larger programs, those in which
-    /// synchronization orders data, and some that race. 0 for none
+    /// Also check generated programs with at most this many operations: all programs of two threads
+    /// with two operations each; among larger programs, each in which synchronization orders data,
+    /// and some that race. 0 for none
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: u8,
-    /// Also check this many random programs in which synchronization orders data, and
-    /// some others: five or six operations, on two threads with up to three operations
-    /// each or on three threads with up to two
+    /// Also check this many random programs in which synchronization orders data, and some random
+    /// programs in which it does not. Each has five or six operations, on two threads with up to
+    /// three operations each or on three threads with up to two
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000_000))]
     pub(crate) sample: u32,
     /// The seed of the sample
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX), requires = "sample")]
     pub(crate) seed: u64,
-    /// Also generate programs that differ only in the names of threads, words, lines,
-    /// compute units and work-groups, except for --sample. This checks that one of them
-    /// suffices
+    /// Also generate the programs that differ from another program only in the names of threads,
+    /// words, lines, compute units and work-groups, except for --sample. This checks that one
+    /// program of each such set suffices
     #[arg(long)]
     pub(crate) no_symmetry: bool,
     /// The number of chiplets that share the compute units and banks. The pages of the
@@ -170,27 +170,29 @@ pub(crate) struct VerifyArguments {
     /// to this many successive kernels
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1, 4))]
     pub(crate) kernels: u8,
-    /// Also put the host threads of each program on this many hosts, and all threads of a
-    /// program without a device that synchronizes at system scope
+    /// Also run each program with its host threads spread over this many hosts, and each program
+    /// that hosts can run (no device scope, no barrier, synchronization at system scope) with all
+    /// threads on hosts
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) hosts: u16,
-    /// The most times in a run that a work-group moves to another compute unit
+    /// The maximum number of times in a run that a work-group moves to another compute unit
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u8>(0, 4))]
     pub(crate) preemptions: u8,
     /// Deliver the messages between two controllers in any order. This tests whether a
     /// protocol needs FIFO channels
     #[arg(long)]
     pub(crate) unordered: bool,
-    /// Then seed a fault into every row and step, and count the mutants that are killed
+    /// After the verification, seed a fault into each row and step, and count the mutants that are
+    /// killed
     #[arg(long)]
     pub(crate) mutants: bool,
     /// Show on which dimensions of programs and machines the verdict rests: for each value
     /// the number of runs and states, and the pairs of values that no run has together
     #[arg(long)]
     pub(crate) explain: bool,
-    /// The most memory, such as 512M or 8G, for all tests that are explored at the same
-    /// time. A search that needs more is incomplete. With --replay it bounds the search
-    /// for faults of all runs [default: 2G for each of --jobs]
+    /// The maximum memory, such as 512M or 8G, for all tests that are explored at the same time. A
+    /// search that needs more is incomplete. With --replay it bounds the search for faults of all
+    /// runs [default: 2G for each of --jobs]
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
     /// Stop after this many seconds, and report the results so far
@@ -231,7 +233,7 @@ pub(crate) struct StressArguments {
     /// The protocol: a name from `list protocols`
     #[arg(value_name = "PROTOCOL", group = "whom")]
     pub(crate) protocol: Option<String>,
-    /// Every protocol
+    /// Stress every protocol
     #[arg(long, group = "whom")]
     pub(crate) all: bool,
     /// The number of episodes
@@ -262,23 +264,23 @@ pub(crate) struct StressArguments {
 /// The property to check of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Property {
-    /// The test's own condition
+    /// The condition that the test states
     Condition,
     /// Whether every execution ends
     Liveness,
 }
 
-/// A reading of the scoped synchronization order.
+/// The acquires that a release synchronizes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
-    /// Any release with any later acquire of its scope, as in the paper
+    /// A release synchronizes with any later acquire of its scope, as in the HRF paper
     #[value(name = "any-location", alias = "all")]
     AnyLocation,
-    /// Only releases and acquires of one location
+    /// A release synchronizes only with later acquires of its scope and its location
     SameLocation,
 }
 
-/// A reading of relaxed atomics.
+/// The meaning of relaxed atomics, which the drf and hrf models do not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RelaxedAs {
     /// An ordinary data access

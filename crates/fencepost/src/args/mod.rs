@@ -97,7 +97,7 @@ pub(crate) enum Subject {
 pub(crate) struct ListArguments {
     /// The kind of things to list
     pub(crate) subject: Subject,
-    /// Show all details of this one: the settings of a workload, the parameters of a
+    /// Show all details of the item with this name: the settings of a workload, the parameters of a
     /// machine, the claims of a paper
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
@@ -110,7 +110,7 @@ pub(crate) struct ListArguments {
   mkdir -p ~/.local/share/bash-completion/completions
   fencepost completions bash > ~/.local/share/bash-completion/completions/fencepost")]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// The shell that the script is for
     pub(crate) shell: Shell,
 }
 

@@ -24,18 +24,19 @@ pub(crate) struct Common {
     /// The scale of a stand-in, such as 1/16
     #[arg(long, value_name = "FRACTION", requires = "input")]
     pub(crate) scale: Option<String>,
-    /// The seed that perturbs dispatch order and start skew, never the input; 0 perturbs nothing
+    /// The seed of random changes to the dispatch order and the start of wavefronts, never to the
+    /// input; 0 for no change
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
     pub(crate) seed: u64,
     /// A parameter of the workload; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) parameters: Vec<(String, String)>,
-    /// Stop a run after this many cycles without progress: no wavefront retires, no byte
-    /// changes, no new operation is issued [default: 500000]
+    /// Stop a run after this many cycles without progress: no wavefront retires, no byte changes,
+    /// no new operation is issued [default: 500000]
     ///
-    /// Cycles in which a wavefront, the host or a kernel launch computes for more than a
-    /// quarter of the number do not count. A run never stops before 16 round trips to
-    /// memory, or four periods of the longest timer.
+    /// Cycles in which a wavefront, the host or a kernel launch computes for more than a quarter of
+    /// this many cycles do not count. A run never stops before 16 round trips to memory, or four
+    /// periods of the longest timer.
     #[arg(long, value_name = "CYCLES", value_parser = whole::<u64>(1, u64::MAX))]
     pub(crate) patience: Option<u64>,
     /// Print JSON instead of a table
@@ -60,7 +61,7 @@ pub(crate) struct RunArguments {
     /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", required_unless_present = "scenario")]
     pub(crate) protocol: Option<String>,
-    /// How the program uses the protocol, where the workload has a choice
+    /// The policy: how the program uses the protocol, if the workload has several policies
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
@@ -84,7 +85,7 @@ pub(crate) struct RunArguments {
     /// 1000]
     #[arg(long, value_name = "CYCLES", value_parser = whole::<NonZeroU64>(1, u64::MAX))]
     pub(crate) every: Option<NonZeroU64>,
-    /// Drop the Nth message of that name, to see how a broken machine behaves
+    /// Drop the Nth message with the name MESSAGE, to see how a broken machine behaves
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
 }
@@ -139,7 +140,7 @@ pub(crate) struct RaceArguments {
     /// The coherence protocol: a name from `list protocols`
     #[arg(long, short, value_name = "NAME", default_value = "vi")]
     pub(crate) protocol: String,
-    /// How the program uses the protocol, where the workload has a choice
+    /// The policy: how the program uses the protocol, if the workload has several policies
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
     /// Protocol and policy in one, as `compare` takes them: steal-only, rsp+packed
@@ -148,17 +149,18 @@ pub(crate) struct RaceArguments {
     /// The program to run: a name from `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
-    /// The definition of a race
+    /// The model that defines which accesses race
     #[arg(long, short, value_name = "NAME", default_value = "hrf-indirect")]
     pub(crate) model: RaceFree,
-    /// The releases of a scope that an acquire synchronizes with
+    /// The releases that an acquire synchronizes with: those of its scope, or only those of its
+    /// scope and its location
     #[arg(long, value_name = "READING", default_value = "same-location")]
     pub(crate) so: SyncOrder,
-    /// The number of runs, each with the next seed
+    /// The number of runs; each run after the first one takes the next seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub(crate) seeds: u32,
-    /// Name the scopes that were wider than the communication of the run needed, and
-    /// measure runs with narrower ones
+    /// Name the scopes that are wider than the communication in the runs needs, and measure runs
+    /// with narrower scopes
     #[arg(long)]
     pub(crate) advise: bool,
 }
@@ -168,9 +170,10 @@ pub(crate) struct RaceArguments {
 pub(crate) enum RaceFree {
     /// Data-race-free: scopes have no effect
     Drf,
-    /// Heterogeneous-race-free, direct: a chain has one scope
+    /// Heterogeneous-race-free, direct: all synchronization between two accesses has one scope
     HrfDirect,
-    /// Heterogeneous-race-free, indirect: the links of a chain may have different scopes
+    /// Heterogeneous-race-free, indirect: a chain of synchronization between two accesses may have
+    /// several scopes
     HrfIndirect,
 }
 
@@ -197,10 +200,10 @@ pub(crate) struct WhyArguments {
     /// The program to run: a name from `list workloads`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) workload: String,
-    /// A policy for both scenarios, in addition to their own
+    /// A policy for both scenarios, in addition to the policies that A and B name
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Drop the Nth message of that name, in both runs
+    /// Drop the Nth message with the name MESSAGE, in both runs
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
     /// Write the table and a waterfall plot as an HTML file
@@ -209,7 +212,8 @@ pub(crate) struct WhyArguments {
 }
 
 impl Common {
-    /// The question that these arguments give.
+    /// Returns the question to the laboratory: machine, input, seed and settings. Commands add the
+    /// scenario and the workload.
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),

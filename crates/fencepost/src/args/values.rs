@@ -36,10 +36,11 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The most jobs. Each job is a thread.
+/// The maximum value of `--jobs`. Each job is a thread.
 const JOBS_MAX: usize = 1024;
 
-/// A number of chiplets that divides the compute units evenly.
+/// Parses the number of chiplets for `stress`. It must divide the compute units of the stressed
+/// machine evenly.
 pub(super) fn stressed_chiplets(text: &str) -> Result<u16, String> {
     let number = text.parse().ok().filter(|chiplets| [1, 2, 4, 8].contains(chiplets));
     number.ok_or_else(|| String::from("expected 1, 2, 4 or 8"))
@@ -50,7 +51,7 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("expected a whole number from 1 to {JOBS_MAX}"))
 }
 
-/// The least memory. No search succeeds with less.
+/// The minimum value of `--memory` in bytes. A search with less memory never succeeds.
 const MEMORY_MIN: u64 = 1 << 10;
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {

@@ -35,13 +35,15 @@ pub(super) struct Expected {
     pub(super) race_free: Option<bool>,
 }
 
-/// The tests to check, and the numbers of omitted ones.
+/// The tests to check, and the numbers of tests that are left out.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     pub(super) list: Vec<Test>,
-    /// The number of tests of folders that no table names.
+    /// The number of tests that are in the given folders but in no table of expectations. They are
+    /// left out.
     pub(super) in_no_table: usize,
-    /// The number of tests of tables that lie in none of the folders.
+    /// The number of tests that a table of expectations names but that are in none of the given
+    /// folders. They are left out.
     pub(super) outside: usize,
 }
 
@@ -92,12 +94,12 @@ fn utf8(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     })
 }
 
-/// The greatest nesting depth of lists.
+/// The maximum depth of lists (`@FILE`) that name further lists.
 const LISTS_DEEP_MAX: usize = 8;
-/// The most paths in all lists.
+/// The maximum number of paths in all lists together.
 const LISTED_MAX: usize = 1_000_000;
 
-/// The paths, with each list replaced by its contents.
+/// The paths of the command line, with each list (`@FILE`) replaced by the paths that it names.
 fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
@@ -128,8 +130,8 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// The tests of the arguments, in the order given. Those of a folder are sorted
-/// by name.
+/// The tests that the command line names, in the order given. The tests of a folder are sorted by
+/// name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
     for (path, question) in
@@ -185,13 +187,13 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     if has_table && tests.outside == tables.by_file.len() && !tables.by_file.is_empty() {
         let places: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
         let places = places.join(", ");
-        return Err(Failure::BadInput(format!("no test of the table is in {places}")));
+        return Err(Failure::BadInput(format!("the table of expectations names no test in {places}")));
     }
     tests.list.append(&mut tables.missing);
     Ok(tests)
 }
 
-/// The file itself, or the tests in and below the folder.
+/// The path itself if it is a file, or all `*.litmus` files in and below it if it is a folder.
 pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
         return Ok(vec![path.to_owned()]);
@@ -200,7 +202,7 @@ pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     in_folder(path)?.into_iter().map(of).collect()
 }
 
-/// A test of a folder, with the reason if it cannot be read.
+/// A test of a folder: its path and, if it cannot be read, the reason.
 type FolderEntry = (PathBuf, Option<String>);
 
 /// The tests in and below a folder. Links to folders are not followed.
@@ -236,7 +238,7 @@ fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
     Ok(found)
 }
 
-/// The lines of all tables.
+/// The lines of all tables of expectations, merged.
 #[derive(Debug, Default)]
 struct Table {
     /// The lines in order, table after table.
@@ -276,7 +278,10 @@ impl Table {
                 Question::RaceFree => &mut row.expected.race_free,
             };
             if answer.replace(line.expected).is_some_and(|before| before != line.expected) {
-                return Err(format!("{place}: {} has the opposite answer in an earlier line", line.file));
+                return Err(format!(
+                    "{place}: an earlier line expects the opposite answer for {}",
+                    line.file
+                ));
             }
         }
         Ok(())

@@ -36,7 +36,7 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     printer.finish(&tests, &judge)
 }
 
-/// The numbers of the summary.
+/// The counts for the summary after all tests.
 #[derive(Debug, Default)]
 struct Summary {
     met: usize,
@@ -49,12 +49,12 @@ struct Summary {
     broken: Vec<String>,
 }
 
-/// Prints outcomes in the order of their tests.
+/// Prints the outcomes of tests. The order is that of the tests, whichever is complete first.
 struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,
     dot: Option<WholeFile>,
-    /// The number of tests.
+    /// The number of all tests, for the summary.
     tests: usize,
     printed: usize,
     sum: Summary,
@@ -120,7 +120,8 @@ fn perform(
     })
 }
 
-/// Enough for the deepest nesting that the parsers accept.
+/// The stack of a thread that checks tests. It suffices for the deepest nesting that the parsers
+/// accept.
 const STACK_BYTES: usize = 16 << 20;
 
 impl Printer<'_> {
@@ -143,7 +144,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes whole lines only, because the progress line comes below them.
+    /// Writes whole lines only, because the progress line is drawn below the last line.
     fn write(&mut self, text: &str) -> io::Result<()> {
         let separator = if self.printed == 0 { "" } else { "\n" };
         if self.arguments.json {
@@ -177,7 +178,7 @@ impl Printer<'_> {
         let mut complaints = [sum.broken, sum.unexpected, sum.incomplete].concat();
         if sum.not_begun > 0 {
             complaints.push(format!(
-                "interrupted: {} of {} not started",
+                "interrupted: {} of {} were not started",
                 sum.not_begun,
                 counted(tests.list.len(), "test")
             ));
@@ -224,14 +225,14 @@ impl Summary {
         if tests.in_no_table > 0 {
             writeln!(
                 out,
-                "{} of the folders not in the table, left out",
+                "{} of the folders left out: not in the table of expectations",
                 count(tests.in_no_table, "test", "tests")
             )?;
         }
         if tests.outside > 0 {
             writeln!(
                 out,
-                "{} of the table not in the folders, left out",
+                "{} of the table of expectations left out: not in the folders",
                 count(tests.outside, "test", "tests")
             )?;
         }

@@ -13,12 +13,13 @@ use super::files::read_text;
 use crate::Failure;
 use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
-/// The judge for the model of the arguments.
+/// The judge for the model and the options of the command line. A judge decides which executions of
+/// a test are allowed.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
         _ if arguments.property == Property::Liveness => liveness(arguments)?,
         _ if arguments.scheduler.is_some() => {
-            return Err(Failure::BadInput(String::from("--scheduler goes with --property liveness")));
+            return Err(Failure::BadInput(String::from("--scheduler applies only with --property liveness")));
         }
         Ok(model) => {
             model_options(arguments)?;
@@ -36,7 +37,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     Ok(judge)
 }
 
-/// Rejects options that only models in cat have.
+/// Returns an error if the user gave an option that applies only to models in the cat language.
 fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     let options = [
         ("--variant", !arguments.variant.is_empty()),
@@ -46,17 +47,17 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     match options.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::BadInput(format!(
-            "{option} goes with models in cat, not with `{}`",
+            "{option} applies to models in the cat language, not to `{}`",
             arguments.model
         ))),
     }
 }
 
-/// The method that searches for infinite executions.
+/// The method that searches for infinite executions of a test.
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(
-            "--property liveness needs a model that judges executions, not `{}`",
+            "--property liveness needs a model that allows or forbids whole executions; `{}` does not",
             arguments.model
         )));
     }
@@ -85,7 +86,7 @@ fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
     let mut model = match shipped(name) {
         Some(_) if arguments.bell.is_some() => {
             return Err(Failure::BadInput(format!(
-                "--bell needs a model of your own, and `{name}` is a shipped one"
+                "--bell needs a model of your own, but `{name}` is built in"
             )));
         }
         Some(model) => model.map_err(|error| Failure::BadInput(error.to_string()))?,
@@ -101,7 +102,7 @@ fn clauses(arguments: &LitmusArguments) -> Result<Model, Failure> {
     match options.into_iter().find(|(_, given)| *given) {
         None => Ok(model),
         Some((option, _)) => Err(Failure::BadInput(format!(
-            "{option} goes with the models drf, hrf-direct and hrf-indirect, not with `{name}`"
+            "{option} applies to the models drf, hrf-direct and hrf-indirect, not to `{name}`"
         ))),
     }
 }
@@ -129,7 +130,7 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
         .map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The macros of tests in C: those of the kernel, or those of a file.
+/// The macros for tests in C: those of the Linux kernel's functions, or those of the user's file.
 pub(super) fn macros(arguments: &LitmusArguments) -> Result<Macros, Failure> {
     let Some(path) = &arguments.macros else { return Ok(Macros::kernel().clone()) };
     let file = path.display().to_string();

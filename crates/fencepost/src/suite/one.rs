@@ -11,22 +11,24 @@ use super::files::{Expected, Test, read_text};
 use crate::args::LitmusArguments;
 use crate::clock::Deadline;
 
-/// The output for a test, and its part in the summary.
+/// The output for a test, and its contribution to the summary.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Herd's block and the parts after it, or JSON.
+    /// The result as text in the format of herd, with further parts after it, or as JSON.
     pub(super) text: String,
-    /// The graph.
+    /// The graph of an execution in the DOT language, if the user requested it.
     pub(super) dot: Option<String>,
     /// The reason why it could not be checked.
     pub(super) broken: Option<String>,
-    /// The part that was not covered.
+    /// The reason why the check of the test is incomplete. `None` if all executions were covered.
     pub(super) incomplete: Option<String>,
-    /// The differences from the expectations.
+    /// The differences between the results and the answers that the tables expect, one message
+    /// each.
     pub(super) unexpected: Vec<String>,
-    /// The number of its expectations.
+    /// The number of answers that the tables expect for this test.
     pub(super) expectations: usize,
-    /// The verdict, if there is one.
+    /// Whether the test's condition is met, or whether all its executions end. `None` if the check
+    /// did not decide.
     pub(super) verdict: Option<bool>,
     pub(super) race: bool,
 }
@@ -68,12 +70,12 @@ pub(super) fn check(
         }
     }
     let incomplete = &mut found.outcome.incomplete;
-    *incomplete = incomplete.take().map(|bound| format!("{file}: not everything was covered: {bound}"));
+    *incomplete = incomplete.take().map(|bound| format!("{file}: the check is incomplete: {bound}"));
     found.outcome.text = if arguments.json { pretty(&found.json) } else { found.block + &found.explanation };
     found.outcome
 }
 
-/// The findings, before the reason for the end of the check is known.
+/// The results of a check, before it is known whether the check was stopped early.
 struct Findings {
     outcome: Outcome,
     block: String,
@@ -143,7 +145,7 @@ fn examine(
         add("advice", value);
         explanation.push_str(&words);
         if !complete {
-            outcome.incomplete.get_or_insert_with(|| String::from("the search for advice was cut short"));
+            outcome.incomplete.get_or_insert_with(|| String::from("the search for scope advice was stopped"));
         }
     }
     if arguments.dot.is_some() {
@@ -167,7 +169,7 @@ fn examine(
     })
 }
 
-/// Compares an answer with the tables.
+/// Compares the answer about a test with the answers that the tables expect.
 fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: &str) {
     let mut compare = |question: Question, expected: Option<bool>, words: [&str; 2]| {
         let Some(expected) = expected else { return };
@@ -177,7 +179,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
             Comparison::Match => {}
             Comparison::Mismatch => outcome.unexpected.push(format!("{file}: expected {yes}, found {no}")),
             Comparison::Undecided => outcome.unexpected.push(format!(
-                "{file}: expected {yes}, which is not decided: {}",
+                "{file}: expected {yes}, but the check did not decide it: {}",
                 answer.bound().unwrap_or_default()
             )),
         }
@@ -207,12 +209,12 @@ fn broken(file: &str, judge: &Judge, json: bool, reason: String) -> Outcome {
 }
 
 fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
-    let bound = "it was not started (interrupted)";
+    let bound = "the check was not started, because of an interrupt";
     let text = if json { pretty(&blank(file, judge, bound)) } else { String::new() };
     Outcome { text, ..Outcome::default() }
 }
 
-/// The promised JSON keys for a test without a verdict.
+/// The JSON object of a test without a verdict. It has the same keys as that of a checked test.
 fn blank(file: &str, judge: &Judge, bound: &str) -> Value {
     json!({
         "file": file,

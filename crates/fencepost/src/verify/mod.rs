@@ -29,7 +29,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     }
     // The parser does not require --replay where a protocol conflicts with it.
     if arguments.system.is_some() {
-        return Err(Failure::BadInput(String::from("--system goes with --replay FILE only")));
+        return Err(Failure::BadInput(String::from("--system applies only with --replay FILE")));
     }
     let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();
@@ -107,7 +107,7 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The shipped tests, or those of the named folders.
+/// The tests in the paths of `--litmus`, or the shipped tests if the user gives no path.
 fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     let mut tests = Vec::new();
     if arguments.litmus.is_empty() {
@@ -149,7 +149,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
 }
 
-/// Writes the files of each finding.
+/// Writes the chart and the trace of each finding into the folder.
 fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     make_folder(folder)?;
     for at in 0..verified.verification.findings.len() {
@@ -164,8 +164,8 @@ fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes the charts of an earlier run with more findings. Files that cannot
-/// be removed stay.
+/// Removes the chart files that an earlier run left: those with a number above the number of
+/// findings of this run. It ignores files that cannot be removed.
 fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     for at in verified.verification.findings.len().. {
         // Each of our charts has a trace, and their numbers have no gap.
@@ -178,7 +178,8 @@ fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     }
 }
 
-/// The file of a finding. Findings are numbered from one.
+/// The path of a file of finding `at`, with the extension `end`. File names count findings from
+/// one.
 fn chart_file(folder: &Path, verified: &Verified<'_>, at: usize, end: &str) -> PathBuf {
     folder.join(format!("{}-{}.{end}", verified.verification.protocol, at + 1))
 }

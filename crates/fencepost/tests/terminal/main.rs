@@ -296,7 +296,7 @@ fn an_interrupted_reproduction_prints_how_to_continue() {
     let text = text.lines().collect::<Vec<_>>().join("\n");
     assert_eq!(left.code, Some(130), "{text}");
     assert!(text.contains("fencepost: interrupted: ") && text.contains("results/hlrc"), "{text}");
-    assert!(text.contains("the same command continues with the others"), "{text}");
+    assert!(text.contains("the same command continues with the remaining runs"), "{text}");
     left.assert_clean();
 }
 

@@ -1,6 +1,6 @@
 //! The claims and the experiment files that are built into every binary.
 
-/// The papers with recorded claims, and the claims.
+/// The papers with recorded claims, each with the text of its claims file.
 pub(crate) const PAPERS: [(&str, &str); 5] = [
     ("hlrc", include_str!("../../../../claims/hlrc.toml")),
     ("hrf", include_str!("../../../../claims/hrf.toml")),
@@ -20,7 +20,7 @@ macro_rules! built_in {
     };
 }
 
-/// The name and the text of a file.
+/// The name and the text of an experiment file.
 pub(super) type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiments are built in, with their files.

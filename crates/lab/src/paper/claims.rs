@@ -12,19 +12,19 @@ use crate::place::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A figure that must be equal to the last digit.
+    /// A number that the measured value must equal in every digit.
     Exact,
-    /// A figure, within a tolerance.
+    /// A number that the measured value must match within a tolerance.
     Number,
     /// The measured value is at least the published one.
     AtLeast,
     /// The measured value is at most the published one.
     AtMost,
-    /// A ranking or a sign.
+    /// A statement without a number: a ranking of values, or the sign of a change.
     Order,
 }
 
-/// The unit of a number.
+/// The unit of the number that a claim publishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -51,10 +51,10 @@ pub struct Claim {
     pub metric: String,
     /// The kind of the claim.
     pub kind: Kind,
-    /// The unit of its number.
+    /// The unit of the claim's number.
     #[serde(default)]
     pub unit: Unit,
-    /// The figure that the paper publishes.
+    /// The number that the paper publishes. `None` for a range or an order.
     pub value: Option<f64>,
     /// The lower end of a published range.
     pub low: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns true if the claim has a number or a range.
+    /// Returns true if the claim publishes a number or a range of numbers.
     #[must_use]
     pub fn has_figure(&self) -> bool {
         self.value.is_some() || (self.low.is_some() && self.high.is_some())
@@ -130,8 +130,8 @@ impl Claims {
             if claim.has_figure() == (claim.kind == Kind::Order) && !may_have_none {
                 let at = text.find(&claim.id).unwrap_or(0);
                 let message = match claim.kind {
-                    Kind::Order => format!("`{}` is an order and has a figure", claim.id),
-                    _ => format!("`{}` has neither `value` nor `low` and `high`", claim.id),
+                    Kind::Order => format!("claim `{}` of the kind `order` cannot have a number", claim.id),
+                    _ => format!("claim `{}` needs the key `value`, or the keys `low` and `high`", claim.id),
                 };
                 return Err(Error::File { place: Place::of_byte(path, text, at), message });
             }

@@ -1,11 +1,11 @@
-//! The language of the values in experiment files.
+//! The language of the expressions in experiment files.
 //!
-//! `cycles[baseline] / cycles[hlrc @ 8cu]`: a quantity of a run is a name,
-//! followed by a scenario and optionally a variant in brackets. `.` is the
-//! current scenario, and a name without brackets means `[.]`. The operators are
-//! `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition of the
-//! paper's file. An order is one or more comparisons joined by `and`:
-//! `speedup[hlrc] >= speedup[rsp] and speedup[rsp] < 1`.
+//! `cycles[baseline] / cycles[hlrc @ 8cu]` divides two quantities of runs. A quantity (the cycles,
+//! a counter or an energy of one run) is a name, followed in brackets by a scenario and optionally
+//! a variant. `.` is the current scenario, and a name without brackets means `[.]`. The operators
+//! are `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition in `paper.toml`. An
+//! order is one or more comparisons joined by `and`: `speedup[hlrc] >= speedup[rsp] and
+//! speedup[rsp] < 1`.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 pub enum Expr {
     /// A constant number.
     Number(f64),
-    /// A quantity of a run.
+    /// A quantity of a run (its cycles, a counter or an energy), by its name, and the run.
     Quantity(String, At),
     /// Two expressions joined by an operator.
     Binary(char, Box<Expr>, Box<Expr>),
-    /// The largest or the smallest of several.
+    /// The largest or the smallest of several expressions.
     Extreme(Extreme, Vec<Expr>),
 }
 
@@ -32,7 +32,8 @@ pub enum Extreme {
     Min,
 }
 
-/// The place of a quantity. `None` means the current scenario or variant.
+/// The run of a quantity: its scenario and variant. `None` means the scenario or variant for which
+/// the expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// The name of the scenario.
@@ -48,15 +49,15 @@ pub enum Relation {
     Less,
     /// The left value is above the right one, and their intervals are disjoint.
     Greater,
-    /// Not below by more than the tolerance.
+    /// The left value is above the right one, or below it by no more than the tolerance.
     AtLeast,
-    /// Not above by more than the tolerance.
+    /// The left value is below the right one, or above it by no more than the tolerance.
     AtMost,
     /// The two values are equal within the tolerance.
     Alike,
 }
 
-/// One comparison between two neighbours of an order.
+/// One comparison of an order. The comparisons of an order are joined by `and`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The expression on the left side.
@@ -78,13 +79,14 @@ pub struct ExprError {
     pub message: String,
 }
 
-/// Expressions by name.
+/// The definitions of an experiment file: an expression for each name.
 pub type Definitions = BTreeMap<String, Expr>;
 
 /// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// A quantity of a run that did not run or is not counted, in words.
+    /// A quantity of a run is missing: the run was not started, has no right answer, or does not
+    /// count the quantity. The text says which.
     Missing(String),
     /// The value would need a division by zero.
     Undefined,
@@ -100,7 +102,8 @@ impl fmt::Display for NoValue {
 }
 
 impl Expr {
-    /// Returns true if the value is never negative. All quantities are amounts.
+    /// Returns true if the value is known to be at least zero. A quantity of a run is always at
+    /// least zero.
     pub(crate) fn is_amount(&self) -> bool {
         match self {
             Expr::Number(number) => *number >= 0.0,
@@ -123,7 +126,7 @@ impl Expr {
         Ok(expr)
     }
 
-    /// The value. `quantity` gives the values of the runs.
+    /// Evaluates the expression. `quantity` returns the value of a quantity of a run.
     ///
     /// # Errors
     /// If a quantity is missing, or a divisor is zero.
@@ -164,8 +167,8 @@ impl Expr {
         }
     }
 
-    /// The same expression at another place, which fills in the scenario and
-    /// variant that are open.
+    /// Returns the expression with scenario and variant filled in from `at`, wherever a quantity
+    /// does not name them.
     pub(super) fn placed(&self, at: &At) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),

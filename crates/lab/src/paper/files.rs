@@ -21,7 +21,7 @@ use crate::systems::{explain, read_text};
 /// The file with the definitions that the others use.
 const PAPER_FILE: &str = "paper.toml";
 
-/// A file with its text, for the places in errors.
+/// The path and text of an experiment file, from which errors compute line and column.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
@@ -125,7 +125,7 @@ pub(super) struct FigureFile {
     pub(super) scenarios: Vec<Spanned<String>>,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
     pub(super) variants: Option<Vec<Spanned<String>>>,
-    /// The chart. A file with litmus tests only has none.
+    /// The chart. `None` if the file contains only litmus tests.
     pub(super) chart: Option<ChartFile>,
     #[serde(default)]
     pub(super) litmus: Vec<LitmusFile>,
@@ -160,7 +160,7 @@ pub(super) struct ChartFile {
 }
 
 impl ChartFile {
-    /// A description of a figure without a chart.
+    /// The chart description for a figure that has only litmus tests: no groups and no parts.
     pub(super) const NONE: ChartFile = ChartFile {
         shape: Shape::Table,
         groups: Groups::Inputs,
@@ -184,7 +184,8 @@ pub(super) struct MeasureFile {
     pub(super) claim: Spanned<String>,
     pub(super) value: Option<Spanned<String>>,
     pub(super) holds: Option<Spanned<String>>,
-    /// Two values that rise together over the inputs.
+    /// Two expressions for a claim that they rise together: an input with a larger value of one has
+    /// a larger value of the other.
     pub(super) rises: Option<[Spanned<String>; 2]>,
     #[serde(default)]
     pub(super) fold: Fold,

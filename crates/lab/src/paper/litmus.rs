@@ -17,15 +17,16 @@ pub(super) const TESTS: [(&str, &str); 5] =
 #[derive(Clone, Debug)]
 pub(super) struct Litmus {
     pub(super) claim: String,
-    /// The name and the text of the test.
+    /// The name of the litmus test, and the text of its file.
     pub(super) test: (&'static str, &'static str),
     /// The models that the claim is about.
     pub(super) models: Vec<Model>,
-    /// Whether the model lets a wide scope include a narrow one.
+    /// Whether operations of two different scopes synchronize if one scope contains the other.
     pub(super) inclusion: bool,
-    /// Whether the test has a data race.
+    /// Whether the claim says that the test has a data race.
     pub(super) races: bool,
-    /// Whether the condition of the test holds, if claimed.
+    /// Whether the claim says that the condition of the test holds. `None` if the claim says
+    /// nothing about the condition.
     pub(super) verdict: Option<bool>,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Litmus {
 pub(super) struct ModelResult {
     /// The result of the litmus test in words.
     pub(super) words: String,
-    /// Whether the result is the claimed one.
+    /// Whether the result is the one that the paper claims.
     pub(super) holds: bool,
 }
 
@@ -54,7 +55,7 @@ impl Litmus {
     /// Checks the test under each model.
     ///
     /// # Errors
-    /// A test that cannot be read, or whose executions were not all covered.
+    /// If the test cannot be parsed, or if the check was stopped before it covered all executions.
     pub(super) fn check(&self) -> Result<Vec<ModelResult>, String> {
         let (name, text) = self.test;
         let program = ::litmus::parse::parse(text).map_err(|error| error.in_file(name).to_string())?;
@@ -63,7 +64,7 @@ impl Litmus {
             let judge = Judge { method: Method::Explored(reading), unroll: None };
             let answer = judge.judge(&program, text, &mut || false).map_err(|error| error.to_string())?;
             if let Some(bound) = answer.bound() {
-                return Err(format!("{name} under {}: not everything was covered: {bound}", model.name()));
+                return Err(format!("{name} under {}: the check is incomplete: {bound}", model.name()));
             }
             let (races, verdict) = (answer.has_race(), answer.verdict());
             let race = if races { "a race" } else { "race-free" };

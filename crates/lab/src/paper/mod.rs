@@ -1,8 +1,8 @@
 //! The experiments of a paper: runs, figures and claims.
 //!
 //! The files in `experiments/` define them, a [`Plan`] lists the runs, and
-//! [`evaluate`](Plan::evaluate) computes figures and scores from their rows.
-//! The code contains no experiment, no metric and no published figure.
+//! [`evaluate`](Plan::evaluate) computes figures and scores from the results of the runs (rows).
+//! The code contains no experiment, no metric and no published number.
 
 pub mod claims;
 pub mod expr;
@@ -31,10 +31,10 @@ use claims::Claims;
 use expr::{Comparison, Expr};
 use files::{Fold, Groups};
 
-/// The name of the variant without changes.
+/// The name of the variant that runs on the paper's machine without changes.
 pub const BASE: &str = "base";
 
-/// A paper whose names are all resolved.
+/// The experiments of a paper. Every name in its files has been looked up and exists.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// The name of the paper, such as `hlrc`.
@@ -101,7 +101,7 @@ struct FigurePlan {
     litmus: Vec<litmus::Litmus>,
 }
 
-/// The measure of a claim.
+/// The expression or order that is computed for a claim, and the inputs on which it is computed.
 #[derive(Clone, Debug)]
 struct Measure {
     claim: String,
@@ -115,6 +115,6 @@ struct Measure {
 enum Metric {
     Value(Expr),
     Order(Vec<Comparison>),
-    /// A rank correlation of two values over the inputs.
+    /// The rank correlation of two values over the inputs: whether they rise together.
     Rises(Expr, Expr),
 }

@@ -41,7 +41,8 @@ pub struct Plan {
     pub(super) graphs: BTreeMap<String, GraphRequest>,
     /// Whether every figure is requested.
     pub(super) all_figures: bool,
-    /// Each run by its key. Runs with different keys may share a task.
+    /// The task of each run, by the key of the run. Runs with different keys may have equal tasks;
+    /// an equal task runs once.
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
 
@@ -56,9 +57,10 @@ pub struct GraphRequest {
     /// The size of a stand-in (a generated graph that replaces the original), as a fraction
     /// of the original's. `None` for other inputs.
     pub scale: Option<Scale>,
-    /// The digest of the file.
+    /// The digest of the graph file. `None` if the input is not a file.
     pub digest: Option<String>,
-    /// The size, in arcs or a comparable unit.
+    /// The size of the input, for the order of tasks and the estimated time: arcs of a graph, or a
+    /// number of similar meaning.
     pub weight: u64,
 }
 
@@ -69,14 +71,15 @@ pub struct Task {
     pub id: TaskId,
     /// Everything that determines the result, as JSON.
     pub text: String,
-    /// The experiment, without its graph.
+    /// The experiment. Its graph is not loaded; `graph` describes the graph.
     pub experiment: Experiment,
     /// The graph that the run works on.
     pub graph: GraphRequest,
 }
 
 impl Paper {
-    /// The settings of a run.
+    /// The settings of the workload in a run: the defaults, changed by the input, the paper, the
+    /// variant, the user's `overrides`, and the policies of the scenario and the variant.
     pub(super) fn settings(
         &self,
         scenario: &NamedScenario,
@@ -147,7 +150,7 @@ impl Plan {
         self.runs.iter()
     }
 
-    /// The tasks without duplicates, the largest first.
+    /// The tasks without duplicates, sorted by decreasing size of their inputs.
     #[must_use]
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<&TaskId, &Task> = self.runs.values().map(|task| (&task.id, task)).collect();
@@ -218,11 +221,12 @@ impl Plan {
     }
 }
 
-/// The weight of an input of unknown size.
+/// The size that is assumed for a workload's own input, in arcs of a graph. It serves only to sort
+/// tasks and to estimate time.
 const NAMED_WEIGHT: u64 = 1 << 17;
 
-/// The graph of each input: the file with its name in the folder, or else the
-/// stand-in.
+/// The graph for each input of the paper: the file in `folder` with the name of the graph, or the
+/// stand-in if there is no such file.
 fn graphs(
     paper: &Paper,
     scale: Scale,
@@ -232,7 +236,7 @@ fn graphs(
     if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
         let name = &paper.name;
         return Err(Error::Impossible(format!(
-            "the inputs of `{name}` have one size only, and cannot be scaled to {scale}"
+            "the inputs of `{name}` have one size only, so they cannot be scaled to {scale}"
         )));
     }
     for input in &paper.inputs {

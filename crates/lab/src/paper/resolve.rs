@@ -91,8 +91,8 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
     Ok(all)
 }
 
-/// An error in an expression. Its offset counts from behind the opening quote
-/// of the string.
+/// The error for a fault in an expression. The offset in `wrong` counts from the first byte after
+/// the opening quote of the string.
 fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
@@ -125,7 +125,7 @@ fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
             }
             _ => {
                 let key = if App::of(workload).is_some() { "graph" } else { "input" };
-                let message = format!("an input of `{}` has the key `{key}` and no other", workload.name);
+                let message = format!("expected the key `{key}` alone for an input of `{}`", workload.name);
                 return Err(source.error(input.workload.span(), message));
             }
         };
@@ -159,9 +159,8 @@ fn variant(
     systems: &Systems,
 ) -> Result<Variant, Error> {
     if written.name.get_ref() == BASE {
-        return Err(
-            source.error(written.name.span(), format!("`{BASE}` is the name of the unchanged machine"))
-        );
+        return Err(source
+            .error(written.name.span(), format!("`{BASE}` is reserved for the machine without changes")));
     }
     let name = written.system.as_ref().unwrap_or(&file.system);
     let mut text = systems.text(name.get_ref()).map_err(|e| source.error(name.span(), e.to_string()))?;
@@ -213,7 +212,7 @@ impl Resolver<'_> {
             None if file.litmus.is_empty() || !file.measures.is_empty() => {
                 return Err(self
                     .source
-                    .error(0..0, "a file has a chart, or litmus tests and no other measure"));
+                    .error(0..0, "a figure needs `[chart]`, or `[[litmus]]` without `[[measure]]`"));
             }
             None => &ChartFile::NONE,
         };
@@ -244,7 +243,10 @@ impl Resolver<'_> {
             match tables.get(table.get_ref()).map(|table| table.columns.len() == plan.parts.len()) {
                 Some(true) => plan.published = Some(table.get_ref().clone()),
                 Some(false) => {
-                    let message = format!("`{}` has not as many columns as the chart parts", table.get_ref());
+                    let message = format!(
+                        "the number of columns of table `{}` differs from the number of parts of the chart",
+                        table.get_ref()
+                    );
                     return Err(self.source.error(table.span(), message));
                 }
                 None => {
@@ -286,7 +288,7 @@ impl Resolver<'_> {
             return self.rises(plan, file, claim.kind, rising, with);
         }
         if claim.kind != Kind::Order && !claim.has_figure() {
-            let message = format!("`{id}` has no figure to compare with, expected `[[litmus]]` tests of it");
+            let message = format!("claim `{id}` has no number to measure, expected `[[litmus]]` tests of it");
             return Err(self.source.error(file.claim.span(), message));
         }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
@@ -307,7 +309,7 @@ impl Resolver<'_> {
             (.., is_order) => {
                 let key = if is_order { "holds" } else { "value" };
                 let kind = claim.kind.name();
-                let message = format!("`{id}` is of kind `{kind}`, expected the key `{key}` and no other");
+                let message = format!("claim `{id}` has the kind `{kind}`, expected the key `{key}` alone");
                 return Err(self.source.error(file.claim.span(), message));
             }
         };
@@ -350,7 +352,7 @@ impl Resolver<'_> {
     ) -> Result<Measure, Error> {
         let id = file.claim.get_ref();
         if kind != Kind::Order || file.value.is_some() || file.holds.is_some() {
-            let message = format!("`rises` is for claims of kind `order` and goes with no other key: `{id}`");
+            let message = format!("claim `{id}`: `rises` needs the kind `order`, without `value` or `holds`");
             return Err(self.source.error(file.claim.span(), message));
         }
         let value = |text: &Spanned<String>| {
@@ -366,7 +368,7 @@ impl Resolver<'_> {
         Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
-    /// Checks that every run that a value needs is a run of the figure.
+    /// Checks that the figure runs every scenario and variant that an expression names.
     fn check(&self, plan: &FigurePlan, text: &Spanned<String>, value: &Expr) -> Result<(), Error> {
         let mut wrong = None;
         value.quantities(&mut |_, At { scenario, variant }| {

@@ -5,17 +5,19 @@ use super::claims::{Claim, Kind, Unit};
 use super::expr::Relation;
 use crate::results::{Interval, Status};
 
-/// An effect smaller than this has no sign.
+/// A change nearer to zero than this counts as no change. `effect` defines the scale.
 const NO_SIGN_BELOW: f64 = 0.005;
-/// A difference of this share of the published effect is close enough.
+/// A measured change agrees with the published one if it differs by at most this share of the
+/// published change. `effect` defines the scale.
 const SHARE: f64 = 0.25;
-/// Effects with at most this difference are close enough, even if they are
-/// small.
+/// A measured change also agrees with the published one if it differs by at most this amount.
+/// `effect` defines the scale.
 const CLOSE: f64 = 0.02;
-/// The tolerance of `~`, `>=` and `<=`.
+/// The relative tolerance of the comparisons `~`, `>=` and `<=`.
 const ALIKE: f64 = 0.02;
 
-/// The effect of a figure: zero means no change.
+/// The size of a change on a scale where zero means no change: the logarithm of a ratio or count,
+/// or a fraction itself.
 fn effect(unit: Unit, figure: f64) -> f64 {
     match unit {
         Unit::Ratio | Unit::Count => figure.ln(),
@@ -48,8 +50,8 @@ pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     both_ways(status, &seen)
 }
 
-/// The status, or inconclusive if some values are reproduced and others
-/// contradicted.
+/// Returns `Inconclusive` if `seen` contains both reproduced and contradicted values, and `status`
+/// otherwise.
 fn both_ways(status: Status, seen: &[Status]) -> Status {
     match seen.contains(&Status::Reproduced) && seen.contains(&Status::Contradicted) {
         true => Status::Inconclusive,
@@ -57,8 +59,8 @@ fn both_ways(status: Status, seen: &[Status]) -> Status {
     }
 }
 
-/// Scores a correlation that is claimed to be positive, by its interval over
-/// seeds.
+/// Scores the claim that a correlation is positive. The score uses the mean and both ends of the
+/// correlation's interval over the seeds.
 pub(crate) fn positive(found: Interval) -> Status {
     let status = |value: f64| match sign(value) {
         1 => Status::Reproduced,
@@ -100,8 +102,8 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
     }
 }
 
-/// The smallest and the largest count that are close enough to a published one. The
-/// effect of a count is its logarithm, so the two are far apart.
+/// The smallest and the largest count that agree with a published count. Counts are compared by
+/// their logarithms, so the range is wide.
 pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     let published = claim.value.filter(|_| (claim.kind, claim.unit) == (Kind::Number, Unit::Count))?;
     let effect = effect(Unit::Count, published);
@@ -109,8 +111,8 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     Some([(effect - room).exp().ceil(), (effect + room).exp().floor()])
 }
 
-/// Scores a comparison. It is reproduced if it holds for all values of the two
-/// intervals, and contradicted if it holds for none.
+/// Scores a comparison. It is reproduced if it holds for all pairs of values from the two
+/// intervals, and contradicted if it holds for no pair.
 pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
     // The tolerance is relative to the larger value.
     let allowed = ALIKE * left.mean.abs().max(right.mean.abs());

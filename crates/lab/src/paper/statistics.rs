@@ -2,9 +2,7 @@
 
 use crate::results::Interval;
 
-/// The two-sided 95% quantiles of Student's distribution, by degrees of
-/// freedom, from one.
-/// from one.
+/// The two-sided 95% quantiles of Student's distribution for 1, 2, 3 and more degrees of freedom.
 const STUDENT_95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -49,7 +47,7 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The same for amounts, which are never negative: the interval is cut at zero.
+/// The mean of values that are never negative, with its 95% interval. The interval is cut at zero.
 pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
     interval(values).map(|found| Interval { low: found.low.max(0.0), ..found })
 }
@@ -57,16 +55,16 @@ pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
 /// The number of bootstrap samples.
 const RESAMPLES: usize = 10_000;
 
-/// The rank correlation of the means of two lists, with its 95% interval over the
-/// seeds. Each row has the values of one input. `None` where it is not defined.
+/// The Spearman rank correlation of two lists of means, with its 95% interval. Each row of `a` and
+/// of `b` has the values of one input, one for each seed. `None` if the correlation is undefined.
 ///
-/// The interval is a bootstrap: for each input it draws as many seeds as there are,
-/// with replacement, and takes both values of a seed together. Means of so few
-/// values spread too little, so their distance from the measured mean is scaled such
-/// that the interval of one mean is as wide as Student's. A correlation of means is
-/// a correlation, so the interval lies within -1 and 1. Student's interval of the
-/// correlations of single seeds may leave that range, and Fisher's transformation
-/// has no value at 1, which four inputs often reach. The draws have a fixed seed.
+/// The interval is a bootstrap. A sample draws seeds with replacement for each input, as many as
+/// there are, and takes the values of a drawn seed from both lists. The means of so few values vary
+/// less between samples than they should. The distance of a sample's mean from the measured mean is
+/// therefore scaled, so that the interval of one mean is as wide as Student's. Each sample yields a
+/// correlation, so the interval lies within -1 and 1. Two other methods do not fit: Student's
+/// interval of the correlations of single seeds may leave that range, and Fisher's transformation
+/// has no value at 1, which four inputs often reach. The random draws have a fixed seed.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {
     let means = |rows: &[Vec<f64>]| rows.iter().map(|row| mean(row)).collect::<Option<Vec<f64>>>();
     let (mean_a, mean_b) = (means(a)?, means(b)?);

@@ -11,12 +11,13 @@ use sim::noc::Topology;
 
 use super::roles::ThreadRoles;
 
-/// The addresses of the words of a program.
+/// The addresses at which the timed machine places the words of a litmus program.
 #[derive(Clone, Debug)]
 pub(super) struct AddressMap {
     words: Vec<Word>,
     line_bytes: u64,
-    /// The first line. It belongs to the first bank.
+    /// The number of the machine's line that holds the program's first line. It belongs to the
+    /// first bank.
     first: u64,
 }
 
@@ -43,13 +44,14 @@ impl AddressMap {
         line.0.checked_sub(self.first).and_then(|line| u8::try_from(line).ok()).unwrap_or(u8::MAX)
     }
 
-    /// The position of a location in the first array of a program.
+    /// The index of a location in the array of all words, if the program has one array for all its
+    /// lines.
     pub(super) fn position(&self, loc: usize) -> u64 {
         let Word { line, offset, .. } = self.words[loc];
         ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
     }
 
-    /// The number of words of that array.
+    /// The number of words of the array of all words.
     pub(super) fn len(&self) -> u64 {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
@@ -59,7 +61,8 @@ impl AddressMap {
         self.words.iter().map(|word| word.line.0 + 1).max().unwrap_or(0)
     }
 
-    /// The number of words before the first line.
+    /// The number of words that the allocator must skip, so that the next array begins at the
+    /// program's first line.
     pub(super) fn gap(&self) -> u64 {
         (self.first * self.line_bytes - kernel::FIRST_ADDR) / WORD
     }
@@ -75,7 +78,8 @@ impl AddressMap {
         (line.0 as usize, offset as u64 / WORD)
     }
 
-    /// The chiplets of the pages.
+    /// The chiplet of each page of the program: a line of the page, and the chiplet that the trace
+    /// places it on.
     pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
     }

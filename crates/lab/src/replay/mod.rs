@@ -1,8 +1,9 @@
-//! Replays a counterexample of the explorer with timing. The trace gives the machine the
-//! order of events, and the machine gives their cycles.
+//! Replays a counterexample of the explorer with timing. The trace gives the machine the order of
+//! events, and the machine gives their cycles.
 //!
-//! The machine has the caches, banks and cores of the trace, and the latencies of a
-//! machine description. Each move of the trace is one event of the timed machine:
+//! The machine has the caches, banks and cores of the trace, and the latencies of a machine
+//! description. Each move of the trace is one event of the timed machine. A station is the
+//! controller of a cache or of a bank:
 //!
 //! | move | event |
 //! |---|---|
@@ -12,13 +13,13 @@
 //! | `timer` | a timer expires |
 //! | `evict` | a way is evicted; the machine makes no other eviction |
 //! | `tick` | the clock ticks, for all stations or for one; cycles cause no tick |
-//! | `cross` | an operation that a core has kept back reaches a station other than that of its plain loads, or an answer returns from there |
+//! | `cross` | an operation that a core has delayed reaches a station that does not serve the core's plain loads, or its answer returns from that station |
 //! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
 //! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it moves to another one, which acquires |
 //!
-//! Two parts of a run are not in the trace: the start of a single kernel, which finds empty
-//! caches, and the end of the last kernel, which releases to the host. In between, every
-//! event is a move of the trace.
+//! Two parts of a run are not in the trace: the start of the kernel if the program has only one,
+//! which finds empty caches, and the end of the last kernel, which releases to the host. Every
+//! event between the two is a move of the trace.
 
 mod machine;
 mod program;
@@ -50,20 +51,21 @@ pub struct Timed {
     pub explored: Replay,
     /// The cycle of each move. `None` for moves without an event.
     pub cycles: Vec<Option<u64>>,
-    /// The verdict about the fault of the trace.
+    /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
-    /// The end of the run, in words.
+    /// A description of how the timed run ended.
     pub end: String,
-    /// The reasons why this end is forbidden, one on each line.
+    /// The reasons why the final state is forbidden, one on each line. Empty if it is allowed or
+    /// there is none.
     pub reasons: Vec<String>,
 }
 
-/// Makes the moves of a trace on a machine with the latencies of `latencies`.
-/// `stop` ends the search of the explorer and the models.
+/// Makes the moves of a trace on a machine with the latencies of `latencies`. `stop` ends the
+/// search of the explorer and of the models.
 ///
 /// # Errors
-/// A sentence that names a feature that the machine lacks, a move that it cannot
-/// make with the possible moves, or a difference from the explored run.
+/// A sentence that names a feature that the machine lacks, a move that is not possible, with the
+/// possible ones, or a difference from the run in the explorer.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -74,7 +76,7 @@ pub fn replay(
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 
-/// The same for a protocol that need not be registered.
+/// The same as [`replay`], for a protocol that need not be registered.
 ///
 /// # Errors
 /// As [`replay`].
@@ -97,7 +99,7 @@ fn replay_with(
             Fault::ThinAir => "that a byte was never written",
             _ => "that a program never ends",
         };
-        return Err(format!("{what} is a finding about all runs; a timed replay shows one run").into());
+        return Err(format!("{what} is a finding about all runs, but a timed replay shows one run").into());
     }
     if trace.violation.fault == Fault::Astray {
         return Err(String::from(
@@ -185,8 +187,8 @@ fn led(kernel: &StagedKernel) -> ScriptKernel {
     ScriptKernel { host_has_written, is_released, is_followed }
 }
 
-/// The message of a station without request numbers, which differ between
-/// machines.
+/// Removes the numbers of requests from the message about a fault, because the explorer and the
+/// timed machine number requests differently.
 fn without_request_numbers(why: &str) -> String {
     let mut parts = why.split("Slot(");
     let first = parts.next().unwrap_or_default();
@@ -199,7 +201,8 @@ fn named(trace: &Trace, at: usize) -> String {
     format!("move {}, `{}`,", at + 1, trace.violation.moves[at])
 }
 
-/// The events of the moves, each with the index of its move.
+/// Converts the moves of the trace to events of the timed machine. Each event has the index of its
+/// move.
 fn moves(
     trace: &Trace,
     roles: &ThreadRoles,
@@ -217,7 +220,7 @@ fn moves(
                 None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
-                return refuse("lets a message overtake another, and timed channels keep their order");
+                return refuse("lets a message overtake another, but timed channels are FIFO");
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
             explore::Move::Cross { from, to, .. } => {
@@ -226,7 +229,7 @@ fn moves(
                     Some((issues, nth)) => {
                         Move::Cross { from: from.into(), to: to.into(), issues, nth: nth.into() }
                     }
-                    None => return refuse("is about nothing that crosses there"),
+                    None => return refuse("names stations between which no delayed operation travels"),
                 }
             }
             explore::Move::Serve { node, line } => {
@@ -251,11 +254,11 @@ fn moves(
             },
             explore::Move::Preempt { thread } => match roles.work_group(thread) {
                 Some(work_group) => Move::Preempt { work_group },
-                None => return refuse("names a thread of no work-group"),
+                None => return refuse("names a thread that is in no work-group"),
             },
             explore::Move::Resume { thread, cu } => match roles.work_group(thread) {
                 Some(work_group) => Move::Resume { work_group, cu: cu.into() },
-                None => return refuse("names a thread of no work-group"),
+                None => return refuse("names a thread that is in no work-group"),
             },
         };
         moves.push((at, event));
@@ -263,8 +266,8 @@ fn moves(
     Ok(moves)
 }
 
-/// For each two consecutive steps of a program: whether there is a move between
-/// them. There is one unless the host runs in both.
+/// For each pair of consecutive steps of a program (kernels, or parts that the host runs): whether
+/// a trace has a move between the two. It has none if the host runs both.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {
@@ -279,7 +282,7 @@ fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     is_host.windows(2).map(|pair| pair != [true, true]).collect()
 }
 
-/// The possible moves, in the notation of traces.
+/// The text of the possible moves, in the notation of trace files.
 fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> String {
     if open.is_empty() {
         return String::from("nothing");
@@ -325,7 +328,7 @@ fn compare(
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
-        return Err(format!("the timed machine has {here}; the explored one has {there}"));
+        return Err(format!("the timed machine has the stations {here}, the explored machine has {there}"));
     }
     for ((at, _), timed) in moves.iter().zip(&followed.steps) {
         let Some(step) = explored.steps.get(*at) else { break };
@@ -340,8 +343,8 @@ fn compare(
     Ok(())
 }
 
-/// The end of the program, and the values of its terms, unless the test leaves
-/// such an end out.
+/// Returns the final state in words, and the values that the condition of the test reads. The
+/// values are `None` if the filter of the test excludes this final state.
 fn ending(program: &Program, seen: &Observations) -> (String, Option<Vec<Value>>) {
     let mut value = |term: Term| match term {
         Term::Const(value) => value,

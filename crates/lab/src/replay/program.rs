@@ -19,7 +19,8 @@ use super::thread::{Core, Observations, RunningTest, WordRef, value_of};
 /// uses it.
 const HOST_WORD: u32 = 0xb7b7_b7b7;
 
-/// The program, and the record of what its threads read.
+/// Converts a litmus program to a program for the timed machine. Returns it with a record that the
+/// run fills with the values that its threads read.
 pub(super) fn of(
     test: &Program,
     roles: &ThreadRoles,
@@ -76,7 +77,7 @@ pub(super) fn of(
     Ok((program, seen))
 }
 
-/// Returns true if the test shows the contents of memory at its end.
+/// Returns true if the condition or the filter of the test reads memory locations.
 fn shows_locations(test: &Program) -> bool {
     let mut terms = test.state_terms();
     if let Some(filter) = &test.filter {
@@ -89,13 +90,14 @@ fn shows_locations(test: &Program) -> bool {
 struct Memory {
     /// The arrays of the program: one for all lines, or one for each line.
     arrays: Vec<Array<u32>>,
-    /// The position of each location.
+    /// The array of each location, and the index in the array.
     words: Vec<WordRef>,
 }
 
 impl Memory {
-    /// Allocates the arrays and writes the initial values. If kernels declare their
-    /// accesses, each line is an array of its own, as in the explorer.
+    /// Allocates the arrays of the program and writes the initial values. With `is_by_line`, which
+    /// is for kernels that declare their accesses, each line is an array of its own, as in the
+    /// explorer.
     async fn of(host: &Host, test: &Program, addresses: &AddressMap, is_by_line: bool) -> Memory {
         let locations = 0..test.locations.len();
         let (arrays, words): (Vec<_>, Vec<_>) = if is_by_line {
@@ -121,7 +123,8 @@ impl Memory {
         Memory { arrays, words }
     }
 
-    /// The accesses that a kernel declares.
+    /// The arrays that a kernel accesses and the kinds of its accesses, as it declares them at its
+    /// launch.
     fn uses(&self, kernel: &StagedKernel) -> Vec<Use> {
         let used = kernel.uses.iter().filter_map(|used| {
             let array = self.arrays.get(used.first.0 as usize)?;
@@ -146,8 +149,8 @@ async fn wavefront(w: Wave, running: Rc<RunningTest>, stage: u8) {
 
 async fn idle(_: Wave) {}
 
-/// The host writes every word, and another kernel begins. Each compute unit must
-/// read the values of the host.
+/// Lets the host write a new value into every word, and then launches a kernel in which each
+/// compute unit reads all words. A compute unit that reads another value is recorded as stale.
 async fn overwrite(host: &Host, memory: &Memory, running: &Rc<RunningTest>) {
     for &(array, at) in &memory.words {
         host.store(array, at, HOST_WORD).await;

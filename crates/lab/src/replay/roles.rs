@@ -12,14 +12,17 @@ use crate::litmus::check;
 #[derive(Clone, Debug)]
 pub(super) struct ThreadRoles {
     pub(super) compute_units: u32,
-    /// Work-group `n` of the grid runs on compute unit `n` modulo their number.
+    /// The number of work-groups. Work-group `n` of the grid runs on the compute unit with the
+    /// number `n` modulo the number of compute units.
     work_groups: u32,
     waves: u32,
     /// The wavefront of each thread, or the host.
     pub(super) issuers: Vec<MoveIssuer>,
-    /// The stage of each thread.
+    /// The stage of each thread: the position, in the sequence of kernels and host steps, of the
+    /// one that contains the thread.
     pub(super) stages: Vec<u8>,
-    /// Whether a compute unit may have to hold all work-groups.
+    /// Whether work-groups are preempted, so that one compute unit may have to hold all
+    /// work-groups.
     preempts: bool,
 }
 
@@ -64,7 +67,7 @@ impl ThreadRoles {
             });
             let (_, there, waves, before) = &mut groups[at];
             if *there != cu {
-                return Err(format!("P{thread} runs on another compute unit than its work-group"));
+                return Err(format!("P{thread} is on a different compute unit than its work-group"));
             }
             issuers.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
             *waves += 1;
@@ -76,7 +79,7 @@ impl ThreadRoles {
         for (of, _, members, _) in &groups {
             let has_barrier = (0..issuers.len()).any(|thread| scope(thread) == *of && meets(thread));
             if has_barrier && *members != waves {
-                return Err(String::from("work-groups of different sizes, and one of them has a barrier"));
+                return Err(String::from("work-groups have different sizes, and one of them has a barrier"));
             }
         }
         let work_groups = work_groups.unwrap_or(compute_units);
@@ -91,8 +94,8 @@ impl ThreadRoles {
         self.waves * work_groups
     }
 
-    /// The grid of every kernel. A wavefront whose thread is of another stage has
-    /// no work.
+    /// The grid of each kernel. It has a wavefront for every thread on a compute unit. A wavefront
+    /// has no work in the kernels that do not contain its thread.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }
@@ -110,7 +113,8 @@ impl ThreadRoles {
         order
     }
 
-    /// The thread with this role at that stage.
+    /// The thread that the issuer `role` (a wavefront or the host) executes in the stage. `None` if
+    /// it executes none.
     pub(super) fn thread(&self, role: MoveIssuer, stage: u8) -> Option<usize> {
         (0..self.issuers.len()).find(|&thread| self.issuers[thread] == role && self.stages[thread] == stage)
     }
@@ -124,7 +128,7 @@ impl ThreadRoles {
     }
 }
 
-/// The issuer of a thread's operations.
+/// The issuer of the operations of a thread on `agent`: the wavefront, or the host.
 fn issues(agent: Agent, work_group: u32, wave: u32) -> MoveIssuer {
     match agent {
         Agent::Host(_) => MoveIssuer::Host,

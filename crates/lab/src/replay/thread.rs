@@ -15,8 +15,8 @@ use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, valu
 use super::roles::ThreadRoles;
 use crate::litmus::semantics;
 
-/// The most operations of one thread that are posted and incomplete. The
-/// explorer's limit is lower.
+/// The maximum number of operations of one thread that are posted and incomplete. The explorer has
+/// a lower limit.
 const UNDER_WAY_MAX: usize = 64;
 
 /// The values that threads have read, and the values that the host finds at the
@@ -25,19 +25,19 @@ const UNDER_WAY_MAX: usize = 64;
 pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The first compute unit that reads a stale value in the kernel after the
-    /// program, where the host has overwritten every word.
+    /// The compute unit with the lowest number that read a stale value in the kernel after the
+    /// program. Before that kernel the host overwrites every word.
     pub(super) stale: Option<u32>,
 }
 
-/// A word in an array.
+/// A word of memory: an array, and an index in it.
 pub(super) type WordRef = (Array<u32>, u64);
 
 /// The threads of a program, and the values they have read.
 pub(super) struct RunningTest {
     pub(super) test: Program,
     pub(super) roles: ThreadRoles,
-    /// The position of each location.
+    /// The array and the index of each location.
     pub(super) words: Vec<WordRef>,
     pub(super) seen: Rc<RefCell<Observations>>,
 }
@@ -47,7 +47,7 @@ pub(super) fn value_of(bits: u32) -> Value {
     bits.cast_signed().into()
 }
 
-/// The issuer of a thread's operations.
+/// The wavefront or the host that issues the operations of a thread.
 pub(super) enum Core {
     Wave(Wave),
     Host(Host),
@@ -75,7 +75,8 @@ impl Core {
         }
     }
 
-    /// The same for a wavefront that ignores the old value.
+    /// Posts a read-modify-write whose old value is ignored. `None` on the host, where each
+    /// read-modify-write returns the old value.
     fn update(&self, (word, at): WordRef, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
         match self {
             Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
@@ -126,7 +127,7 @@ struct PendingValue {
 struct Registers {
     values: Vec<Value>,
     pending: Vec<PendingValue>,
-    /// Operations without a result, oldest first.
+    /// Posted operations that return no value, oldest first.
     unseen: VecDeque<Accepted>,
 }
 
@@ -135,7 +136,8 @@ impl Registers {
         self.pending.push(PendingValue { dst, success, loading });
     }
 
-    /// Waits for the first value that `is_wanted` selects.
+    /// Waits for the oldest pending value that `is_wanted` selects, and writes it into its
+    /// register. Returns false if it selects none.
     async fn arrive(&mut self, is_wanted: impl Fn(&PendingValue) -> bool) -> bool {
         let Some(at) = self.pending.iter().position(is_wanted) else { return false };
         let PendingValue { dst, success, loading } = self.pending.remove(at);

@@ -15,14 +15,14 @@ const TICK: f64 = 12.0;
 const NAME: f64 = 10.0;
 const LINE: f64 = 15.0;
 const GAP: f64 = 14.0;
-/// The height of the number above a cut bar.
+/// The height of the space above the axis for the numbers of cut bars.
 const CUT_ROOM: f64 = 34.0;
-/// The narrowest bar with room for vertical text.
+/// The minimum width of a bar. Vertical text fits into it.
 const BAR_MIN: f64 = 12.0;
 const BAR_MAX: f64 = 46.0;
 
-/// A bar higher than this many times nearly all others is cut, with its number
-/// above it. Otherwise the others could not be read.
+/// The highest bar is cut if it exceeds the third quartile of all bars by more than this factor;
+/// its number stands above it. Without the cut, the other bars would be too small to read.
 const CUT_ABOVE: f64 = 2.5;
 
 /// The mapping from values to heights.
@@ -61,7 +61,7 @@ struct Row<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// The heights of the ends of the axis.
+    /// The vertical positions of the two ends of the axis.
     top: f64,
     bottom: f64,
     bar: f64,
@@ -90,7 +90,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns true if the values are compared with one, and the axis contains one.
+/// Returns true if the values are ratios to a baseline and the axis contains 1, so that a line at 1
+/// is drawn.
 pub(super) fn has_unity(figure: &Figure) -> bool {
     let axis = Axis::over(&heights(figure));
     let is_relative =
@@ -98,7 +99,7 @@ pub(super) fn has_unity(figure: &Figure) -> bool {
     is_relative && axis.low < 1.0 && axis.high > 1.0
 }
 
-/// Returns true if a bar is higher than the axis.
+/// Returns true if a bar is higher than the axis, so that it is drawn cut.
 pub(super) fn is_cut(figure: &Figure) -> bool {
     let heights = heights(figure);
     let axis = Axis::over(&heights);
@@ -137,8 +138,9 @@ fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
     (bar * group.bars.len() as f64).max(label).min(most)
 }
 
-/// The widest bars for which all groups fit into one row. Otherwise bars of the
-/// usual width, with groups in several rows.
+/// Returns the width of the bars, and the groups of each row. The bars are as wide as possible if
+/// all groups fit into one row. Otherwise the bars have the usual width, and the groups take
+/// several rows.
 fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     let most = room - GAP;
     let taken = |bar: f64| groups.iter().map(|group| group_width(group, bar, most) + GAP).sum::<f64>();
@@ -317,8 +319,7 @@ fn stack(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar
     }
 }
 
-/// Draws the end of a bar that exceeds the axis, with its number in vertical
-/// text.
+/// Draws the end of a bar that is higher than the axis, with the bar's number in vertical text.
 fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
     picture.text_upward(
         middle + 3.5,
@@ -342,8 +343,8 @@ pub(super) fn with_interval(value: &Interval) -> String {
     with_interval_apart(value, &[])
 }
 
-/// The same, with enough decimals to differ from every threshold that the value
-/// differs from.
+/// A mean with its interval, in words. Each number has enough decimals to differ in print from
+/// every threshold that it does not equal.
 pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
         let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);

@@ -10,7 +10,7 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// The drawn values of a row or a mean: speedup, traffic, energy.
+/// The figures of the page: the title of each, and the beginning of its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
     ("Traffic", "bytes on the network over those of"),
@@ -36,7 +36,7 @@ pub fn of_comparison(comparison: &Comparison) -> String {
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
     if failed > 0 {
         let rows = counted(comparison.rows.len() as u64, "row");
-        let text = format!("{failed} of {rows} have no right answer, and so no bar.");
+        let text = format!("{failed} of {rows} have no right answer, so they have no bar.");
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&text)));
     }
     for at in 0..DRAWN.len() {
@@ -54,7 +54,9 @@ pub fn of_comparison(comparison: &Comparison) -> String {
 fn caption(comparison: &Comparison, figure: &Figure) -> String {
     let text = match comparison.seeds.len() {
         0 | 1 => String::from("One seed: bars have no interval."),
-        seeds => format!("Bars are means over {seeds} seeds of quotients seed by seed; {INTERVALS}."),
+        seeds => format!(
+            "Bars are means, over {seeds} seeds, of the quotient of two runs with the same seed; {INTERVALS}."
+        ),
     };
     text + marks_note(figure)
 }
@@ -77,7 +79,7 @@ fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {
     let of_row = |row: &Row| {
         let one = |value: f64| Interval { mean: value, low: value, high: value };
         let speedup = row.intervals.map_or(row.speedup.map(one), |intervals| intervals.speedup);
-        let why = || row.error.clone().unwrap_or_else(|| "there is nothing to compare with".to_owned());
+        let why = || row.error.clone().unwrap_or_else(|| "the baseline lacks this value".to_owned());
         bar(&row.scenario, pick(speedup, row.relative), &why)
     };
     let mut groups: Vec<Group> = Vec::new();

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::escape::escape;
 use super::svg::STRIPES;
 
-/// A page with one title.
+/// An HTML page that is being written, with its title.
 #[derive(Debug)]
 pub(super) struct Page {
     text: String,
@@ -62,14 +62,14 @@ impl From<&str> for Cell {
     }
 }
 
-/// A table with a heading; the first cell of a row names it.
+/// A table with a heading. The first cell of each row names the row.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) caption: String,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// Whether each row of a narrow screen stands alone, with its cells below
-    /// each other and their headings.
+    /// Whether a narrow screen shows each row as a block: its cells below each other, each with the
+    /// heading of its column.
     pub(super) is_cards: bool,
 }
 
@@ -114,7 +114,7 @@ impl Table {
     }
 }
 
-/// A part that is hidden until opened, and shown in print.
+/// A part of a page that is hidden until the reader opens it. It is always shown in print.
 pub(super) fn details(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
 }

@@ -1,8 +1,8 @@
-//! Reports as one self-contained HTML file.
+//! Writes reports, each as one self-contained HTML file.
 //!
-//! A report shows [`crate::results`] and `why` figure by figure, with the
-//! numbers below each. It has no script and no external link. All text is
-//! escaped.
+//! A report shows the results of a reproduction ([`crate::results`]), of `compare` or of `why`
+//! figure by figure, with the numbers below each figure. It has no script and no external link. All
+//! text is escaped.
 
 mod chart;
 mod comparison;

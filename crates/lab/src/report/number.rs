@@ -1,7 +1,7 @@
-//! Number formats for readers, and round steps for an axis.
+//! Formats numbers for readers, and computes round steps for the ticks of an axis.
 
-/// A number with about three significant digits, trailing zeros included,
-/// grouped if it is large.
+/// The text of a number with about three significant digits, with trailing zeros. A large number
+/// has commas between groups of three digits.
 pub(super) fn short(value: f64) -> String {
     together(&[value]).pop().unwrap_or_default()
 }
@@ -15,16 +15,16 @@ fn together_decimals(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
 }
 
-/// Numbers for reading side by side, with as many more decimals as distinguish
-/// each number from the thresholds.
+/// The texts of numbers that stand side by side, all with the same number of decimals. The decimals
+/// suffice to show that a number differs from a threshold.
 pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
     let least = together_decimals(values);
     let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
     values.iter().map(|value| fixed(*value, decimals.unwrap_or(least))).collect()
 }
 
-/// The least number of decimals, at least `least`, with which a number differs in
-/// print from every other threshold. Two numbers that differ do so within 17
+/// The smallest number of decimals, at least `least`, with which the text of `value` differs from
+/// the text of each threshold that `value` does not equal. Two numbers that differ do so within 17
 /// digits.
 fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     let differs = |decimals: &usize| {
@@ -34,8 +34,8 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// A mean and the ends of its interval, with enough decimals to distinguish them
-/// from each other and from the thresholds.
+/// The texts of a mean and of the two ends of its interval. They have enough decimals to
+/// distinguish the three numbers from each other and from the thresholds.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
@@ -46,7 +46,7 @@ pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) 
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
-/// The number of decimals of a number.
+/// The number of decimals in the shortest text that denotes the number.
 fn written(value: f64) -> usize {
     value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
@@ -56,16 +56,16 @@ pub(super) fn as_written(value: f64) -> String {
     fixed(value, written(value))
 }
 
-/// Published ratios or counts with their own decimals, at least two unless the
-/// number is whole. The ends of a range have equally many.
+/// Published ratios or counts with their own decimals, at least two unless the number is whole. The
+/// ends of a range have the same number of decimals.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };
     values.iter().map(|value| fixed(*value, decimals)).collect()
 }
 
-/// The number of decimals for about three significant digits. One more where
-/// two decimals would print a ratio other than one as one.
+/// The number of decimals for about three significant digits. A ratio that is not one, but would
+/// appear as 1.00, has one decimal more.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     match size {

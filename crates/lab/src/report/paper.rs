@@ -52,11 +52,11 @@ fn head(page: &mut Page, results: &Results) {
     page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
     let is_scaled = !matches!(results.scale.as_str(), "1" | "1/1" | "");
     if is_scaled {
-        page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and count for no claim.</p>\n");
+        page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and decide no claim.</p>\n");
     }
     if failed > 0 {
         let runs = format!(
-            "{failed} of {} gave no right answer. No figure includes them.",
+            "{failed} of {} gave no right answer. The figures leave these runs out.",
             counted(rows as u64, "run")
         );
         page.raw(&format!("<p class=\"warning\">{}</p>\n", escape(&runs)));
@@ -101,7 +101,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(other) = claim.would_be {
-            let text = format!("scaled input, would be: {}", status(other).1);
+            let text = format!("scaled input, at full size it would be: {}", status(other).1);
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
@@ -160,8 +160,8 @@ fn measured(claim: &Scored) -> String {
     text
 }
 
-/// The figures that decide the score of a claim: the published ones, and the
-/// figure that means no change.
+/// The numbers that decide the score of a claim: the published number or range, and the values that
+/// mean no change (0 for a relative change, 1 for a ratio).
 fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     let published = match published {
         serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
@@ -248,7 +248,7 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
         (Shape::Bars, seeds) => format!("Bars are means over {seeds} seeds; {INTERVALS}."),
         (_, seeds) => {
             format!(
-                "Bars are means over {seeds} seeds; the intervals of their parts stand among the numbers."
+                "Bars are means over {seeds} seeds; the table of the numbers has the interval of each part."
             )
         }
     };
@@ -264,7 +264,8 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
 /// The meaning of error bars.
 pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
 
-/// The note about numbers with an arrow, if the figure has one.
+/// The note that explains the numbers with an arrow, which belong to cut bars. Empty if the figure
+/// has no such number.
 pub(super) fn marks_note(figure: &Figure) -> &'static str {
     match chart::is_cut(figure) {
         true => " A number with an arrow is the value of a bar that is higher than the axis.",
@@ -272,8 +273,8 @@ pub(super) fn marks_note(figure: &Figure) -> &'static str {
     }
 }
 
-/// The table of all numbers of a figure. Plain bars are side by side, as in the
-/// picture.
+/// The table of all numbers of a figure. For plain bars, the scenarios are side by side in columns,
+/// as in the picture.
 fn numbers(figure: &Figure) -> Table {
     if figure.shape == Shape::Bars {
         return beside(figure);
@@ -349,14 +350,14 @@ fn beside(figure: &Figure) -> Table {
     Table { caption: caption(figure), headings, rows, is_cards: true }
 }
 
-/// Shows the difference in cycles between the first scenario and each other
-/// one, over all inputs.
+/// Shows the causes of the difference in cycles between the first scenario and each other scenario.
+/// The cycles are sums over all inputs.
 fn differences(page: &mut Page, results: &Results) {
     page.heading("why", "Where the cycles between two scenarios went");
     let Some(first) = results.scenarios.first() else { return };
     let seed = results.seeds.first().copied().unwrap_or(0);
     let text = format!(
-        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has one cause; the parts are the whole difference.",
+        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has exactly one cause, so the causes add up to the whole difference.",
         first.name
     );
     page.element("p", &text);

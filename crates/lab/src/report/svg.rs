@@ -11,7 +11,8 @@ use super::escape::escape;
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#d4c61a"];
 
-/// The fill of a series.
+/// The colour and the stripes of a series of bars, given by the position of the series in the
+/// legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fill(pub(super) usize);
 
@@ -124,7 +125,7 @@ impl Picture {
         }
     }
 
-    /// A line. Grids have faint ones.
+    /// Draws a line with the opacity `strength`. Grid lines are faint.
     pub(super) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], strength: f64) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
@@ -140,12 +141,13 @@ impl Picture {
         ));
     }
 
-    /// Sets the height, for a picture whose height follows from its contents.
+    /// Increases the height of the picture to `height` if it is smaller.
     pub(super) fn grow(&mut self, height: f64) {
         self.height = self.height.max(height);
     }
 
-    /// A jagged line down through a bar that does not begin at zero.
+    /// Draws a jagged vertical line through a horizontal bar that is cut because the axis does not
+    /// begin at zero.
     pub(super) fn zigzag(&mut self, x: f64, [top, bottom]: [f64; 2]) {
         let step = (bottom - top) / 4.0;
         let points: Vec<String> = (0..5)
@@ -173,7 +175,8 @@ impl Picture {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
 
-    /// Text on a grid. The grid lines stop at it.
+    /// Adds text that lies on a grid. A margin in the colour of the page keeps the grid lines away
+    /// from the letters.
     pub(super) fn text_on_grid(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         let around = "paint-order=\"stroke\" stroke=\"var(--paper, #fff)\" stroke-width=\"4\"";
         self.letters(&format!("x=\"{}\" y=\"{}\" {around}", at(x), at(y)), size, anchor, text);
@@ -211,7 +214,7 @@ impl Picture {
     }
 }
 
-/// The pattern of striped boxes, once for each page.
+/// An SVG element with the pattern of striped boxes. Each page contains it once.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
 /// A small box in the colour of a series.

@@ -1,5 +1,5 @@
-//! The two sizes of every picture: for a page and for a phone. The style of the
-//! page shows one of them.
+//! The two sizes in which every picture is drawn: for a page and for a phone. The style of the page
+//! hides the size that does not fit the screen.
 
 /// A size of pictures. Its units are pixels on a screen that is wide enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl View {
         }
     }
 
-    /// The height of an axis.
+    /// The height of the plot, from the lower to the upper end of the axis.
     pub(super) fn plot(self) -> f64 {
         match self {
             View::Broad => 230.0,

@@ -1,9 +1,9 @@
-//! The difference between two runs as a waterfall: from the cycles of the first
-//! run, cause by cause, to those of the second.
+//! Draws the difference between two runs as a waterfall. It begins with the cycles of the first
+//! run, adds or subtracts the cycles of one cause in each row, and ends with the cycles of the
+//! second run.
 //!
-//! If both runs are long and the difference is small, the axis does not begin
-//! at zero. Causes that are still too thin to see are shown a second time
-//! below, on a larger scale.
+//! If both runs are long and the difference is small, the axis does not begin at zero. Causes whose
+//! boxes are still too thin to see are shown a second time below, on a larger scale.
 
 use super::escape::escape;
 use super::html::{Cell, Table, details};
@@ -15,7 +15,7 @@ use crate::why::{Difference, Part};
 const LETTERS: f64 = 12.5;
 const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// A row whose text is above its box.
+/// The height of a row whose text is above its box.
 const TALL_ROW: f64 = 38.0;
 const BOX: f64 = 16.0;
 const UNIT: &str = "cycles";
@@ -25,11 +25,13 @@ const RUN: Fill = Fill(6);
 const ADDED: Fill = Fill(5);
 const SAVED: Fill = Fill(0);
 
-/// The axis begins above zero if all changes lie in this share of it.
+/// The axis begins above zero if the range of the boxes' ends is smaller than this share of the
+/// largest end.
 const ZOOM_BELOW: f64 = 0.4;
 /// A box thinner than this is shown a second time, enlarged.
 const THIN: f64 = 8.0;
-/// The smallest enlargement of the second part.
+/// The minimum factor by which thin boxes must grow in the second, enlarged part. If they cannot,
+/// the part is left out.
 const ENLARGE_MIN: f64 = 3.0;
 
 /// One row of the waterfall: its name, the ends of its box, and its number.
@@ -74,7 +76,7 @@ struct Panel {
     low: f64,
     high: f64,
     step: f64,
-    /// The end of the text of a row, and the ends of the plot.
+    /// The horizontal positions of the end of the names and of the two ends of the plot.
     names: f64,
     left: f64,
     right: f64,
@@ -195,8 +197,8 @@ fn whole(difference: &Difference, view: View) -> Panel {
     Panel::new(bars, view)
 }
 
-/// The causes that are too thin in the whole, if a larger scale shows them
-/// better.
+/// A panel of the causes whose boxes are too thin in the panel `whole`. `None` if a larger scale
+/// does not show them better.
 fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     let thin: Vec<&Part> =
         difference.ranked().into_iter().filter(|part| whole.is_thin(part.cycles as f64)).collect();
@@ -239,7 +241,7 @@ pub(super) fn about_axis(difference: &Difference) -> String {
         );
     }
     if enlarged(difference, &panel).is_some() {
-        text += " The smallest causes stand below once more, on a larger scale.";
+        text += " The smallest causes are shown a second time below, on a larger scale.";
     }
     text
 }
@@ -285,7 +287,7 @@ pub(super) fn figure(difference: &Difference) -> String {
     out.push_str(&both(|view| draw(difference, view)));
     out.push_str("<figcaption>");
     out.push_str(&escape(&format!(
-        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The parts are the whole difference.{}",
+        "From {} down to {}: what each cause adds (to the right) or saves (to the left), in cycles. The causes add up to the whole difference.{}",
         difference.a,
         difference.b,
         about_axis(difference)

@@ -21,7 +21,7 @@ pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
     parse_for(path, text, &protocols)
 }
 
-/// Reads a machine whose file may have settings of these protocols.
+/// Reads a machine description. The file may contain settings of the given protocols.
 ///
 /// # Errors
 /// The first fault, with its line and column.
@@ -71,8 +71,8 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
     Ok(system)
 }
 
-/// A description with another value for a key such as `l1.invalidate_cycles`.
-/// The key must exist, so that a typing error adds no parameter.
+/// The description of a machine, with the value of `key`, such as `l1.invalidate_cycles`, replaced.
+/// The key must exist in `text`; otherwise a mistyped key would add a parameter.
 pub(crate) fn changed(text: &str, key: &str, value: &toml::Value) -> Result<String, String> {
     let mut table: toml::Table = toml::from_str(text).map_err(|error| explain(error.message()))?;
     replace(&mut table, key, value)?;
@@ -100,7 +100,7 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
                 _ => Err(unknown),
             }
         }
-        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected one of its values")),
+        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected the key of a value")),
         (_, Some(_)) => Err(format!("`{part}` is a value, expected a table")),
         (old, None) => {
             *old = value.clone();
@@ -109,8 +109,9 @@ fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<()
     }
 }
 
-/// The error for a value that is not one of several names or tables. The reader
-/// lists the expected names only for a wrong name, so it is run on one.
+/// The error for a value that must be one of several names or tables. The TOML reader lists the
+/// expected names only if it finds a wrong name, so this runs the reader again with a wrong name in
+/// place of the value.
 fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
@@ -130,7 +131,8 @@ fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     Some(format!("found `{}`, expected {expected}", printable(found)))
 }
 
-/// A table with every key that the reader requires in it.
+/// The text of a table with every key that the TOML reader requires in it. `complaint` runs the
+/// reader on a table and returns its error.
 fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
     const KEYS_MAX: usize = 8;
     let mut keys: Vec<String> = Vec::new();
@@ -163,8 +165,8 @@ fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     table.get(last.as_str()).map(|value| value.span().start)
 }
 
-/// The reader's message as one printable line in the words of this program,
-/// with the nearest known key for a wrong one.
+/// The message of the TOML reader as one printable line, in the words of this program. For an
+/// unknown key it names the nearest known key.
 pub(crate) fn explain(message: &str) -> String {
     const CHARACTERS_MAX: usize = 1000;
     let line = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ");
@@ -185,7 +187,8 @@ pub(crate) fn explain(message: &str) -> String {
     }
 }
 
-/// Words of the reader and our replacements, applied in this order.
+/// Words of the TOML reader's messages, each with its replacement. The replacements are applied in
+/// this order.
 const WORDS: [(&str, &str); 15] = [
     (" as i128", ""),
     ("expected a nonzero u32", "expected a whole number from 1 to 4294967295"),

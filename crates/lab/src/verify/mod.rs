@@ -15,16 +15,17 @@ use explore::claim::Claim;
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
-/// The subjects and the bounds of a verification.
+/// The protocols, tests and bounds of a verification.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The protocols, in this order.
     pub protocols: Vec<&'static str>,
     /// The tests that are explored.
     pub tests: Vec<Test>,
-    /// Adds all generated programs of up to this many operations; 0 for none.
+    /// Adds all generated programs with at most this many operations; 0 for none.
     pub operations: u8,
-    /// Keeps one of the generated programs that differ only in names.
+    /// Whether only one program is kept of the generated programs that differ only in the names of
+    /// threads, words and other parts.
     pub symmetry: bool,
     /// Adds this many sampled programs.
     pub sample: usize,
@@ -32,18 +33,20 @@ pub struct Question {
     pub seed: u64,
     /// The number of kernels and hosts that programs are spread over.
     pub spread: Spread,
-    /// The chiplets of the machines.
+    /// The number of chiplets of each machine.
     pub chiplets: u16,
-    /// The number of times that work-groups are preempted.
+    /// The maximum number of times that a work-group is preempted in one run.
     pub preemptions: u8,
     /// Whether messages of a channel may overtake one another, even if the protocol assumes FIFO
     /// channels.
     pub overtaking: bool,
-    /// Whether the verification then seeds faults, to see if the tests find them.
+    /// Whether the verification seeds faults after it has checked the claims, to see if the tests
+    /// find the faults.
     pub mutants: bool,
     /// The number of tests that are explored at once.
     pub jobs: usize,
-    /// The bytes that all of them together may take. The default is [`TEST_BYTES`] for each.
+    /// The maximum memory, in bytes, of all tests that are explored at the same time. The default
+    /// is [`TEST_BYTES`] for each such test.
     pub memory_bytes: Option<u64>,
 }
 
@@ -65,15 +68,15 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
     Err(format!("there is no protocol '{name}', {meant}"))
 }
 
-/// The programs of the last protocol and their key: the claimed models, and whether
-/// scopes matter. Protocols with the same claims share them.
+/// The programs that were generated for the previous protocol, with their key: the models that it
+/// claims, and whether scopes matter. The next protocol with an equal key uses the same programs.
 #[derive(Debug)]
 struct ProgramSet {
     key: (Vec<&'static str>, bool),
     programs: Programs,
 }
 
-/// Answers a question about protocols, one protocol after the other.
+/// Verifies the protocols of a question, one after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -114,15 +117,17 @@ impl Verifier {
         }))
     }
 
-    /// Complaints about all verified protocols. Empty if each protocol keeps its
-    /// claims, everything was covered and every seeded fault is accounted for.
+    /// Complaints about all verified protocols. Empty if each protocol keeps its claims, everything
+    /// was covered, and no seeded fault survived, stayed undecided, or was killed although it was
+    /// argued to be equivalent.
     #[must_use]
     pub fn complaints(self) -> Vec<String> {
         self.complaints
     }
 }
 
-/// The tests, and the programs generated for the claims of a protocol.
+/// The tests of the question, and the programs generated for the claims of a protocol. It returns
+/// `last`, the programs of the previous protocol, if they are the same.
 fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
@@ -158,7 +163,7 @@ impl<'v> ReadyProtocol<'v> {
         self.subject.info.name
     }
 
-    /// The number of tests.
+    /// The number of tests, including generated programs.
     #[must_use]
     pub fn tests(&self) -> usize {
         self.programs.tests().len()
@@ -167,7 +172,7 @@ impl<'v> ReadyProtocol<'v> {
     /// Verifies the protocol, and replays each finding to draw it.
     ///
     /// # Errors
-    /// A sentence of [`verify::verify_programs`].
+    /// The errors of [`verify::verify_programs`].
     pub fn verify(
         self,
         stop: &(dyn Fn() -> bool + Sync),

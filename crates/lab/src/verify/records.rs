@@ -14,9 +14,9 @@ pub struct Records {
     /// Remarks on the records, as paragraphs of Markdown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// The machines that the programs ran on.
+    /// Descriptions of the simulated machines on which the programs were explored.
     machines: Vec<String>,
-    /// Runs over sampled programs only.
+    /// The records of runs that explored only sampled programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Sample>,
     /// The records, one for each protocol.
@@ -28,7 +28,7 @@ pub struct Records {
 #[serde(deny_unknown_fields)]
 pub struct Record {
     protocol: String,
-    /// The most operations of a generated program.
+    /// The maximum number of operations of a generated program.
     operations: u8,
     /// The number of sampled programs, and their seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Record {
     rows_fired: u64,
     rows_total: u64,
     seconds: u64,
-    /// The gaps of an incomplete run.
+    /// The reasons why the run is incomplete: what it did not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_covered: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,8 @@ struct Sampled {
     seed: u64,
 }
 
-/// The fate of the seeded faults.
+/// The results for the seeded faults: their number, how many were killed, and the mutants in each
+/// other class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mutants {
@@ -81,7 +82,7 @@ struct Mutants {
     equivalent: Vec<String>,
 }
 
-/// A run over sampled programs.
+/// The record of a run that explored only sampled programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sample {

@@ -12,31 +12,30 @@ pub const TEST_BYTES: u64 = 2 << 30;
 /// A replayed counterexample.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// The run.
+    /// The moves of the replayed run.
     pub shown: ReplayedRun,
-    /// The verdict about the fault.
+    /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
-    /// The end of the run, in words.
+    /// A description of how the run ended.
     pub end: String,
-    /// The reasons why this end is forbidden, one on each line.
+    /// The reasons why the final state is forbidden, one on each line.
     pub reasons: Vec<String>,
 }
 
 /// The run of a replayed counterexample.
 #[derive(Clone, Debug)]
 pub enum ReplayedRun {
-    /// By the explorer.
+    /// A run that the explorer replayed.
     Explored(Replay),
-    /// With timing.
+    /// A run that the timed simulator replayed.
     Timed(Timed),
 }
 
 impl Replayed {
-    /// The verdict, as the beginning of a sentence that continues with the end
-    /// of the run.
+    /// The verdict as the beginning of a sentence. The end of the run completes the sentence.
     ///
     /// # Errors
-    /// The end alone, if the moves do not fit the machine.
+    /// Only the text of the end, if the moves do not fit the machine.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
@@ -46,7 +45,8 @@ impl Replayed {
         }
     }
 
-    /// The complaint, unless the counterexample no longer reproduces.
+    /// A sentence about the fault that the replay shows. `None` if the counterexample no longer
+    /// reproduces.
     #[must_use]
     pub fn complaint(&self, trace: &Trace) -> Option<String> {
         let fails = || format!("{} fails {}: {}", trace.protocol, trace.test, self.end);

@@ -18,20 +18,20 @@ pub struct Verified<'v> {
     pub tests: &'v [Arc<Test>],
     /// The replay of each finding. `None` if it was not possible.
     pub charts: Vec<Option<Replay>>,
-    /// The most operations of a generated program.
+    /// The maximum number of operations of a generated program.
     pub operations: u8,
     /// The number of sampled programs, and their seed.
     pub sample: (usize, u64),
 }
 
 impl Verified<'_> {
-    /// Its record, for a run of this many seconds.
+    /// The record of this verification, which took `seconds` seconds.
     #[must_use]
     pub fn record(&self, seconds: f64) -> Record {
         Record::of(&self.verification, self.operations, self.sample, seconds)
     }
 
-    /// The cores that its claim of a model names.
+    /// The kinds of cores for which the protocol claims the model.
     #[must_use]
     pub fn cores(&self, model: &str) -> Vec<&'static str> {
         let info = zoo::ALL.iter().find(|info| info.name == self.verification.protocol);
@@ -69,7 +69,8 @@ impl Verified<'_> {
         files
     }
 
-    /// Complaints about the result.
+    /// Complaints about the result: a claim that is not kept, a part that was not covered, or a
+    /// seeded fault that was not detected.
     pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
         let of_claims = complaint(&self.verification);
         let mutants = self.verification.mutants.as_ref();
@@ -79,8 +80,8 @@ impl Verified<'_> {
     }
 }
 
-/// The charts of the findings. They lack the reasons if no time is left to
-/// compute them.
+/// The replays from which the findings are drawn. A replay lacks the reasons why its end is
+/// forbidden if `stop` leaves no time to compute them.
 pub(super) fn charts(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -117,14 +118,15 @@ fn complaint(verification: &Verification) -> Option<String> {
             let gaps = gaps.collect::<Vec<_>>().join("; ");
             let mut whys = verification.unproved.clone();
             if !gaps.is_empty() {
-                whys.insert(0, format!("not everything was covered: {gaps}"));
+                whys.insert(0, format!("the verification is incomplete: {gaps}"));
             }
             Some(format!("{}: {}", verification.protocol, whys.join("; ")))
         }
     }
 }
 
-/// The complaint about seeded faults that are not accounted for.
+/// The complaint about seeded faults that survived, are undecided, or were killed although they
+/// were argued to be equivalent. `None` if there are none.
 fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),

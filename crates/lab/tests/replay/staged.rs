@@ -65,9 +65,9 @@ fn walks(
 fn is_known(why: &str) -> bool {
     let known = [
         "and never looks whether",
-        "work-groups of different sizes",
+        "work-groups have different sizes",
         "a weak compare",
-        "a scope outside of",
+        "a scope other than",
         "one thread",
         "one host",
     ];

@@ -55,7 +55,7 @@ impl Plan {
     }
 }
 
-/// The leaves of a value, each with its path.
+/// Appends the values in a nested JSON object to `into`, each with its path, such as `l1.bytes`.
 fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
     match value {
         Value::Object(inner) => {

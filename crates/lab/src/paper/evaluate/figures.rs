@@ -1,4 +1,5 @@
-//! Figures: groups of bars. Each bar has a value and the published value.
+//! Computes the figures of a paper from runs: groups of bars. Each bar has a measured and, if there
+//! is one, a published value.
 
 use super::{Evaluation, interval_of};
 use crate::paper::files::Groups;

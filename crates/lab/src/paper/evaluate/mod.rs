@@ -1,4 +1,4 @@
-//! Computes figures and scores from rows.
+//! Computes the figures and the scores of claims from the rows, one for each run.
 
 mod descriptions;
 mod figures;
@@ -14,8 +14,8 @@ use super::statistics::{interval, interval_of_amounts};
 use crate::results::{Interval, Results, Row, RowKey};
 
 impl Plan {
-    /// The figures and scores of these rows. A value without its row is missing
-    /// in the result, with a note.
+    /// Computes the figures and scores from `rows`, the results of the runs. A value whose run has
+    /// no row is missing in the results, with a note.
     #[must_use]
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(&rows);
@@ -42,7 +42,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if a requested figure measures this claim.
+    /// Returns true if the claim belongs to a figure that the user requested.
     fn asks_for(&self, claim: &Claim) -> bool {
         self.all_figures
             || self.paper.figures.iter().any(|figure| {
@@ -117,7 +117,8 @@ impl Evaluation<'_> {
         &self.plan.seeds
     }
 
-    /// The value for each seed, folded over the inputs.
+    /// The values of an expression, one for each seed. Each is the combination (`fold`) of the
+    /// values of all inputs.
     fn folded(
         &self,
         expr: &Expr,
@@ -137,12 +138,14 @@ impl Evaluation<'_> {
     }
 }
 
-/// The interval of several values of an expression.
+/// The mean of the values of an expression with its 95% interval. The interval is cut at zero if
+/// the expression is never negative.
 fn interval_of(expr: &Expr, values: &[f64]) -> Option<Interval> {
     if expr.is_amount() { interval_of_amounts(values) } else { interval(values) }
 }
 
-/// The scenario and variant that a measure means if it names none.
+/// The variant and the scenario for a measure that does not name them: the first ones of the
+/// figure.
 pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
 }

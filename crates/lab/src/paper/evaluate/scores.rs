@@ -43,7 +43,7 @@ impl Evaluation<'_> {
         }
         let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
         let Some((figure, measure)) = measures.next() else {
-            scored.note = Some("no experiment that was asked for measures it".to_owned());
+            scored.note = Some("no requested experiment measures the claim".to_owned());
             return scored;
         };
         scored.measure.clone_from(&measure.text);
@@ -90,14 +90,14 @@ impl Evaluation<'_> {
         }
         scored.note = score::close_counts(claim).map(|ends| {
             let [low, high] = ends.map(|end| grouped(end as u64));
-            format!("a count is scored by its logarithm: {low} to {high} agrees with the published one")
+            format!("a count is scored by its logarithm: {low} to {high} agree with the published count")
         });
         Ok(score::mean_figure(claim, found))
     }
 
-    /// Scores a figure that must be right on each input by the worst input. An
-    /// exact figure must be right in each run. An input whose quotient is
-    /// undefined does not count, but at least one must be defined.
+    /// Scores a claim that must hold on each input; the worst input determines the score. An exact
+    /// claim must hold in each run. An input for which the expression divides by zero is left out,
+    /// but at least one input must remain.
     fn each_figure(
         &self,
         scored: &mut Scored,
@@ -122,15 +122,15 @@ impl Evaluation<'_> {
             let right = found.iter().filter(|of| of.status == Status::Reproduced).count();
             let all: Vec<&str> = found.iter().map(|of| of.text.as_str()).collect();
             let what = if claim.kind == Kind::Exact { "right" } else { "as published" };
-            let head = format!("the figure is that of the worst input, {}", worst.input);
+            let head = format!("the measured value is from the worst input, {}", worst.input);
             scored.worst_input = Some(worst.input.clone()).filter(|_| found.len() > 1);
             scored.note = Some(format!("{head}; {right} of {} are {what}: {}", found.len(), all.join(", ")));
         }
         Ok(worst.status)
     }
 
-    /// The score of a figure on one input: of its mean over the seeds, or, for an
-    /// exact figure, of the first wrong value.
+    /// The score of a claim on one input. It is the score of the mean over the seeds or, for an
+    /// exact claim, of the first value that is wrong.
     fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
@@ -171,8 +171,8 @@ impl Evaluation<'_> {
         Some(InputScore { status, input, is_mean: values.len() > 1, shown, text })
     }
 
-    /// Scores the claim that two values rise together over the inputs, by the
-    /// rank correlation of their means.
+    /// Scores the claim that two values rise together: an input with more of one value has more of
+    /// the other. The score uses the rank correlation of the values' means over the seeds.
     fn rises_claim(
         &self,
         scored: &mut Scored,
@@ -233,7 +233,7 @@ impl Evaluation<'_> {
         if !fails.is_empty() {
             let holding = all - fails.len();
             scored.note = Some(format!(
-                "{holding} of {} hold; not on {}",
+                "{holding} of {} hold; exceptions: {}",
                 counted(all as u64, "comparison"),
                 fails.join(", ")
             ));
@@ -269,13 +269,13 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
 struct InputScore {
     input: String,
     status: Status,
-    /// A mean with its interval, or a single value.
+    /// The mean with its 95% interval. For an exact claim it is the single value that was scored.
     shown: Interval,
     is_mean: bool,
     text: String,
 }
 
-/// Numbers, all with the decimals of the longest.
+/// The texts of the numbers, all with as many decimals as the number with the most decimals needs.
 fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = numbers.iter().map(decimals).max().unwrap_or(0);
