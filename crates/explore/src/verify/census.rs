@@ -1,11 +1,12 @@
 //! The census of a verification: the number of runs and states for each value of each dimension.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::program::{Expr, Instr, Order, Program};
 use proto::issue::IssueRule;
 use proto::words::counted;
 use proto::{Agent, ByteMask, Symbol as _, Width, WritePolicy};
+use rustc_hash::FxHashMap;
 
 use crate::machine::bounds::Bounds;
 use crate::machine::placement::{Placement, Word};
@@ -334,7 +335,7 @@ pub struct Census {
 
 /// A part of a census: the runs with equal features on equal machines.
 #[derive(Debug, Default)]
-pub(crate) struct Counter(HashMap<(Features, Bounds, u8), (u64, u64)>);
+pub(crate) struct Counter(FxHashMap<(Features, Bounds, u8), (u64, u64)>);
 
 impl Counter {
     /// Counts a run with its number of states.
