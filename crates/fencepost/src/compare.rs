@@ -141,7 +141,7 @@ pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> 
 
 fn show(comparison: &Comparison, out: &mut dyn Write) -> Result<(), Failure> {
     let baseline = comparison.rows.first().map_or("", |row| row.scenario.as_str());
-    let system = comparison.systems.join(", ");
+    let system = comparison.machine.after(&comparison.systems.join(", "));
     match comparison.seeds[..] {
         [seed] => writeln!(out, "{system}, seed {seed}; speedup over {baseline}")?,
         ref seeds => writeln!(

@@ -22,6 +22,7 @@ mod reproduce;
 mod run;
 mod stress;
 mod suite;
+mod sweep;
 mod table;
 mod verified;
 mod verify;
@@ -90,6 +91,7 @@ where
         Command::Stress(arguments) => stress::stress(&arguments, out),
         Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Sweep(arguments) => sweep::sweep(&arguments, out, err),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),

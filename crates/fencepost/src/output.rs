@@ -8,13 +8,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use lab::runner;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
+use crate::table::counted;
 use crate::{Failure, live};
 
 /// The unfinished files of this process.
@@ -112,6 +114,21 @@ pub(crate) fn columns() -> usize {
     }
 }
 
+/// Removes the unfinished files that a killed process left in a folder. The caller makes sure that no
+/// other process writes into the folder.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), String> {
+    let refuse = |error: io::Error| format!("cannot write to {}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(refuse)? {
+        let entry = entry.map_err(refuse)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(".unfinished") {
+            fs::remove_file(entry.path()).map_err(refuse)?;
+        }
+    }
+    Ok(())
+}
+
 /// A function that gives the last message of a process that a signal ends.
 type Message = Box<dyn Fn() -> String + Send>;
 static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
@@ -124,6 +141,19 @@ impl AtInterrupt {
     pub(crate) fn say(words: impl Fn() -> String + Send + 'static) -> AtInterrupt {
         *AT_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
         AtInterrupt(())
+    }
+
+    /// Says that the results of the completed runs are kept in `folder`.
+    pub(crate) fn continues(state: Arc<Mutex<runner::Progress>>, folder: &Path) -> AtInterrupt {
+        let folder = folder.to_owned();
+        AtInterrupt::say(move || {
+            let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (runs, kept) = (counted(tasks, "run"), folder.display());
+            format!(
+                "interrupted: the results of {done} of {runs} are in {kept}; the same command continues with the \
+                 remaining runs"
+            )
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::paper::statistics::{geometric_mean, interval_of_amounts};
 use crate::record::Record;
 use crate::results::Interval;
+use crate::systems::Changes;
 
 /// A comparison of scenarios on one or more workloads and systems. The field names are the keys of
 /// the JSON output, so they must not change.
@@ -15,6 +16,9 @@ pub struct Comparison {
     pub system: String,
     /// The names of the compared machines.
     pub systems: Vec<String>,
+    /// The parameters in which each machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
     /// The seed of the first run; later runs count up from it.
     pub seed: u64,
     /// The seeds. With more than one seed, every number in the rows is a mean over the seeds.
@@ -137,6 +141,7 @@ impl Comparison {
             rows: rows.collect(),
             means: systems.iter().flat_map(of_system).collect(),
             systems,
+            machine: records.first().map(|record| record.machine.clone()).unwrap_or_default(),
         }
     }
 
@@ -234,6 +239,7 @@ mod tests {
     fn record(workload: &'static str, cycles: u64, answer_ok: bool) -> Record {
         Record {
             system: "s".to_owned(),
+            machine: Changes::default(),
             protocol: "vi",
             policy: String::new(),
             workload,

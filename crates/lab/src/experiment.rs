@@ -11,13 +11,15 @@ use crate::catalog;
 use crate::error::{Error, printable};
 use crate::input::{GraphInput, INPUT_SEED};
 use crate::scenario::Scenario;
-use crate::systems::Systems;
+use crate::systems::{Changes, Systems};
 
 /// The description of a run as the user typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// A machine: a name or a file.
     pub system: String,
+    /// Parameters of the machine to change: path in the machine file, and value.
+    pub machine: Vec<(String, String)>,
     /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
     /// The name of a workload.
@@ -43,8 +45,10 @@ pub struct Question {
 /// were in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The machine on which the program runs.
+    /// The machine on which the program runs, with its changes.
     pub system: System,
+    /// The parameters in which the machine differs from its description.
+    pub machine: Changes,
     /// The protocol and the policy.
     pub scenario: Scenario,
     /// The workload whose program runs.
@@ -82,7 +86,18 @@ impl Experiment {
         graph: &mut Option<GraphInput>,
     ) -> Result<Experiment, Error> {
         set_once(&question.settings)?;
-        let system = systems.load(&question.system)?;
+        let machine = Changes::parse(&question.machine);
+        let system = systems.load_changed(&question.system, &machine.0)?;
+        Experiment::with_machine((system, machine), question, graph)
+    }
+
+    /// The same as [`Experiment::new`], for a machine that is loaded already. The system and the
+    /// machine of the question are ignored.
+    pub(crate) fn with_machine(
+        (system, machine): (System, Changes),
+        question: &Question,
+        graph: &mut Option<GraphInput>,
+    ) -> Result<Experiment, Error> {
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
         let named = named_input(workload, question)?;
@@ -107,6 +122,7 @@ impl Experiment {
         }
         let experiment = Experiment {
             system,
+            machine,
             scenario,
             workload,
             input: if named.is_none() { graph.clone() } else { None },

@@ -131,11 +131,11 @@ pub(crate) fn fewer(seeds: usize) -> String {
 }
 
 /// A cell of a table, without characters that would end it.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn row(cells: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn row(cells: impl IntoIterator<Item = String>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|text| cell(&text)).collect();
     format!("| {} |\n", cells.join(" | "))
 }
@@ -171,7 +171,7 @@ fn claims(all: &[Scored]) -> String {
     page + "\n"
 }
 
-fn value(interval: Option<Interval>) -> String {
+pub(crate) fn value(interval: Option<Interval>) -> String {
     match interval {
         None => "-".to_owned(),
         Some(Interval { mean, low, high }) if low == high => figure(mean),

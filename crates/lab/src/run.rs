@@ -135,6 +135,7 @@ fn failed(experiment: &Experiment, error: &RunError) -> Record {
 fn blank(experiment: &Experiment) -> Record {
     Record {
         system: experiment.system.name.clone(),
+        machine: experiment.machine.clone(),
         protocol: experiment.scenario.protocol,
         policy: experiment.policy(),
         workload: experiment.workload.name,

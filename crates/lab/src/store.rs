@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::digest::{self, ID_LETTERS};
 use crate::error::{Error, printable};
-use crate::paper::Task;
 use crate::results::Measured;
+use crate::task::Task;
 
 pub use crate::digest::TaskId;
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sim::attribution::Cause;
 
 use crate::record::Record;
+use crate::systems::Changes;
 
 /// The difference in cycles between two runs, by cause. The field names are the keys of the JSON
 /// output, so they must not change.
@@ -14,6 +15,9 @@ use crate::record::Record;
 pub struct Difference {
     /// The machine.
     pub system: String,
+    /// The parameters in which the machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
     /// The workload.
     pub workload: String,
     /// The seed.
@@ -120,6 +124,7 @@ impl Difference {
         };
         Ok(Difference {
             system: system.to_owned(),
+            machine: Changes::default(),
             workload: workload.to_owned(),
             seed,
             a: a.name.to_owned(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use litmus::progress::Scheduler;
 
-use super::values::{jobs, memory, seconds, stressed_chiplets, whole};
+use super::values::{jobs, memory, parameter, seconds, stressed_chiplets, whole};
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
@@ -141,6 +141,9 @@ pub(crate) struct VerifyArguments {
     /// path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) system: Option<String>,
+    /// A parameter of the machine of --system, such as dram.row_hit_cycles=30; may be repeated
+    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter, requires = "system")]
+    pub(crate) machine: Vec<(String, String)>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,

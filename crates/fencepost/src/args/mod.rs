@@ -3,6 +3,7 @@
 mod checks;
 mod papers;
 mod runs;
+mod sweep;
 mod values;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use checks::{LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments};
 pub(crate) use papers::{GraphCommand, GraphInfoArguments, ReportArguments, ReproduceArguments};
 pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments};
+pub(crate) use sweep::SweepArguments;
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
 /// synchronization costs.
@@ -23,6 +25,7 @@ pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, W
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
   fencepost why vi no-l1 --system hlrc-8cu --workload reduce
+  fencepost sweep experiments/example/l1-size.toml
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
   fencepost race --system hrf-8cu --workload race-missing-fence
 
@@ -46,9 +49,11 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Explain the difference in cycles between two scenarios
     Why(WhyArguments),
+    /// Run a study of your own: every combination of machines, parameters, scenarios and inputs
+    Sweep(SweepArguments),
     /// Run the experiments of a paper, and compare its claims with the results
     Reproduce(ReproduceArguments),
-    /// Write the HTML report of a reproduction from its results
+    /// Write the HTML report of a reproduction or a sweep from its results
     Report(ReportArguments),
     /// Check litmus tests under a memory model: outcomes, races and scopes
     Litmus(LitmusArguments),

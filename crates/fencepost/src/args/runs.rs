@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use lab::experiment::Question;
 
 use super::checks::SyncOrder;
-use super::values::{key_value, message, whole};
+use super::values::{key_value, message, parameter, whole};
 
 /// The arguments that `run`, `compare`, `why` and `race` share.
 #[derive(Args, Debug)]
@@ -16,6 +16,10 @@ pub(crate) struct Common {
     /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
+    /// A parameter of the machine, such as l1.bytes=32k; may be repeated. `list systems NAME` shows
+    /// the parameters of a machine
+    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub(crate) machine: Vec<(String, String)>,
     /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
     /// file in Matrix Market, DIMACS, METIS or SNAP format, plain or compressed with gzip. Or the
     /// tree for uts, such as T1 or T1-small (see docs/tasks.md)
@@ -49,6 +53,7 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --machine l1.bytes=32k
   fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace
   fencepost run --system hlrc-8cu --protocol vi --workload reduce --out reduce.parquet
@@ -217,6 +222,7 @@ impl Common {
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),
+            machine: self.machine.clone(),
             input: self.input.clone(),
             scale: self.scale.clone(),
             settings: self.parameters.clone(),

@@ -36,6 +36,14 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+    match pair.filter(|(key, value)| !key.is_empty() && !value.is_empty()) {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(String::from("expected KEY=VALUE, for example l1.bytes=32k")),
+    }
+}
+
 /// The maximum value of `--jobs`. Each job is a thread.
 const JOBS_MAX: usize = 1024;
 

@@ -309,6 +309,7 @@ mod tests {
 
     fn difference() -> Difference {
         Difference {
+            machine: Default::default(),
             system: "s".to_owned(),
             workload: "w".to_owned(),
             seed: 0,
