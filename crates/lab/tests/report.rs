@@ -113,6 +113,7 @@ fn results(name: &str) -> Results {
 
 fn difference(name: &str) -> Difference {
     Difference {
+        machine: Default::default(),
         system: name.to_owned(),
         workload: name.to_owned(),
         seed: 0,

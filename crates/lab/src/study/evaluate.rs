@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::chart::ChartPlan;
 use super::results::{AxisKind, Chart, ChartFigure, ChartPoint, StudyResults, StudyRow, plain};
-use super::{PlannedRun, Study};
+use super::{Place, PlannedRun, Study};
 use crate::digest::TaskId;
 use crate::paper::expr::{At, Expr, NoValue};
 use crate::paper::statistics::{interval, interval_of_amounts};
@@ -74,18 +74,18 @@ impl Data<'_> {
     fn chart(&self, plan: &ChartPlan) -> Chart {
         let axes = &self.study.axes;
         // Figures and series in the order of the runs.
-        let mut figures: Vec<(Vec<Option<usize>>, Vec<Vec<Option<usize>>>)> = Vec::new();
+        let mut figures: Vec<(Place, Vec<Place>)> = Vec::new();
         for run in self.study.runs.iter().filter(|run| plan.shows(run)) {
             if Some(&run.task.experiment.seed) != self.study.seeds.first() {
                 continue;
             }
-            let of: Vec<Option<usize>> = plan.others.iter().map(|axis| run.place[*axis]).collect();
+            let of: Place = plan.others.iter().map(|axis| run.place[*axis]).collect();
             match figures.iter_mut().find(|(known, _)| *known == of) {
                 Some((_, places)) => places.push(run.place.clone()),
                 None => figures.push((of, vec![run.place.clone()])),
             }
         }
-        let figure = |(of, places): (Vec<Option<usize>>, Vec<Vec<Option<usize>>>)| {
+        let figure = |(of, places): (Place, Vec<Place>)| {
             let shown =
                 plan.others.iter().zip(of).filter_map(|(axis, at)| {
                     Some((axes[*axis].name.clone(), axes[*axis].values[at?].clone()))
@@ -104,13 +104,12 @@ impl Data<'_> {
         }
     }
 
-    fn points(&self, plan: &ChartPlan, mut places: Vec<Vec<Option<usize>>>) -> Vec<ChartPoint> {
+    fn points(&self, plan: &ChartPlan, mut places: Vec<Place>) -> Vec<ChartPoint> {
         let axes = &self.study.axes;
-        let series = |place: &[Option<usize>]| -> Vec<Option<usize>> {
-            plan.series.iter().map(|axis| place[*axis]).collect()
-        };
+        let series =
+            |place: &[Option<usize>]| -> Place { plan.series.iter().map(|axis| place[*axis]).collect() };
         places.sort_by_key(|place| (series(place), place[plan.x]));
-        let point = |place: Vec<Option<usize>>| {
+        let point = |place: Place| {
             let names = plan.series.iter().filter_map(|at| {
                 let axis = &axes[*at];
                 let value = plain(&axis.values[place[*at]?]);

@@ -23,9 +23,12 @@ pub(super) struct File {
     pub(super) machine: Vec<Axis>,
     pub(super) settings: Vec<SettingFile>,
     pub(super) variants: Vec<VariantFile>,
-    pub(super) definitions: Vec<(Spanned<String>, Spanned<String>)>,
+    pub(super) definitions: Vec<Definition>,
     pub(super) charts: Vec<ChartFile>,
 }
+
+/// A name with its expression.
+pub(super) type Definition = (Spanned<String>, Spanned<String>);
 
 /// The inputs of all workloads, or of one.
 #[derive(Debug)]
@@ -200,7 +203,7 @@ fn variants(source: &Source, entry: &Entry<'_>) -> Result<Vec<VariantFile>, Erro
     Ok(all)
 }
 
-fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<(Spanned<String>, Spanned<String>)>, Error> {
+fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<Definition>, Error> {
     let one = |entry: Entry<'_>| Ok((entry.key.clone(), text(source, entry.value)?));
     entries(table(source, entry.value)?).into_iter().map(one).collect()
 }

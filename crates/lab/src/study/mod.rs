@@ -56,12 +56,15 @@ pub struct Study {
     scenarios: Vec<StudiedScenario>,
 }
 
+/// The index of a run's value on each axis. `None` if the axis does not apply to the run, such as a
+/// setting that its workload lacks.
+pub type Place = Vec<Option<usize>>;
+
 /// A run of a study.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The index of the run's value on each axis. `None` if the axis does not apply to the run, such
-    /// as a setting that its workload lacks.
-    pub place: Vec<Option<usize>>,
+    /// The values of the run on the axes.
+    pub place: Place,
     /// The run.
     pub task: Task,
 }
