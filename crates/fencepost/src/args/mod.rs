@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Explain the difference in cycles between two scenarios
     Why(WhyArguments),
-    /// Run a study of your own: every combination of machines, parameters, scenarios and inputs
+    /// Run a study of your own: every combination of the values in a file
     Sweep(SweepArguments),
     /// Run the experiments of a paper, and compare its claims with the results
     Reproduce(ReproduceArguments),

@@ -190,7 +190,7 @@ const LONG: &[(&str, &str)] = &[
     ("why vi no-l1 -s hlrc-8cu -w vec-add --set n=4m", "0 of 2 runs: cycle"),
     ("race -s hlrc-8cu -w vec-add --set n=4m --seeds 9", "0 of 9 runs"),
     ("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1", "cycle"),
-    ("sweep long.toml --jobs 1", "0 of 4 runs: cycle"),
+    ("sweep long.toml --jobs 1 --json", "0 of 4 runs: cycle"),
     ("litmus long.litmus --model rmo", "0 of 1 tests under rmo"),
     ("verify vi --operations 0 --mutants --jobs 1", " of "),
     ("stress vi --episodes 100000000", "of 100,000,000 episodes of vi"),
