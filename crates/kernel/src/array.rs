@@ -89,7 +89,8 @@ impl<T: Word> Array<T> {
     }
 
     fn used(&self, mode: AccessMode) -> Use {
-        Use { array: self.id, base: self.base, bytes: self.bytes(), mode }
+        let width = T::WIDTH.bytes() as u64;
+        Use { array: self.id, base: self.base, bytes: self.bytes(), mode, width, tile: None }
     }
 }
 
@@ -138,6 +139,50 @@ pub struct Use {
     pub bytes: u64,
     /// Whether the kernel reads the bytes, writes them, or does both.
     pub mode: AccessMode,
+    /// The bytes of an element.
+    width: u64,
+    /// The part that one work-group touches, or `None` if it may touch all bytes.
+    pub tile: Option<Tile>,
+}
+
+/// The part of an array that one work-group touches. The parts of consecutive work-groups are
+/// consecutive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// The bytes of the part.
+    pub bytes: u64,
+    /// The bytes on either side that the work-group touches too.
+    pub halo_bytes: u64,
+}
+
+impl Use {
+    /// Declares that work-group `g` touches only the elements from `g * elements` to
+    /// `(g + 1) * elements`.
+    #[must_use]
+    pub fn in_tiles(self, elements: u64) -> Use {
+        self.in_tiles_with_halo(elements, 0)
+    }
+
+    /// Declares that each work-group touches only its tile, and so many elements on either side.
+    #[must_use]
+    pub fn in_tiles_with_halo(mut self, elements: u64, halo: u64) -> Use {
+        self.tile = Some(Tile { bytes: elements * self.width, halo_bytes: halo * self.width });
+        self
+    }
+
+    /// Whether the declaration allows work-group `group` to make this access to the word at `at`.
+    #[must_use]
+    pub fn allows(&self, group: u32, at: Addr, access: AccessMode) -> bool {
+        let is_allowed = self.mode == AccessMode::ReadWrite || self.mode == access;
+        let Some(offset) = at.0.checked_sub(self.base.0).filter(|&offset| offset < self.bytes) else {
+            return false;
+        };
+        let within = self.tile.is_none_or(|Tile { bytes, halo_bytes }| {
+            let first = u64::from(group) * bytes;
+            offset + halo_bytes >= first && offset < first + bytes + halo_bytes
+        });
+        is_allowed && within
+    }
 }
 
 /// The target of an access: an [`Array`] or an [`Lds`].

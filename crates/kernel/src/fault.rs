@@ -79,6 +79,17 @@ pub enum FaultKind {
         /// The limit that is exceeded.
         max: u64,
     },
+    /// A kernel makes an access that it has not declared.
+    Undeclared {
+        /// The name of the array.
+        array: String,
+        /// The lowest lane that makes the access.
+        lane: usize,
+        /// The element that the lane accesses.
+        index: u64,
+        /// The access, for example "reads".
+        access: &'static str,
+    },
     /// The program reports an error of its own.
     Program {
         /// The message of the program.
@@ -113,6 +124,12 @@ impl fmt::Display for FaultKind {
                 "a work-group of kernel `{kernel}` needs {needs} {what}, but a compute unit has {has}"
             ),
             FaultKind::TooMany { what, max } => write!(f, "the program has more than {max} {what}"),
+            FaultKind::Undeclared { array, lane, index, access } => {
+                write!(
+                    f,
+                    "lane {lane} {access} element {index} of `{array}`, which the kernel does not declare"
+                )
+            }
             FaultKind::Program { message } => f.write_str(message),
         }
     }

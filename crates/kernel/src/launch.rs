@@ -149,6 +149,7 @@ impl Kernel {
             name: self.name,
             grid,
             uses: uses.collect(),
+            declared: self.uses,
             op: OpId::REFUSED,
             site,
             body: self.body,
@@ -166,6 +167,8 @@ pub struct Launch {
     pub grid: Grid,
     /// The declared arrays, in lines.
     pub uses: Vec<ArrayUse>,
+    /// The declared arrays, in bytes.
+    pub declared: Vec<Use>,
     /// The operation that completes when all wavefronts have retired.
     pub op: OpId,
     /// The place of the launch in the source.

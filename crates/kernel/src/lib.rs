@@ -34,7 +34,7 @@ mod work;
 
 pub use agent::{Accepted, Loading, Reading};
 pub use answer::{Answer, AnswerPart, WrongAnswer};
-pub use array::{Array, ArrayInfo, Lds, Target, Use};
+pub use array::{Array, ArrayInfo, Lds, Target, Tile, Use};
 pub use fault::{Fault, FaultKind, Issuer};
 pub use host::{ARRAY_ALIGN_BYTES, FIRST_ADDR, Host, Program};
 pub use lanes::{Lanes, Operand};

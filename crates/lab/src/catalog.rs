@@ -187,7 +187,7 @@ pub fn workloads() -> Vec<WorkloadEntry> {
             Purpose::Diagnosis => "diagnosis",
             Purpose::Race => "race",
         },
-        source: origin::of_workload(workload.name),
+        source: workload.origin,
         settings: workload
             .defaults()
             .iter()

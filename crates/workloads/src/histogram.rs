@@ -3,13 +3,16 @@
 use kernel::prelude::*;
 
 use crate::data;
-use crate::instance::{Instance, Purpose, Workload, grid_over};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static HISTOGRAM: Workload = Workload {
     name: "histogram",
     summary: "counts values into bins by relaxed atomic adds in global memory",
+    origin: "ours",
+    room: Room::Atomics,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("n", "3000"), ("bins", "19")], small: &[], paper: &[("n", "4m")] },
     settings: &[
         Setting::count("n", 1 << 16, 1, 1 << 28, "values"),
         Setting::count("bins", 256, 1, 1 << 24, "bins"),

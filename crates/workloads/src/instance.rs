@@ -20,6 +20,102 @@ pub enum Purpose {
     Race,
 }
 
+/// The subject of a workload, which groups the lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Room {
+    /// Streams and dense matrices.
+    Dense,
+    /// Stencils and grids.
+    Stencil,
+    /// Sorting, scans, reductions and searches.
+    Sorting,
+    /// Graph algorithms.
+    Graph,
+    /// Physics and sparse solvers.
+    Physics,
+    /// Machine learning.
+    Learning,
+    /// Histograms and other atomics.
+    Atomics,
+    /// Tasks that make tasks.
+    Tasks,
+    /// Locks, flags and barriers.
+    Synchronization,
+    /// Programs that load or test one part of a machine or of a tool.
+    Trial,
+}
+
+impl Room {
+    /// The name of the room.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Room::Dense => "dense",
+            Room::Stencil => "stencil",
+            Room::Sorting => "sorting",
+            Room::Graph => "graph",
+            Room::Physics => "physics",
+            Room::Learning => "learning",
+            Room::Atomics => "atomics",
+            Room::Tasks => "tasks",
+            Room::Synchronization => "synchronization",
+            Room::Trial => "trial",
+        }
+    }
+}
+
+/// A size at which every workload can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Size {
+    /// For tests and the race detector: milliseconds.
+    Tiny,
+    /// For a look at a machine of eight compute units: less than a second.
+    Small,
+    /// The size of the paper that uses the workload, or one that fills its machine: minutes.
+    Paper,
+}
+
+impl Size {
+    /// All sizes, the smallest first.
+    pub const ALL: [Size; 3] = [Size::Tiny, Size::Small, Size::Paper];
+
+    /// The name of the size.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Size::Tiny => "tiny",
+            Size::Small => "small",
+            Size::Paper => "paper",
+        }
+    }
+}
+
+/// The settings of each size that differ from the defaults: names and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The settings of the size `tiny`.
+    pub tiny: &'static [(&'static str, &'static str)],
+    /// The settings of the size `small`.
+    pub small: &'static [(&'static str, &'static str)],
+    /// The settings of the size `paper`.
+    pub paper: &'static [(&'static str, &'static str)],
+}
+
+impl Sizes {
+    /// The defaults for all sizes, for a program of one size.
+    pub(crate) const DEFAULT: Sizes = Sizes { tiny: &[], small: &[], paper: &[] };
+
+    /// The settings of one size.
+    #[must_use]
+    pub fn of(&self, size: Size) -> &'static [(&'static str, &'static str)] {
+        match size {
+            Size::Tiny => self.tiny,
+            Size::Small => self.small,
+            Size::Paper => self.paper,
+        }
+    }
+}
+
 /// A named input: values of several settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedInput {
@@ -38,8 +134,14 @@ pub struct Workload {
     pub name: &'static str,
     /// The description of the workload, in one line.
     pub summary: &'static str,
+    /// The work that describes the algorithm, or that uses the program.
+    pub origin: &'static str,
+    /// The subject of the workload.
+    pub room: Room,
     /// The purpose of the workload.
     pub purpose: Purpose,
+    /// The settings of each size.
+    pub sizes: Sizes,
     /// The settings of the workload.
     pub settings: &'static [Setting],
     /// Makes an instance from settings and a seed.
@@ -57,6 +159,18 @@ impl Workload {
     #[must_use]
     pub fn defaults(&self) -> Settings {
         Settings::defaults(self.name, self.settings)
+    }
+
+    /// The settings of a size.
+    ///
+    /// # Errors
+    /// If the workload declares a setting of this size that it does not have.
+    pub fn sized(&self, size: Size) -> Result<Settings, BadSetting> {
+        let mut settings = self.defaults();
+        for (name, value) in self.sizes.of(size) {
+            settings.set(name, value)?;
+        }
+        Ok(settings)
     }
 
     /// The inputs that the workload itself provides, by name.

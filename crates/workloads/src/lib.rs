@@ -27,7 +27,7 @@ mod stencil;
 mod stress;
 mod vectors;
 
-pub use instance::{Instance, NamedInput, Purpose, Workload, grid_over};
+pub use instance::{Instance, NamedInput, Purpose, Room, Size, Sizes, Workload, grid_over};
 pub use settings::{BadSetting, Setting, SettingKind, Settings};
 
 static ALL: &[&Workload] = &[

@@ -5,13 +5,20 @@ use std::rc::Rc;
 use kernel::prelude::*;
 
 use crate::graph::{Csr, power_law};
-use crate::instance::{Instance, Purpose, Workload, grid_over};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static PAGERANK_PUSH: Workload = Workload {
     name: "pagerank-push",
     summary: "pushes ranks along the edges of a graph by atomic float adds, one work-item per edge",
+    origin: "ours, after the usual push formulation of PageRank",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "300"), ("edges", "2000"), ("steps", "3")],
+        small: &[],
+        paper: &[("vertices", "256k"), ("edges", "4m")],
+    },
     settings: &[
         Setting::count("vertices", 16_384, 2, 1 << 26, "vertices of the graph"),
         Setting::count("edges", 100_000, 1, 1 << 28, "edges of the graph"),

@@ -6,6 +6,7 @@
 //! executor to develop and test workloads. It says nothing about protocols or
 //! cost.
 
+mod declared;
 mod error;
 mod memory;
 
@@ -49,6 +50,8 @@ pub struct Options {
     pub idle_steps_max: u64,
     /// The limit of operations of the run.
     pub steps_max: u64,
+    /// Whether an access that its kernel has not declared is a fault.
+    pub checks_uses: bool,
 }
 
 impl Default for Options {
@@ -58,6 +61,7 @@ impl Default for Options {
             schedule: Schedule::RoundRobin,
             idle_steps_max: 4_000_000,
             steps_max: 1_000_000_000,
+            checks_uses: false,
         }
     }
 }
@@ -234,7 +238,13 @@ impl<'a> Run<'a> {
         }
         match op.action {
             Action::Load | Action::Store | Action::Rmw { .. } => {
-                let group = self.agents[index].place.and_then(|(group, _)| self.groups[group].as_mut());
+                let place = self.agents[index].place;
+                if let (true, Space::Global, Some((slot, at))) = (self.options.checks_uses, op.space, place)
+                    && let Some(launch) = self.groups[slot].as_ref().map(|group| &group.launch)
+                {
+                    declared::check(launch, &at, op, &self.session)?;
+                }
+                let group = place.and_then(|(group, _)| self.groups[group].as_mut());
                 let changed = match (op.space, group) {
                     (Space::Lds, Some(group)) => group.lds.perform(op),
                     _ => self.memory.perform(op),

@@ -14,7 +14,7 @@ use super::sweep::{CHUNK, Plan, QUEUES, SWEEPS, WAVES, check_work};
 use super::worker::TASKS_MAX;
 use crate::data;
 use crate::graph::{Csr, Weights, power_law};
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
 const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
@@ -24,7 +24,14 @@ const SOURCE: Setting = Setting::count("source", 0, 0, u32::MAX as u64, "the sou
 pub(crate) static SSSP: Workload = Workload {
     name: "sssp",
     summary: "computes shortest paths by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[
         VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING,
     ],
@@ -34,7 +41,14 @@ pub(crate) static SSSP: Workload = Workload {
 pub(crate) static COLOR: Workload = Workload {
     name: "color",
     summary: "colours a graph by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
     make: |settings, seed| generated(App::Color, settings, seed),
 };
@@ -42,7 +56,14 @@ pub(crate) static COLOR: Workload = Workload {
 pub(crate) static PAGERANK: Workload = Workload {
     name: "pagerank",
     summary: "pulls ranks along the edges of a graph by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
     make: |settings, seed| generated(App::PageRank, settings, seed),
 };
