@@ -65,7 +65,7 @@ pub enum Change {
     PlanAs {
         /// The key of the replaced plan.
         plan: PlanKey,
-        /// The key of the plan that replaces it.
+        /// The key of the plan that takes the place of the replaced plan.
         other: PlanKey,
     },
     /// Drop the first byte of each message and write that a row sends.

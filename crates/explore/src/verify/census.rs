@@ -442,7 +442,7 @@ impl Dimensions {
         ];
         let hosts = most(Dimension::Hosts);
         let (kernels, preemptions) = (most(Dimension::Kernels), most(Dimension::Preemptions));
-        let mut not_covered = vec![String::from("other orders of drains than that of the lines' numbers")];
+        let mut not_covered = vec![String::from("drains in an order other than that of line numbers")];
         for (explored, what, most) in [
             (census.has(Dimension::Request, 1), "requests of several words", 0),
             (census.has(Dimension::Request, 2), "requests with holes between words", 0),

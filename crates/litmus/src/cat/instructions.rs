@@ -14,8 +14,9 @@ pub(crate) struct Allowed {
     /// `R`, `W`, `RMW`, `F` or `SRCU`.
     kind: String,
     tags: Vec<String>,
-    /// The file of the declaration, and its place there.
+    /// The file that contains the declaration.
     file: String,
+    /// The place of the declaration in the file.
     place: Place,
 }
 

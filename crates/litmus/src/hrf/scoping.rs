@@ -199,8 +199,8 @@ impl Scoping {
         1 << (number / self.slots % 64)
     }
 
-    /// The number of clocks of a state: one for each thread and closure, and one for
-    /// each channel.
+    /// The number of clocks of a state: one for each pair of a thread and a closure, and one
+    /// for each pair of a thread and a channel.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }

@@ -129,7 +129,7 @@ fn opcode(text: &str, place: Place) -> Result<Opcode, TextError> {
             _ => of.function.replace(part.to_owned()).is_some(),
         };
         if twice {
-            let expected = "one order, one scope, and each of the other modifiers once";
+            let expected = "at most one order, at most one scope, and no modifier twice";
             return Err(TextError::expected(place, format!("`.{part}` in `{text}`"), expected));
         }
     }

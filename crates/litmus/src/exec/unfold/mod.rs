@@ -59,12 +59,12 @@ impl WaitPoint {
 /// A point where a thread waits, perhaps for ever.
 #[derive(Clone, Debug)]
 pub(crate) enum WaitPoint {
-    /// Before an `await`, until the comparison holds for the word.
+    /// The thread waits at an `await` until the comparison holds for the word.
     Await(LocId, BinaryOp, Sym),
-    /// Before a barrier.
+    /// The thread waits at a barrier.
     Barrier(Meeting),
-    /// After an iteration of a loop without an effect. The number is that of its first
-    /// event.
+    /// The thread repeats an iteration of a loop that has no effect. The number is that of the
+    /// first event of the iteration.
     Loop(usize),
 }
 
