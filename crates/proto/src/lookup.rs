@@ -74,6 +74,11 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
+    /// Drops the entries that `keep` refuses.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+        self.entries.retain(|key, value| keep(key, value));
+    }
+
     /// Mutable references to all values, in an unspecified order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut()

@@ -12,6 +12,7 @@ pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;
 
 use explore::claim::Claim;
+use explore::cutoff::{self, Cutoff};
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
@@ -66,6 +67,15 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
         None => format!("expected one of {}", known.join(", ")),
     };
     Err(format!("there is no protocol '{name}', {meant}"))
+}
+
+/// Checks a protocol in programs with any number of compute units.
+///
+/// # Errors
+/// A sentence, if there is no such protocol, or if a machine cannot run a program.
+pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutoff>, String> {
+    let subject = Subject::named(protocol).ok_or_else(|| format!("there is no protocol '{protocol}'"))?;
+    cutoff::cutoffs(&subject, options).map_err(|error| error.0)
 }
 
 /// The programs that were generated for the previous protocol, with their key: the models that it

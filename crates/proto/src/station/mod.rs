@@ -247,6 +247,18 @@ impl<P: Protocol> Station<P> {
         self.deadlines.iter().map(|&(_, due)| due).min()
     }
 
+    /// Drops the parked inputs that come from this sender.
+    pub fn forget(&mut self, sender: NodeId) {
+        self.parked.retain(|_, list| {
+            list.retain(|parked| match parked {
+                Parked::Message(from, _) | Parked::Turn(from, _) => *from != sender,
+                Parked::Request(_) => true,
+            });
+            !list.is_empty()
+        });
+        self.ordered.retain(|(from, _), _| *from != sender);
+    }
+
     fn age_parked(&mut self, elapsed: i32) {
         self.parked_mut().for_each(|msg| msg.age(elapsed));
     }
