@@ -19,6 +19,7 @@ mod instance;
 mod locks;
 mod messages;
 mod pagerank;
+mod planted;
 mod policy;
 mod races;
 mod reduce;
@@ -26,6 +27,8 @@ mod settings;
 mod stencil;
 mod stress;
 mod vectors;
+
+use graph::programs;
 
 pub use instance::{Instance, NamedInput, Purpose, Room, Size, Sizes, Workload, grid_over};
 pub use settings::{BadSetting, Setting, SettingKind, Settings};
@@ -40,6 +43,7 @@ static ALL: &[&Workload] = &[
     &stealing::SSSP,
     &stealing::COLOR,
     &stealing::PAGERANK,
+    &programs::BFS,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -6,13 +6,17 @@
 //! the vertex one after another. Where wavefronts write one word in one kernel,
 //! they use relaxed atomics at device scope.
 
+mod bfs;
+mod flag;
 mod input;
+mod rows;
 
 use super::Csr;
 use crate::instance::{Instance, Workload};
 use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
 
+pub(crate) use bfs::BFS;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 
 /// Makes an instance on a given graph, from the settings of the workload and a
@@ -23,11 +27,12 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 4] = [
+static PROGRAMS: [(&Workload, GraphProgram); 5] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
     (&crate::pagerank::PAGERANK_PUSH, crate::pagerank::on_graph),
+    (&BFS, bfs::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
@@ -40,4 +45,9 @@ pub fn program_of(workload: &Workload) -> Option<GraphProgram> {
 /// The workloads that take a graph.
 pub fn workloads() -> impl Iterator<Item = &'static Workload> {
     PROGRAMS.iter().map(|(workload, _)| *workload)
+}
+
+/// The instance of a program on the graph that the settings describe.
+fn on_generated(program: GraphProgram, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+    program(&generated(settings, seed)?, settings, seed)
 }
