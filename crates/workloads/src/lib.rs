@@ -44,6 +44,7 @@ static ALL: &[&Workload] = &[
     &stealing::COLOR,
     &stealing::PAGERANK,
     &programs::BFS,
+    &programs::COLOR_MAX,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -7,6 +7,7 @@
 //! they use relaxed atomics at device scope.
 
 mod bfs;
+mod color_max;
 mod flag;
 mod input;
 mod rows;
@@ -17,6 +18,7 @@ use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
 
 pub(crate) use bfs::BFS;
+pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 
 /// Makes an instance on a given graph, from the settings of the workload and a
@@ -27,12 +29,13 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 5] = [
+static PROGRAMS: [(&Workload, GraphProgram); 6] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
     (&crate::pagerank::PAGERANK_PUSH, crate::pagerank::on_graph),
     (&BFS, bfs::on_graph),
+    (&COLOR_MAX, color_max::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
