@@ -45,6 +45,7 @@ static ALL: &[&Workload] = &[
     &stealing::PAGERANK,
     &programs::BFS,
     &programs::COLOR_MAX,
+    &programs::PAGERANK_PULL,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

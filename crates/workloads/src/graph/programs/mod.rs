@@ -10,6 +10,7 @@ mod bfs;
 mod color_max;
 mod flag;
 mod input;
+mod pagerank_pull;
 mod rows;
 
 use super::Csr;
@@ -20,6 +21,7 @@ use crate::stealing::{self, App};
 pub(crate) use bfs::BFS;
 pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
+pub(crate) use pagerank_pull::PAGERANK_PULL;
 
 /// Makes an instance on a given graph, from the settings of the workload and a
 /// seed. The settings in [`GRAPH_SETTINGS`] have no effect.
@@ -29,13 +31,14 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 6] = [
+static PROGRAMS: [(&Workload, GraphProgram); 7] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
     (&crate::pagerank::PAGERANK_PUSH, crate::pagerank::on_graph),
     (&BFS, bfs::on_graph),
     (&COLOR_MAX, color_max::on_graph),
+    (&PAGERANK_PULL, pagerank_pull::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
