@@ -46,6 +46,7 @@ static ALL: &[&Workload] = &[
     &programs::BFS,
     &programs::COLOR_MAX,
     &programs::PAGERANK_PULL,
+    &programs::BC,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -6,6 +6,7 @@
 //! the vertex one after another. Where wavefronts write one word in one kernel,
 //! they use relaxed atomics at device scope.
 
+mod bc;
 mod bfs;
 mod color_max;
 mod flag;
@@ -18,6 +19,7 @@ use crate::instance::{Instance, Workload};
 use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
 
+pub(crate) use bc::BC;
 pub(crate) use bfs::BFS;
 pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
@@ -31,7 +33,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 7] = [
+static PROGRAMS: [(&Workload, GraphProgram); 8] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -39,6 +41,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 7] = [
     (&BFS, bfs::on_graph),
     (&COLOR_MAX, color_max::on_graph),
     (&PAGERANK_PULL, pagerank_pull::on_graph),
+    (&BC, bc::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
