@@ -47,6 +47,7 @@ static ALL: &[&Workload] = &[
     &programs::COLOR_MAX,
     &programs::PAGERANK_PULL,
     &programs::BC,
+    &programs::CC,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

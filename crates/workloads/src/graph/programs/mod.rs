@@ -8,7 +8,9 @@
 
 mod bc;
 mod bfs;
+mod cc;
 mod color_max;
+mod components;
 mod flag;
 mod input;
 mod pagerank_pull;
@@ -21,6 +23,7 @@ use crate::stealing::{self, App};
 
 pub(crate) use bc::BC;
 pub(crate) use bfs::BFS;
+pub(crate) use cc::CC;
 pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 pub(crate) use pagerank_pull::PAGERANK_PULL;
@@ -33,7 +36,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 8] = [
+static PROGRAMS: [(&Workload, GraphProgram); 9] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -42,6 +45,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 8] = [
     (&COLOR_MAX, color_max::on_graph),
     (&PAGERANK_PULL, pagerank_pull::on_graph),
     (&BC, bc::on_graph),
+    (&CC, cc::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
