@@ -48,6 +48,7 @@ static ALL: &[&Workload] = &[
     &programs::PAGERANK_PULL,
     &programs::BC,
     &programs::CC,
+    &programs::CCA,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -9,6 +9,7 @@
 mod bc;
 mod bfs;
 mod cc;
+mod cca;
 mod color_max;
 mod components;
 mod flag;
@@ -24,6 +25,7 @@ use crate::stealing::{self, App};
 pub(crate) use bc::BC;
 pub(crate) use bfs::BFS;
 pub(crate) use cc::CC;
+pub(crate) use cca::CCA;
 pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 pub(crate) use pagerank_pull::PAGERANK_PULL;
@@ -36,7 +38,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 9] = [
+static PROGRAMS: [(&Workload, GraphProgram); 10] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -46,6 +48,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 9] = [
     (&PAGERANK_PULL, pagerank_pull::on_graph),
     (&BC, bc::on_graph),
     (&CC, cc::on_graph),
+    (&CCA, cca::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
