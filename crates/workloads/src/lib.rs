@@ -49,6 +49,7 @@ static ALL: &[&Workload] = &[
     &programs::BC,
     &programs::CC,
     &programs::CCA,
+    &programs::MIS,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

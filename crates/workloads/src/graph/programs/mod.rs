@@ -14,6 +14,7 @@ mod color_max;
 mod components;
 mod flag;
 mod input;
+mod mis;
 mod pagerank_pull;
 mod rows;
 
@@ -28,6 +29,7 @@ pub(crate) use cc::CC;
 pub(crate) use cca::CCA;
 pub(crate) use color_max::COLOR_MAX;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
+pub(crate) use mis::MIS;
 pub(crate) use pagerank_pull::PAGERANK_PULL;
 
 /// Makes an instance on a given graph, from the settings of the workload and a
@@ -38,7 +40,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 10] = [
+static PROGRAMS: [(&Workload, GraphProgram); 11] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -49,6 +51,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 10] = [
     (&BC, bc::on_graph),
     (&CC, cc::on_graph),
     (&CCA, cca::on_graph),
+    (&MIS, mis::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
