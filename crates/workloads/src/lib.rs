@@ -50,6 +50,7 @@ static ALL: &[&Workload] = &[
     &programs::CC,
     &programs::CCA,
     &programs::MIS,
+    &programs::APSP,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -6,6 +6,7 @@
 //! the vertex one after another. Where wavefronts write one word in one kernel,
 //! they use relaxed atomics at device scope.
 
+mod apsp;
 mod bc;
 mod bfs;
 mod cc;
@@ -23,6 +24,7 @@ use crate::instance::{Instance, Workload};
 use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
 
+pub(crate) use apsp::APSP;
 pub(crate) use bc::BC;
 pub(crate) use bfs::BFS;
 pub(crate) use cc::CC;
@@ -40,7 +42,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 11] = [
+static PROGRAMS: [(&Workload, GraphProgram); 12] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -52,6 +54,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 11] = [
     (&CC, cc::on_graph),
     (&CCA, cca::on_graph),
     (&MIS, mis::on_graph),
+    (&APSP, apsp::on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes
