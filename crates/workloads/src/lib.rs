@@ -44,6 +44,7 @@ static ALL: &[&Workload] = &[
     &stealing::COLOR,
     &stealing::PAGERANK,
     &programs::BFS,
+    &programs::SSSP_BELLMAN_FORD,
     &programs::COLOR_MAX,
     &programs::PAGERANK_PULL,
     &programs::BC,

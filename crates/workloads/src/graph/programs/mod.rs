@@ -8,6 +8,7 @@
 
 mod apsp;
 mod bc;
+mod bellman_ford;
 mod bfs;
 mod cc;
 mod cca;
@@ -26,6 +27,7 @@ use crate::stealing::{self, App};
 
 pub(crate) use apsp::APSP;
 pub(crate) use bc::BC;
+pub(crate) use bellman_ford::SSSP_BELLMAN_FORD;
 pub(crate) use bfs::BFS;
 pub(crate) use cc::CC;
 pub(crate) use cca::CCA;
@@ -42,12 +44,13 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 12] = [
+static PROGRAMS: [(&Workload, GraphProgram); 13] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
     (&crate::pagerank::PAGERANK_PUSH, crate::pagerank::on_graph),
     (&BFS, bfs::on_graph),
+    (&SSSP_BELLMAN_FORD, bellman_ford::on_graph),
     (&COLOR_MAX, color_max::on_graph),
     (&PAGERANK_PULL, pagerank_pull::on_graph),
     (&BC, bc::on_graph),
@@ -73,3 +76,6 @@ pub fn workloads() -> impl Iterator<Item = &'static Workload> {
 fn on_generated(program: GraphProgram, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     program(&generated(settings, seed)?, settings, seed)
 }
+
+#[cfg(test)]
+mod tests;
