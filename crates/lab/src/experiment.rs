@@ -410,4 +410,15 @@ mod tests {
         assert!(error("c-68", None, Some(("edges", "7"))).contains("`edges=7` cannot be set"));
         assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("`source` is vertex 63"));
     }
+
+    #[test]
+    fn every_graph_workload_takes_a_stand_in() {
+        for workload in workloads::graph::programs::workloads() {
+            let (input, scale) = (Some("c-68".to_owned()), Some("1/256".to_owned()));
+            let workload = workload.name.to_owned();
+            let experiment = ask(&Question { workload, input, scale, ..question() }).unwrap();
+            assert_eq!(experiment.input_name().as_deref(), Some("c-68"));
+            assert!(experiment.settings().all(|(name, _)| name != "vertices"));
+        }
+    }
 }

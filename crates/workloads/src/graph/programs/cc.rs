@@ -60,8 +60,9 @@ async fn hook(w: Wave, s: Forest) {
     let target = w.atomic_load(s.parents, target.await, relaxed(Level::Device));
     let (source, target) = (source.await, target.await);
     let w = w.when(source.ne(target));
-    let least = relaxed(Level::Device).commutative();
-    w.update(s.parents, source.max(target), RmwKind::MinU, source.min(target), least);
+    // Other wavefronts load these parents, so the minima are not declared commutative.
+    let (high, low) = (source.max(target), source.min(target));
+    w.update(s.parents, high, RmwKind::MinU, low, relaxed(Level::Device));
     s.changed.raise(&w).await;
 }
 
