@@ -16,6 +16,7 @@ mod diagnosis;
 mod histogram;
 mod host_flag;
 mod instance;
+mod learning;
 mod locks;
 mod messages;
 mod pagerank;
@@ -52,6 +53,7 @@ static ALL: &[&Workload] = &[
     &programs::CCA,
     &programs::MIS,
     &programs::APSP,
+    &learning::BACKPROP,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,
