@@ -54,6 +54,7 @@ static ALL: &[&Workload] = &[
     &programs::MIS,
     &programs::APSP,
     &learning::BACKPROP,
+    &learning::CNN,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -99,6 +99,7 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "mis",
         "apsp",
         "backprop",
+        "cnn",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));

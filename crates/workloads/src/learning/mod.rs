@@ -5,11 +5,13 @@
 //! the order of the additions does not matter, and the checks are exact.
 
 mod backprop;
+mod cnn;
 
 use kernel::rng::Rng;
 use kernel::{Answer, WrongAnswer};
 
 pub(crate) use backprop::BACKPROP;
+pub(crate) use cnn::CNN;
 
 /// Random whole numbers from `-most` to `most`, times `unit`.
 fn multiples(seed: u64, count: u64, most: u32, unit: f32) -> Vec<f32> {
