@@ -84,7 +84,7 @@ fn repaired_programs_do_not_race() {
 }
 
 /// Every workload at a size that runs in a fraction of a second.
-const SMALL: [(&str, &[(&str, &str)]); 27] = [
+const SMALL: [(&str, &[(&str, &str)]); 28] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
     ("cache-reuse", &[("n", "2k")]),
@@ -111,6 +111,7 @@ const SMALL: [(&str, &[(&str, &str)]); 27] = [
     ("apsp", &[("vertices", "150"), ("edges", "500"), ("sources", "9"), ("batch", "4")]),
     ("backprop", &[("blocks", "12")]),
     ("cnn", &[("batch", "2"), ("side", "10"), ("filters", "3"), ("classes", "5")]),
+    ("conv-backward", &[("batch", "2"), ("side", "9"), ("filters", "5")]),
     ("vec-add", &[("n", "1000")]),
 ];
 

@@ -55,6 +55,7 @@ static ALL: &[&Workload] = &[
     &programs::APSP,
     &learning::BACKPROP,
     &learning::CNN,
+    &learning::CONV_BACKWARD,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

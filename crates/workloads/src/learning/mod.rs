@@ -6,12 +6,14 @@
 
 mod backprop;
 mod cnn;
+mod conv_backward;
 
 use kernel::rng::Rng;
 use kernel::{Answer, WrongAnswer};
 
 pub(crate) use backprop::BACKPROP;
 pub(crate) use cnn::CNN;
+pub(crate) use conv_backward::{CONV_BACKWARD, INPUTS as CONV_INPUTS};
 
 /// Random whole numbers from `-most` to `most`, times `unit`.
 fn multiples(seed: u64, count: u64, most: u32, unit: f32) -> Vec<f32> {
