@@ -84,7 +84,7 @@ fn repaired_programs_do_not_race() {
 }
 
 /// Every workload at a size that runs in a fraction of a second.
-const SMALL: [(&str, &[(&str, &str)]); 28] = [
+const SMALL: [(&str, &[(&str, &str)]); 30] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
     ("cache-reuse", &[("n", "2k")]),
@@ -112,6 +112,8 @@ const SMALL: [(&str, &[(&str, &str)]); 28] = [
     ("backprop", &[("blocks", "12")]),
     ("cnn", &[("batch", "2"), ("side", "10"), ("filters", "3"), ("classes", "5")]),
     ("conv-backward", &[("batch", "2"), ("side", "9"), ("filters", "5")]),
+    ("rnn-gru", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
+    ("rnn-lstm", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
     ("vec-add", &[("n", "1000")]),
 ];
 

@@ -56,6 +56,8 @@ static ALL: &[&Workload] = &[
     &learning::BACKPROP,
     &learning::CNN,
     &learning::CONV_BACKWARD,
+    &learning::RNN_GRU,
+    &learning::RNN_LSTM,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

@@ -7,6 +7,7 @@
 mod backprop;
 mod cnn;
 mod conv_backward;
+mod rnn;
 
 use kernel::rng::Rng;
 use kernel::{Answer, WrongAnswer};
@@ -14,6 +15,7 @@ use kernel::{Answer, WrongAnswer};
 pub(crate) use backprop::BACKPROP;
 pub(crate) use cnn::CNN;
 pub(crate) use conv_backward::{CONV_BACKWARD, INPUTS as CONV_INPUTS};
+pub(crate) use rnn::{RNN_GRU, RNN_LSTM};
 
 /// Random whole numbers from `-most` to `most`, times `unit`.
 fn multiples(seed: u64, count: u64, most: u32, unit: f32) -> Vec<f32> {
