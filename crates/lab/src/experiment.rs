@@ -4,6 +4,7 @@
 use proto::Info;
 use sim::ScopeReplacement;
 use sim::config::System;
+use workloads::graph::programs::{GRAPH_SETTINGS, program_of};
 use workloads::stealing::App;
 use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
 
@@ -159,8 +160,8 @@ impl Experiment {
     /// # Errors
     /// Settings that conflict.
     pub fn instance(&self) -> Result<Instance, Error> {
-        let made = match (&self.input, App::of(self.workload)) {
-            (Some(input), Some(app)) => app.instance(&input.opened.graph, &self.settings, INPUT_SEED),
+        let made = match (&self.input, program_of(self.workload)) {
+            (Some(input), Some(program)) => program(&input.opened.graph, &self.settings, INPUT_SEED),
             _ => self.workload.instance(&self.settings, INPUT_SEED),
         };
         made.map_err(|error| Error::Impossible(error.to_string()))
@@ -176,7 +177,7 @@ impl Experiment {
     /// The settings by name. If the user gives a graph, the settings for the generation of a graph
     /// are omitted.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
-        let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
+        let says = |name: &str| self.input.is_none() || !GRAPH_SETTINGS.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
         settings.filter(move |(name, _)| says(name))
     }
@@ -248,10 +249,10 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
             None => Ok(()),
         };
     };
-    if App::of(workload).is_none() {
+    if program_of(workload).is_none() {
         return Err(Error::unknown_input(workload.name, input));
     }
-    let of_graph = |(name, _): &&(String, String)| App::GRAPH_SETTINGS.contains(&name.as_str());
+    let of_graph = |(name, _): &&(String, String)| GRAPH_SETTINGS.contains(&name.as_str());
     match question.settings.iter().find(of_graph) {
         Some((name, value)) => Err(Error::Impossible(format!(
             "`{name}={}` cannot be set, because the input is the graph {}",
@@ -408,5 +409,16 @@ mod tests {
         assert!(error("Cargo.toml", None, None).contains("cannot tell the format"));
         assert!(error("c-68", None, Some(("edges", "7"))).contains("`edges=7` cannot be set"));
         assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("`source` is vertex 63"));
+    }
+
+    #[test]
+    fn every_graph_workload_takes_a_stand_in() {
+        for workload in workloads::graph::programs::workloads() {
+            let (input, scale) = (Some("c-68".to_owned()), Some("1/256".to_owned()));
+            let workload = workload.name.to_owned();
+            let experiment = ask(&Question { workload, input, scale, ..question() }).unwrap();
+            assert_eq!(experiment.input_name().as_deref(), Some("c-68"));
+            assert!(experiment.settings().all(|(name, _)| name != "vertices"));
+        }
     }
 }

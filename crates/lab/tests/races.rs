@@ -84,7 +84,7 @@ fn repaired_programs_do_not_race() {
 }
 
 /// Every workload at a size that runs in a fraction of a second.
-const SMALL: [(&str, &[(&str, &str)]); 16] = [
+const SMALL: [(&str, &[(&str, &str)]); 30] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
     ("cache-reuse", &[("n", "2k")]),
@@ -100,6 +100,20 @@ const SMALL: [(&str, &[(&str, &str)]); 16] = [
     ("fg-share", &[("work-groups", "8"), ("words", "32")]),
     ("l1-resident", &[("work-groups", "8"), ("reads", "8")]),
     ("random-miss", &[("work-groups", "8"), ("mib", "1"), ("reads", "4")]),
+    ("bfs", &[("vertices", "512"), ("edges", "2k")]),
+    ("sssp-bellman-ford", &[("vertices", "512"), ("edges", "2k")]),
+    ("color-max", &[("vertices", "512"), ("edges", "2k")]),
+    ("pagerank-pull", &[("vertices", "512"), ("edges", "2k"), ("steps", "4")]),
+    ("bc", &[("vertices", "512"), ("edges", "2k")]),
+    ("cc", &[("vertices", "512"), ("edges", "600")]),
+    ("cca", &[("vertices", "512"), ("edges", "600")]),
+    ("mis", &[("vertices", "512"), ("edges", "2k")]),
+    ("apsp", &[("vertices", "150"), ("edges", "500"), ("sources", "9"), ("batch", "4")]),
+    ("backprop", &[("blocks", "12")]),
+    ("cnn", &[("batch", "2"), ("side", "10"), ("filters", "3"), ("classes", "5")]),
+    ("conv-backward", &[("batch", "2"), ("side", "9"), ("filters", "5")]),
+    ("rnn-gru", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
+    ("rnn-lstm", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
     ("vec-add", &[("n", "1000")]),
 ];
 

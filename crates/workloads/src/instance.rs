@@ -5,7 +5,7 @@ use core::fmt;
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings};
-use crate::tasks;
+use crate::{learning, tasks};
 
 /// The purpose of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,7 +176,13 @@ impl Workload {
     /// The inputs that the workload itself provides, by name.
     #[must_use]
     pub fn inputs(&self) -> &'static [NamedInput] {
-        if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
+        if self.name == tasks::UTS.name {
+            &tasks::INPUTS
+        } else if self.name == learning::CONV_BACKWARD.name {
+            &learning::CONV_INPUTS
+        } else {
+            &[]
+        }
     }
 
     /// A program and the check of its answer.

@@ -16,9 +16,11 @@ mod diagnosis;
 mod histogram;
 mod host_flag;
 mod instance;
+mod learning;
 mod locks;
 mod messages;
 mod pagerank;
+mod planted;
 mod policy;
 mod races;
 mod reduce;
@@ -26,6 +28,8 @@ mod settings;
 mod stencil;
 mod stress;
 mod vectors;
+
+use graph::programs;
 
 pub use instance::{Instance, NamedInput, Purpose, Room, Size, Sizes, Workload, grid_over};
 pub use settings::{BadSetting, Setting, SettingKind, Settings};
@@ -40,6 +44,20 @@ static ALL: &[&Workload] = &[
     &stealing::SSSP,
     &stealing::COLOR,
     &stealing::PAGERANK,
+    &programs::BFS,
+    &programs::SSSP_BELLMAN_FORD,
+    &programs::COLOR_MAX,
+    &programs::PAGERANK_PULL,
+    &programs::BC,
+    &programs::CC,
+    &programs::CCA,
+    &programs::MIS,
+    &programs::APSP,
+    &learning::BACKPROP,
+    &learning::CNN,
+    &learning::CONV_BACKWARD,
+    &learning::RNN_GRU,
+    &learning::RNN_LSTM,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,

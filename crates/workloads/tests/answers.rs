@@ -89,6 +89,20 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "sssp",
         "color",
         "pagerank",
+        "bfs",
+        "sssp-bellman-ford",
+        "color-max",
+        "pagerank-pull",
+        "bc",
+        "cc",
+        "cca",
+        "mis",
+        "apsp",
+        "backprop",
+        "cnn",
+        "conv-backward",
+        "rnn-gru",
+        "rnn-lstm",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));

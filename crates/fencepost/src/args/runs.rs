@@ -16,9 +16,10 @@ pub(crate) struct Common {
     /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
-    /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
-    /// file in Matrix Market, DIMACS, METIS or SNAP format, plain or compressed with gzip. Or the
-    /// tree for uts, such as T1 or T1-small (see docs/tasks.md)
+    /// The graph for a workload that takes one, such as sssp or bfs: a stand-in by name (see
+    /// docs/graphs.md), or a file in Matrix Market, DIMACS, METIS or SNAP format, plain or
+    /// compressed with gzip. Or an input of the workload, such as the tree T1-small of uts (see
+    /// docs/tasks.md)
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
     /// The scale of a stand-in, such as 1/16
