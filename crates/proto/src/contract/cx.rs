@@ -9,7 +9,7 @@ use crate::mutation::{Mutation, RowLookup};
 use crate::node::{Key, NodeId, SetIndex};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
-use crate::station::ParkedInputs;
+use crate::station::{ParkedInputs, has_waiters};
 use crate::symbols::Symbol;
 use crate::table::Table;
 
@@ -77,7 +77,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     #[inline]
     #[must_use]
     pub fn has_way_waiter(&self, set: SetIndex) -> bool {
-        self.parked.contains_key(&Key::Way(set))
+        has_waiters(self.parked, Key::Way(set))
     }
 
     /// Reports that an action lacks the request, message or bytes that it needs, because its row
