@@ -19,6 +19,7 @@ mod instance;
 mod locks;
 mod messages;
 mod pagerank;
+mod physics;
 mod policy;
 mod races;
 mod reduce;
@@ -44,6 +45,9 @@ static ALL: &[&Workload] = &[
     &tasks::QUEENS,
     &tasks::FIB,
     &stencil::STENCIL,
+    &physics::SPMV,
+    &physics::KMEANS,
+    &physics::LULESH,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,
