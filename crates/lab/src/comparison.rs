@@ -239,6 +239,7 @@ mod tests {
             workload,
             input: None,
             graph: None,
+            size: None,
             settings: BTreeMap::new(),
             seed: 0,
             cycles,

@@ -6,7 +6,7 @@ use sim::ScopeReplacement;
 use sim::config::System;
 use workloads::graph::programs::{GRAPH_SETTINGS, program_of};
 use workloads::stealing::App;
-use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
+use workloads::{Instance, NamedInput, SettingKind, Settings, Size, Workload};
 
 use crate::catalog;
 use crate::error::{Error, printable};
@@ -28,6 +28,9 @@ pub struct Question {
     pub input: Option<String>,
     /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,
+    /// The size of the workload: `tiny`, `small` or `paper`. `None` means the defaults of the
+    /// settings. The settings of an input and those in `settings` override those of the size.
+    pub size: Option<String>,
     /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
     /// The seed of random changes to the order of dispatch and the start of wavefronts. With zero
@@ -54,6 +57,8 @@ pub struct Experiment {
     pub input: Option<GraphInput>,
     /// The workload's own input, if the question names one.
     pub named: Option<&'static NamedInput>,
+    /// The size that the question names.
+    pub size: Option<Size>,
     /// The settings of the workload. They include the policy.
     pub settings: Settings,
     /// See [`Question::seed`].
@@ -90,7 +95,11 @@ impl Experiment {
         if named.is_none() {
             check_input(workload, question)?;
         }
-        let mut settings = workload.defaults();
+        let size = question.size.as_deref().map(size).transpose()?;
+        let mut settings = match size {
+            Some(size) => workload.sized(size).map_err(|error| Error::Impossible(error.to_string()))?,
+            None => workload.defaults(),
+        };
         if let Some(policy) = stealing(&scenario, workload)? {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
@@ -112,6 +121,7 @@ impl Experiment {
             workload,
             input: if named.is_none() { graph.clone() } else { None },
             named,
+            size,
             settings,
             seed: question.seed,
             drop: question.drop.clone(),
@@ -285,6 +295,10 @@ fn workload(name: &str) -> Result<&'static Workload, Error> {
     known.copied().ok_or_else(|| Error::unknown("workload", name, &catalog::workload_names()))
 }
 
+fn size(name: &str) -> Result<Size, Error> {
+    Size::find(name).ok_or_else(|| Error::unknown("size", name, &catalog::size_names()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +325,33 @@ mod tests {
         let scenario = "no-l1+work-group".to_owned();
         let lock = Question { scenario, workload: "lock-counter".to_owned(), ..question() };
         assert!(ask(&lock).unwrap().policy().contains("work-group"));
+    }
+
+    #[test]
+    fn a_size_gives_the_settings_and_single_settings_win() {
+        let tiny = Question { size: Some("tiny".to_owned()), ..question() };
+        assert_eq!(ask(&tiny).unwrap().settings.count("n"), 3000);
+        let paper = Question { size: Some("paper".to_owned()), ..question() };
+        assert_eq!(ask(&paper).unwrap().settings.count("n"), 16 << 20);
+        let set = Question { settings: vec![("n".to_owned(), "7".to_owned())], ..tiny.clone() };
+        let set = ask(&set).unwrap();
+        assert_eq!((set.settings.count("n"), set.size), (7, Some(Size::Tiny)));
+        // The tree of the input wins over that of the size.
+        let uts = Question { workload: "uts".to_owned(), input: Some("T1-small".to_owned()), ..question() };
+        let sized = Question { size: Some("tiny".to_owned()), ..uts.clone() };
+        let tree = |question: &Question| {
+            let of_input = ask(question).unwrap().named.unwrap().settings;
+            let settings: Vec<_> = ask(question).unwrap().settings().collect();
+            settings
+                .into_iter()
+                .filter(|(name, _)| of_input.iter().any(|(of, _)| of == name))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(tree(&sized), tree(&uts));
+        let unknown = Question { size: Some("tine".to_owned()), ..question() };
+        assert_eq!(ask(&unknown).unwrap_err(), "unknown size `tine`, did you mean `tiny`?");
+        let far = Question { size: Some("enormous".to_owned()), ..question() };
+        assert_eq!(ask(&far).unwrap_err(), "unknown size `enormous`, expected one of tiny, small, paper");
     }
 
     #[test]

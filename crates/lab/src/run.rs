@@ -140,6 +140,7 @@ fn blank(experiment: &Experiment) -> Record {
         workload: experiment.workload.name,
         input: experiment.input_name(),
         graph: experiment.input.as_ref().map(crate::input::GraphInput::record),
+        size: experiment.size.map(workloads::Size::name),
         settings: experiment.settings().collect(),
         seed: experiment.seed,
         cycles: 0,

@@ -62,6 +62,23 @@ impl Room {
             Room::Trial => "trial",
         }
     }
+
+    /// The subject of the room, in one line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Room::Dense => "streams and dense matrices",
+            Room::Stencil => "stencils and grids",
+            Room::Sorting => "sorting, scans, reductions and searches",
+            Room::Graph => "graph algorithms",
+            Room::Physics => "physics and sparse solvers",
+            Room::Learning => "machine learning",
+            Room::Atomics => "histograms and other atomics",
+            Room::Tasks => "tasks that make tasks",
+            Room::Synchronization => "locks, flags and barriers",
+            Room::Trial => "programs that load or test one part of a machine or of a tool",
+        }
+    }
 }
 
 /// A size at which every workload can run.
@@ -87,6 +104,12 @@ impl Size {
             Size::Small => "small",
             Size::Paper => "paper",
         }
+    }
+
+    /// The size with a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Size> {
+        Size::ALL.into_iter().find(|size| size.name() == name)
     }
 }
 

@@ -20,6 +20,7 @@ mod learning;
 mod locks;
 mod messages;
 mod pagerank;
+mod physics;
 mod planted;
 mod policy;
 mod races;
@@ -62,6 +63,9 @@ static ALL: &[&Workload] = &[
     &tasks::QUEENS,
     &tasks::FIB,
     &stencil::STENCIL,
+    &physics::SPMV,
+    &physics::KMEANS,
+    &physics::LULESH,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

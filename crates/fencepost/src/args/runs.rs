@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lab::experiment::Question;
 
@@ -25,6 +26,10 @@ pub(crate) struct Common {
     /// The scale of a stand-in, such as 1/16
     #[arg(long, value_name = "FRACTION", requires = "input")]
     pub(crate) scale: Option<String>,
+    /// The size of the program; `list workloads NAME` shows its settings. --set changes single
+    /// settings of the size
+    #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
+    pub(crate) size: Option<String>,
     /// The seed of random changes to the dispatch order and the start of wavefronts, never to the
     /// input; 0 for no change
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
@@ -50,6 +55,7 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add --size tiny
   fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace
   fencepost run --system hlrc-8cu --protocol vi --workload reduce --out reduce.parquet
@@ -220,6 +226,7 @@ impl Common {
             system: self.system.clone(),
             input: self.input.clone(),
             scale: self.scale.clone(),
+            size: self.size.clone(),
             settings: self.parameters.clone(),
             seed: self.seed,
             patience_cycles: self.patience,
