@@ -12,7 +12,10 @@ pub mod nearest;
 pub mod stealing;
 pub mod tasks;
 
+mod dense;
 mod diagnosis;
+mod fault;
+mod group;
 mod histogram;
 mod host_flag;
 mod instance;
@@ -21,6 +24,7 @@ mod messages;
 mod pagerank;
 mod policy;
 mod races;
+mod real;
 mod reduce;
 mod settings;
 mod stencil;
@@ -34,6 +38,8 @@ static ALL: &[&Workload] = &[
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
+    &dense::SQUARE,
+    &dense::BABEL_STREAM,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
