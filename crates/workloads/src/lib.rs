@@ -40,6 +40,8 @@ static ALL: &[&Workload] = &[
     &vectors::CACHE_REUSE,
     &dense::SQUARE,
     &dense::BABEL_STREAM,
+    &dense::MATMUL,
+    &dense::DGEMM,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
