@@ -42,6 +42,8 @@ static ALL: &[&Workload] = &[
     &dense::BABEL_STREAM,
     &dense::MATMUL,
     &dense::DGEMM,
+    &dense::CONVOLUTION_2D,
+    &dense::DCT,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,

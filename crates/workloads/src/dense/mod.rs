@@ -1,9 +1,13 @@
 //! Streams, dense matrices, transforms.
 
 mod babel_stream;
+mod convolution;
+mod dct;
 mod matmul;
 mod square;
 
 pub(crate) use babel_stream::BABEL_STREAM;
+pub(crate) use convolution::CONVOLUTION_2D;
+pub(crate) use dct::DCT;
 pub(crate) use matmul::{DGEMM, MATMUL};
 pub(crate) use square::SQUARE;
