@@ -44,6 +44,8 @@ static ALL: &[&Workload] = &[
     &dense::DGEMM,
     &dense::CONVOLUTION_2D,
     &dense::DCT,
+    &dense::LUD,
+    &dense::GAUSSIAN,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,

@@ -3,11 +3,15 @@
 mod babel_stream;
 mod convolution;
 mod dct;
+mod gaussian;
+mod lud;
 mod matmul;
 mod square;
 
 pub(crate) use babel_stream::BABEL_STREAM;
 pub(crate) use convolution::CONVOLUTION_2D;
 pub(crate) use dct::DCT;
+pub(crate) use gaussian::GAUSSIAN;
+pub(crate) use lud::LUD;
 pub(crate) use matmul::{DGEMM, MATMUL};
 pub(crate) use square::SQUARE;
