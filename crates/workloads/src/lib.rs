@@ -46,6 +46,7 @@ static ALL: &[&Workload] = &[
     &dense::DCT,
     &dense::LUD,
     &dense::GAUSSIAN,
+    &dense::FW,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
