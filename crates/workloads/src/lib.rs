@@ -47,6 +47,7 @@ static ALL: &[&Workload] = &[
     &dense::LUD,
     &dense::GAUSSIAN,
     &dense::FW,
+    &dense::FFT,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,

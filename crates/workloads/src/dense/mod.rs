@@ -3,6 +3,7 @@
 mod babel_stream;
 mod convolution;
 mod dct;
+mod fft;
 mod floyd;
 mod gaussian;
 mod lud;
@@ -12,6 +13,7 @@ mod square;
 pub(crate) use babel_stream::BABEL_STREAM;
 pub(crate) use convolution::CONVOLUTION_2D;
 pub(crate) use dct::DCT;
+pub(crate) use fft::FFT;
 pub(crate) use floyd::FW;
 pub(crate) use gaussian::GAUSSIAN;
 pub(crate) use lud::LUD;
