@@ -48,6 +48,7 @@ static ALL: &[&Workload] = &[
     &dense::GAUSSIAN,
     &dense::FW,
     &dense::FFT,
+    &dense::DWT2D,
     &reduce::REDUCE,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,

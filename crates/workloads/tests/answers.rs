@@ -99,6 +99,7 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "gaussian",
         "fw",
         "fft",
+        "dwt2d",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));
