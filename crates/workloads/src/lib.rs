@@ -28,6 +28,7 @@ mod real;
 mod reduce;
 mod settings;
 mod stencil;
+mod stencils;
 mod stress;
 mod vectors;
 
@@ -59,6 +60,8 @@ static ALL: &[&Workload] = &[
     &tasks::QUEENS,
     &tasks::FIB,
     &stencil::STENCIL,
+    &stencils::HOTSPOT,
+    &stencils::HOTSPOT3D,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

@@ -1,0 +1,7 @@
+//! Stencils and grids of two and three dimensions.
+
+mod hotspot;
+mod hotspot3d;
+
+pub(crate) use hotspot::HOTSPOT;
+pub(crate) use hotspot3d::HOTSPOT3D;
