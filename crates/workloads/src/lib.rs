@@ -62,6 +62,7 @@ static ALL: &[&Workload] = &[
     &stencil::STENCIL,
     &stencils::HOTSPOT,
     &stencils::HOTSPOT3D,
+    &stencils::SRAD,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

@@ -2,6 +2,8 @@
 
 mod hotspot;
 mod hotspot3d;
+mod srad;
 
 pub(crate) use hotspot::HOTSPOT;
 pub(crate) use hotspot3d::HOTSPOT3D;
+pub(crate) use srad::SRAD;
