@@ -63,6 +63,7 @@ static ALL: &[&Workload] = &[
     &stencils::HOTSPOT,
     &stencils::HOTSPOT3D,
     &stencils::SRAD,
+    &stencils::PATHFINDER,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

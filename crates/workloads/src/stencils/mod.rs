@@ -2,8 +2,10 @@
 
 mod hotspot;
 mod hotspot3d;
+mod pathfinder;
 mod srad;
 
 pub(crate) use hotspot::HOTSPOT;
 pub(crate) use hotspot3d::HOTSPOT3D;
+pub(crate) use pathfinder::PATHFINDER;
 pub(crate) use srad::SRAD;
