@@ -64,6 +64,7 @@ static ALL: &[&Workload] = &[
     &stencils::HOTSPOT3D,
     &stencils::SRAD,
     &stencils::PATHFINDER,
+    &stencils::HPGMG,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,
