@@ -27,6 +27,7 @@ mod races;
 mod real;
 mod reduce;
 mod settings;
+mod sorting;
 mod stencil;
 mod stencils;
 mod stress;
@@ -51,6 +52,8 @@ static ALL: &[&Workload] = &[
     &dense::FFT,
     &dense::DWT2D,
     &reduce::REDUCE,
+    &sorting::RADIX_SORT,
+    &sorting::SCAN,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
     &stealing::SSSP,
