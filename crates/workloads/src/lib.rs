@@ -54,6 +54,8 @@ static ALL: &[&Workload] = &[
     &reduce::REDUCE,
     &sorting::RADIX_SORT,
     &sorting::SCAN,
+    &sorting::BTREE,
+    &sorting::NN,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
     &stealing::SSSP,

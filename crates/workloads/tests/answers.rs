@@ -107,6 +107,8 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "hpgmg",
         "radix-sort",
         "scan",
+        "btree",
+        "nn",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));
