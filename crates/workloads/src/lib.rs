@@ -56,6 +56,7 @@ static ALL: &[&Workload] = &[
     &sorting::SCAN,
     &sorting::BTREE,
     &sorting::NN,
+    &sorting::NW,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
     &stealing::SSSP,

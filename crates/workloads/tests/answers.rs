@@ -109,6 +109,7 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "scan",
         "btree",
         "nn",
+        "nw",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
         let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));
