@@ -12,7 +12,10 @@ pub mod nearest;
 pub mod stealing;
 pub mod tasks;
 
+mod dense;
 mod diagnosis;
+mod fault;
+mod group;
 mod histogram;
 mod host_flag;
 mod instance;
@@ -24,9 +27,12 @@ mod physics;
 mod planted;
 mod policy;
 mod races;
+mod real;
 mod reduce;
 mod settings;
+mod sorting;
 mod stencil;
+mod stencils;
 mod stress;
 mod vectors;
 
@@ -39,7 +45,23 @@ static ALL: &[&Workload] = &[
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
+    &dense::SQUARE,
+    &dense::BABEL_STREAM,
+    &dense::MATMUL,
+    &dense::DGEMM,
+    &dense::CONVOLUTION_2D,
+    &dense::DCT,
+    &dense::LUD,
+    &dense::GAUSSIAN,
+    &dense::FW,
+    &dense::FFT,
+    &dense::DWT2D,
     &reduce::REDUCE,
+    &sorting::RADIX_SORT,
+    &sorting::SCAN,
+    &sorting::BTREE,
+    &sorting::NN,
+    &sorting::NW,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
     &stealing::SSSP,
@@ -66,6 +88,11 @@ static ALL: &[&Workload] = &[
     &physics::SPMV,
     &physics::KMEANS,
     &physics::LULESH,
+    &stencils::HOTSPOT,
+    &stencils::HOTSPOT3D,
+    &stencils::SRAD,
+    &stencils::PATHFINDER,
+    &stencils::HPGMG,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,
