@@ -92,11 +92,11 @@ pub enum Closure {
 /// The result for one program, layout and machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
-    /// What the listeners do.
+    /// The way of the flag: from the sender to each listener, or from listener to listener.
     pub program: &'static str,
     /// The scope of all atomics, as in OpenCL.
     pub scope: &'static str,
-    /// The words that share lines.
+    /// The place of the words that the listeners write.
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,

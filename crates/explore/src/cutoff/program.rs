@@ -9,7 +9,7 @@ const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
 /// The lines of the words.
 pub(super) struct Layout {
-    /// The words that share a line.
+    /// The place of the words that the listeners write.
     pub(super) name: &'static str,
     /// The lines of the words `x`, `f`, `z` and `g`, in this order.
     lines: [u8; 4],
@@ -26,14 +26,14 @@ impl Layout {
 /// All layouts. A listener writes beside the data of the sender, beside the flag of the sender, or
 /// beside both.
 pub(super) const LAYOUTS: [Layout; 3] = [
-    Layout { name: "listeners write beside the data", lines: [0, 1, 0, 1] },
-    Layout { name: "listeners write beside the flag", lines: [0, 1, 1, 0] },
-    Layout { name: "all words in one line", lines: [0, 0, 0, 0] },
+    Layout { name: "beside the data", lines: [0, 1, 0, 1] },
+    Layout { name: "beside the flag", lines: [0, 1, 1, 0] },
+    Layout { name: "beside both", lines: [0, 0, 0, 0] },
 ];
 
 /// The code of a listener.
 pub(super) struct Listener {
-    /// The behaviour of the listener.
+    /// The way of the flag: from the sender to each listener, or from listener to listener.
     pub(super) name: &'static str,
     /// The statements, with `SCOPE` in place of a scope.
     code: &'static str,
@@ -59,7 +59,7 @@ pub(super) const LOADS: u16 = 4;
 /// listeners.
 pub(super) const LISTENERS: [Listener; 2] = [
     Listener {
-        name: "listeners look at the sender's flag",
+        name: "direct",
         code: "  int ok = 1;
   while (ok == 1) {
     int r0 = *x;
@@ -72,7 +72,7 @@ pub(super) const LISTENERS: [Listener; 2] = [
 ",
     },
     Listener {
-        name: "listeners pass the flag on",
+        name: "passed on",
         code: "  int ok = 1;
   while (ok == 1) {
     int r0 = *x;

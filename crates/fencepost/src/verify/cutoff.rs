@@ -39,7 +39,7 @@ pub(super) fn cutoff(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         if open > 0 {
             let programs = counted(all.len(), "program");
             complaints.push(format!(
-                "{protocol} is not verified for any number of compute units in {open} of {programs}"
+                "{open} of {programs} of {protocol} are not verified for any number of compute units"
             ));
         }
     }
@@ -52,10 +52,9 @@ pub(super) fn cutoff(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
 /// Shows the verdict, then a table of all programs.
 fn show(protocol: &str, all: &[Cutoff], seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
     let closed = all.iter().filter(|one| one.is_closed()).count();
-    let verdict = if closed == all.len() { "verified" } else { "not verified" };
     writeln!(
         out,
-        "{protocol}: {verdict} for any number of compute units in {closed} of {} ({seconds:.1} s)",
+        "{protocol}: {closed} of {} verified for any number of compute units ({seconds:.1} s)",
         counted(all.len(), "program")
     )?;
     for machine in all.chunk_by(|one, next| (one.bounds, one.scope) == (next.bounds, next.scope)) {
@@ -63,7 +62,7 @@ fn show(protocol: &str, all: &[Cutoff], seconds: f64, out: &mut dyn Write) -> Re
         let units = (2..=UNITS_MAX).map(|units| format!("{units} units"));
         let headings: Vec<String> = units.chain([String::from("any number")]).collect();
         let numbers = headings.iter().map(|heading| (heading.as_str(), Side::Right));
-        let columns = [("program", Side::Left), ("lines", Side::Left)].into_iter().chain(numbers);
+        let columns = [("flag", Side::Left), ("listeners write", Side::Left)].into_iter().chain(numbers);
         let mut table = Table::new(&columns.collect::<Vec<_>>());
         for one in machine {
             let names = [one.program, one.layout].map(str::to_owned);
@@ -95,8 +94,8 @@ fn report(protocol: &str, all: &[Cutoff], seconds: f64) -> Value {
             _ => (None, None),
         };
         json!({
-            "program": one.program,
-            "lines": one.layout,
+            "flag": one.program,
+            "listeners_write": one.layout,
             "machine": one.machine(),
             "growth": growth.collect::<Vec<_>>(),
             "closed": one.is_closed(),
