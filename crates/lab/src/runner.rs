@@ -1,4 +1,5 @@
-//! Runs the tasks of a plan on all cores, each once, and stores their results.
+//! Runs each task of a plan once, on several threads of the host, and stores the results. A plan
+//! has the runs of a reproduction.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -45,12 +46,12 @@ pub struct Outcome {
     pub has_misfit: bool,
 }
 
-/// Runs the missing tasks on `threads` threads. `tell` is called after every
-/// task.
+/// Runs the tasks without a stored result, on `jobs` threads. `tell` is called before the first
+/// task and after every task.
 ///
 /// # Errors
-/// The first task that cannot run, or the first result that cannot be stored.
-/// Results that were stored before remain.
+/// The error of the first task that cannot run, or of the first result that cannot be stored.
+/// Results that were stored before this error remain.
 pub fn perform(
     plan: &Plan,
     store: &Store,
@@ -120,7 +121,7 @@ pub fn perform(
     Ok(outcome)
 }
 
-/// A graph that tasks share, by name and scale.
+/// The key of a graph that several tasks share: the name of the graph and its scale.
 type GraphKey = (String, Option<String>);
 
 struct State<'a> {

@@ -170,7 +170,7 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// A published figure, in the format of the paper.
+/// The text of a published value, in the format of the paper.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),

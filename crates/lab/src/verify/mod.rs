@@ -25,8 +25,8 @@ pub struct Question {
     pub tests: Vec<Test>,
     /// Adds all generated programs with at most this many operations; 0 for none.
     pub operations: u8,
-    /// Whether only one program is kept of the generated programs that differ only in the names of
-    /// threads, words and other parts.
+    /// Whether symmetric programs are left out. If so, only one program is kept of all generated
+    /// programs that differ only in the names of threads, words and other parts.
     pub symmetry: bool,
     /// Adds this many sampled programs.
     pub sample: usize,
@@ -90,7 +90,7 @@ struct ProgramSet {
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
-    /// The number of protocols that have begun.
+    /// The number of protocols whose verification has begun.
     begun: usize,
     made: Option<ProgramSet>,
     complaints: Vec<String>,
