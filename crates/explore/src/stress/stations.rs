@@ -20,7 +20,12 @@ pub(crate) trait Stations {
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
     /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
-    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Restores the initial state of all stations, without messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
@@ -125,8 +130,13 @@ impl<P: Protocol> Stations for Typed<P> {
         self.nodes.entry(agent, key)
     }
 
-    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String> {
-        self.nodes.boundary(step, kernel, true)
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.nodes.boundary(step, kernel, host_has_written)
     }
 
     fn reset_to(&mut self) {

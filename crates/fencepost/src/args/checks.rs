@@ -255,6 +255,10 @@ pub(crate) struct StressArguments {
     /// seed places each line
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
+    /// Deliver the messages between two controllers in any order. This tests whether a
+    /// protocol needs FIFO channels
+    #[arg(long)]
+    pub(crate) unordered: bool,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
