@@ -22,7 +22,7 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
         small: &[],
         // The images of Table 3.3 have 256 by 256 pixels in a batch of 128, see the input `bwc`.
         // This size takes minutes.
-        paper: &[("batch", "16"), ("side", "64")],
+        paper: &[("batch", "16"), ("side", "128")],
     },
     settings: &[
         Setting::count("batch", 4, 1, 1 << 12, "images"),

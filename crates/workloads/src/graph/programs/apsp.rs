@@ -28,7 +28,7 @@ pub(crate) static APSP: Workload = Workload {
     // The thesis gives no size. This one has a quarter of a million distances.
     sizes: Sizes {
         tiny: &[("vertices", "150"), ("edges", "500"), ("sources", "9"), ("batch", "4")],
-        small: &[],
+        small: &[("sources", "16")],
         paper: &[("vertices", "512"), ("edges", "2048")],
     },
     settings: &[

@@ -28,7 +28,7 @@ pub(crate) static BC: Workload = Workload {
     // sources instead of all.
     sizes: Sizes {
         tiny: &[("vertices", "400"), ("edges", "1500"), ("sources", "2")],
-        small: &[],
+        small: &[("vertices", "8k"), ("edges", "30_000")],
         paper: &[("vertices", "67k"), ("edges", "168k"), ("sources", "8")],
     },
     settings: &[

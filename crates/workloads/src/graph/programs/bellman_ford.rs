@@ -26,7 +26,7 @@ pub(crate) static SSSP_BELLMAN_FORD: Workload = Workload {
     // The paper size has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
-        small: &[],
+        small: &[("vertices", "4k"), ("edges", "15_000")],
         paper: &[("vertices", "69k"), ("edges", "153k")],
     },
     settings: &[VERTICES, EDGES, SOURCE],

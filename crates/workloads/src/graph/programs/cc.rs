@@ -27,7 +27,7 @@ pub(crate) static CC: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "800")],
-        small: &[],
+        small: &[("vertices", "8k"), ("edges", "30_000")],
         paper: &[("vertices", "128k"), ("edges", "512k")],
     },
     settings: &[VERTICES, EDGES, METHOD],

@@ -27,7 +27,7 @@ pub(crate) static COLOR_MAX: Workload = Workload {
     // The paper size has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
-        small: &[],
+        small: &[("vertices", "2k"), ("edges", "6000")],
         paper: &[("vertices", "69k"), ("edges", "153k")],
     },
     settings: &[VERTICES, EDGES, EXTREMES],

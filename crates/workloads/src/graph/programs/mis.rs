@@ -29,7 +29,7 @@ pub(crate) static MIS: Workload = Workload {
     // The paper size has the vertices and edges of the census graph nv2010 of Table 3.3.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
-        small: &[],
+        small: &[("vertices", "8k"), ("edges", "30_000")],
         paper: &[("vertices", "84k"), ("edges", "208k")],
     },
     settings: &[VERTICES, EDGES],

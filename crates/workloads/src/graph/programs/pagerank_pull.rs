@@ -28,7 +28,7 @@ pub(crate) static PAGERANK_PULL: Workload = Workload {
     // Dalmia thesis, which lists PageRank with it.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000"), ("steps", "4")],
-        small: &[],
+        small: &[("vertices", "8k"), ("edges", "30_000"), ("steps", "5")],
         paper: &[("vertices", "84k"), ("edges", "208k")],
     },
     settings: &[
