@@ -9,6 +9,7 @@
 mod declared;
 mod error;
 mod memory;
+mod observer;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use proto::KernelId;
 
 pub use error::{Awaited, RunError, Stuck, StuckCause, Wait};
 use memory::FlatMemory;
+pub use observer::{Issue, Observer};
 
 use crate::answer::Answer;
 use crate::fault::Issuer;
@@ -82,7 +84,19 @@ pub struct Outcome {
 /// # Errors
 /// If the program has an error or makes no progress.
 pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
-    Run::new(program, options).run()
+    run_observed(program, options, &mut ())
+}
+
+/// Runs a program to its end, watched by an observer.
+///
+/// # Errors
+/// If the program has an error or makes no progress.
+pub fn run_observed(
+    program: Program,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    Run::new(program, options, observer).run()
 }
 
 /// The host or a wavefront.
@@ -129,6 +143,7 @@ struct Cu {
 
 struct Run<'a> {
     options: &'a Options,
+    observer: &'a mut dyn Observer,
     session: Session,
     memory: FlatMemory,
     agents: Vec<Agent>,
@@ -151,8 +166,15 @@ struct Run<'a> {
 
 const HOST: usize = 0;
 
+/// The issuer of an operation at this place, as observers see it.
+fn issue(groups: &[Option<Group>], place: Option<(usize, Coords)>) -> Option<Issue> {
+    let (slot, at) = place?;
+    let kernel = groups[slot].as_ref()?.launch.kernel;
+    Some(Issue { kernel, at })
+}
+
 impl<'a> Run<'a> {
-    fn new(program: Program, options: &'a Options) -> Self {
+    fn new(program: Program, options: &'a Options, observer: &'a mut dyn Observer) -> Self {
         let host = Agent {
             task: None,
             place: None,
@@ -164,6 +186,7 @@ impl<'a> Run<'a> {
         };
         Run {
             options,
+            observer,
             session: Session::new(program, options.shape),
             memory: FlatMemory::default(),
             agents: vec![host],
@@ -236,9 +259,10 @@ impl<'a> Run<'a> {
         for (to, from) in self.work.0.iter_mut().zip(op.work.0) {
             *to = to.saturating_add(from);
         }
+        let place = self.agents[index].place;
+        self.observer.issue(issue(&self.groups, place), op);
         match op.action {
             Action::Load | Action::Store | Action::Rmw { .. } => {
-                let place = self.agents[index].place;
                 if let (true, Space::Global, Some((slot, at))) = (self.options.checks_uses, op.space, place)
                     && let Some(launch) = self.groups[slot].as_ref().map(|group| &group.launch)
                 {
@@ -289,8 +313,12 @@ impl<'a> Run<'a> {
             None => self.session.poll_host(),
         };
         if let Some(task) = &agent.task {
-            for (to, from) in self.work.0.iter_mut().zip(task.tail_work().0) {
+            let tail = task.tail_work();
+            for (to, from) in self.work.0.iter_mut().zip(tail.0) {
                 *to = to.saturating_add(from);
+            }
+            if let Some(issue) = issue(&self.groups, agent.place) {
+                self.observer.tail(issue, &tail);
             }
         }
         agent.waits_for = None;
@@ -323,6 +351,7 @@ impl<'a> Run<'a> {
 
     fn launch(&mut self, index: usize, id: OpId, kernel: KernelId) -> Result<(), RunError> {
         let launch = self.session.launch(kernel);
+        self.observer.launch(&launch);
         self.idle_steps = 0;
         if launch.grid.work_groups == 0 || launch.grid.waves == 0 {
             self.session.ops().complete(id);

@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
+use kernel::Use;
 use kernel::prelude::*;
-use kernel::{Loading, Place, Use};
 
 use super::domain::{Domain, GROUP_ITEMS};
 use super::element::{
@@ -14,17 +14,9 @@ use super::element::{
 };
 use super::material::{self, Old};
 use super::mesh::edge;
+use crate::physics::all;
 
 type Reals = Lanes<f64>;
-
-/// Waits for several loads.
-pub(super) async fn all<const N: usize, P: Place, T: Word>(loads: [Loading<P, T>; N]) -> [P::Of<T>; N] {
-    let mut values = [P::nothing::<T>(); N];
-    for (value, load) in values.iter_mut().zip(loads) {
-        *value = load.await;
-    }
-    values
-}
 
 /// The active lanes and the first item of a wavefront in a grid over `count` items.
 fn over(w: &Wave, count: u64) -> (Wave, Unit) {
