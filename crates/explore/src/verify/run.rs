@@ -191,6 +191,7 @@ pub(crate) fn test(
                 let asked = Requirements { allowed: allowed.as_deref(), may_block: *may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
+                    states_max: options.states_max,
                     stop: Box::new(|| (options.stop)()),
                     ..Limits::default()
                 };

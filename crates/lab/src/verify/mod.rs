@@ -197,6 +197,7 @@ impl<'v> ReadyProtocol<'v> {
                 .collect(),
             jobs: question.jobs,
             memory_bytes: question.memory_bytes.unwrap_or(question.jobs as u64 * TEST_BYTES),
+            states_max: u64::MAX,
             mutants: question.mutants,
             stop,
             progress,
