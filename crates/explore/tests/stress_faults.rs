@@ -315,7 +315,7 @@ mod locked {
 
     /// A cache of `rsp` that tells locks apart by their slots only.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-    pub struct L1(zoo::rsp::L1<RspPlans>);
+    pub(super) struct L1(zoo::rsp::L1<RspPlans>);
 
     impl Controller<Locked> for L1 {
         type Msg = ToL1;
@@ -350,7 +350,7 @@ mod locked {
 
     /// The protocol.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct Locked;
+    pub(super) struct Locked;
 
     protocol_nodes! { Locked: L1(L1, ToL1), Bank(zoo::vi::Bank, ToBank), Host(Host) }
 
@@ -438,7 +438,7 @@ fn without_invalidation_at_begin() -> Mutation {
         PlanKey { op: OpClass::KernelBegin, order: Order::AcqRel, level, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Invalidate);
     let at = at.expect("it invalidates") as u8;
-    Mutation { table: zoo::vi::L1Plans::ID, change: Change::DropStepOf { plan, at } }
+    Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
 #[test]

@@ -200,6 +200,7 @@ fn stressed<P: Protocol>() -> explore::stress::StressReport {
         model: None,
         mutation: None,
         jobs: 1,
+        overtaking: false,
         stop: &|| false,
         progress: &|_| {},
     };

@@ -58,13 +58,12 @@ impl Transform {
         let cosine = |i: Lanes<u32>| if self.is_inverse { (i, BLOCK) } else { (i * BLOCK, 1) };
         let active = members(&w, BLOCK * BLOCK);
 
-        let mut row = (at.y + block_y * BLOCK) * self.width + block_x * BLOCK;
+        let row = (at.y + block_y * BLOCK) * self.width + block_x * BLOCK;
         let (mut factor, step) = cosine(at.x);
         let mut sum = Lanes::splat(0.0f32);
-        for _ in 0..BLOCK {
-            let (x, c) = (active.load(self.input, row), active.load(self.cosines, factor));
+        for i in 0..BLOCK {
+            let (x, c) = (active.load(self.input, row + i), active.load(self.cosines, factor));
             sum = x.await.mul_add(c.await, sum);
-            row += 1;
             factor += step;
         }
         active.store(between, here, sum);
@@ -94,7 +93,7 @@ fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (width, height) = (settings.count("width"), settings.count("height"));
     let is_inverse = settings.is("direction", "inverse");
     for (name, value) in [("width", width), ("height", height)] {
-        if value % u64::from(BLOCK) != 0 {
+        if !value.is_multiple_of(u64::from(BLOCK)) {
             return Err(
                 settings.conflict(format!("setting `{name}` is {value}, but must be a multiple of 8"))
             );

@@ -170,7 +170,7 @@ pub(super) fn dominant(seed: u64, n: u64) -> Vec<f32> {
 
 fn lud(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let n = settings.count("n");
-    if n % u64::from(B) != 0 {
+    if !n.is_multiple_of(u64::from(B)) {
         return Err(settings.conflict(format!("setting `n` is {n}, but must be a multiple of {B}")));
     }
     let program = Program::new("lud", move |host| async move {

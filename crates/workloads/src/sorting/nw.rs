@@ -138,7 +138,7 @@ fn alignment(seed: u64, n: u64, penalty: i32) -> Alignment {
 
 fn nw(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (n, penalty) = (settings.count("n"), settings.count("penalty") as i32);
-    if n % u64::from(TILE) != 0 {
+    if !n.is_multiple_of(u64::from(TILE)) {
         return Err(settings.conflict(format!("setting `n` is {n}, but must be a multiple of {TILE}")));
     }
     let (width, tiles) = (n as u32 + 1, n as u32 / TILE);

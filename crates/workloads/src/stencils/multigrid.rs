@@ -75,7 +75,7 @@ fn smooth(smoothing: Smoothing, x: &mut Vec<f64>, rhs: &[f64], n: usize) {
         Smoothing::Colours => {
             for colour in [0, 1, 0, 1] {
                 for i in 0..x.len() {
-                    if (i ^ i / n ^ i / n / n) & 1 == colour {
+                    if (i ^ (i / n) ^ (i / n / n)) & 1 == colour {
                         x[i] += inverse[i] * (rhs[i] - applied(x, i, n));
                     }
                 }
