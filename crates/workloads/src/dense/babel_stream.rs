@@ -17,7 +17,7 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "1300"), ("times", "2")],
         small: &[],
-        // Table 5.2 gives 524288 elements. BabelStream's default of 100 times takes an hour.
+        // Table 5.2 gives 524288 elements. BabelStream's default of 100 times takes ten times as long.
         paper: &[("n", "512k"), ("times", "10")],
     },
     settings: &[

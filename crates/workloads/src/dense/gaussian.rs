@@ -18,7 +18,7 @@ pub(crate) static GAUSSIAN: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "13")],
         small: &[],
-        // Table 5.2. Table 3.3 has 1024, which takes an hour.
+        // Table 5.2. Table 3.3 has 1024, which takes 64 times as long.
         paper: &[("n", "256")],
     },
     settings: &[
