@@ -26,6 +26,7 @@ mod table;
 mod verified;
 mod verify;
 mod why;
+mod workload;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -90,6 +91,7 @@ where
         Command::Stress(arguments) => stress::stress(&arguments, out),
         Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Workload(command) => workload::workload(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),

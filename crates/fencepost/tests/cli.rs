@@ -24,7 +24,7 @@ fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a st
     args
 }
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 16] = [
     &["list"],
     &["run"],
     &["compare"],
@@ -37,6 +37,8 @@ const COMMANDS: [&[&str]; 14] = [
     &["race"],
     &["graph"],
     &["graph", "info"],
+    &["workload"],
+    &["workload", "info"],
     &["completions"],
     &["man"],
 ];
@@ -170,6 +172,23 @@ fn a_size_sets_the_settings_that_the_list_shows() {
         refusal.contains("tiny, small, paper") && refusal.contains("similar value exists: 'tiny'"),
         "{refusal}"
     );
+}
+
+#[test]
+fn the_statistics_of_a_workload_are_a_table_and_json() {
+    let info = json(&["workload", "info", "vec-add", "--set", "n=2048", "--json"]);
+    assert_eq!((&info["kernels"], &info["loads"], &info["lines"]), (&1.into(), &4096.into(), &384.into()));
+    assert_eq!((&info["system"], &info["settings"]["n"]), (&"hlrc-8cu".into(), &"2048".into()));
+    assert!(info.get("size").is_none());
+    let table = succeed(&["workload", "info", "vec-add", "--size", "tiny"]);
+    assert!(table.lines().next().unwrap().contains("vec-add") && table.contains("n=3000"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let unknown = refused(&["workload", "info", "vec-ad"]);
+    assert!(unknown.contains("did you mean `vec-add`?"), "{unknown}");
+    assert!(refused(&["workload", "info", "vec-add", "--set", "m=1"]).contains("`m`"));
+    let (code, _, err) = fencepost(&["workload", "info", "barrier-skip"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("deadlocked"), "{err}");
 }
 
 #[test]

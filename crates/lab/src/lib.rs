@@ -12,6 +12,7 @@ mod comparison;
 mod digest;
 mod error;
 pub mod experiment;
+pub mod info;
 pub mod input;
 pub mod litmus;
 pub mod markdown;

@@ -100,7 +100,7 @@ pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
 
 /// Returns true if a run failed because the user's settings do not fit the input or the machine,
 /// not because of the program.
-fn is_misfit(kind: &FaultKind) -> bool {
+pub(crate) fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }
 

@@ -1,10 +1,10 @@
-//! The commands that run programs on machines: `run`, `compare`, `why` and `race`.
+//! The commands that run programs: `run`, `compare`, `why`, `race` and `workload info`.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use lab::experiment::Question;
 
 use super::checks::SyncOrder;
@@ -216,6 +216,50 @@ pub(crate) struct WhyArguments {
     /// Write the table and a waterfall plot as an HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkloadCommand {
+    /// Run a program without time and without caches, and print its statistics
+    Info(WorkloadInfoArguments),
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(
+    after_help = "The program runs on the compute units of the machine, one operation at a time, without time and \
+without caches. The statistics hold under every protocol. A lane access is one lane of an operation on global memory. A \
+line read is a line that an ordinary load of a wavefront touches. Reuse is the share of line reads of which the \
+compute unit has a copy that is still valid: it accessed the line before, and since then neither another compute unit \
+nor the host has written the line. docs/workloads.md defines every statistic.
+
+Examples:
+  fencepost workload info vec-add --size tiny
+  fencepost workload info cache-reuse --set kernels=4 --system titan-v --json
+  fencepost workload info sssp --input c-68 --scale 1/64"
+)]
+pub(crate) struct WorkloadInfoArguments {
+    /// The program: a name from `list workloads`
+    pub(crate) name: String,
+    /// The machine, whose shape the program sees: a name from `list systems`, or the path of a TOML
+    /// file
+    #[arg(long, short, value_name = "NAME|FILE", default_value = "hlrc-8cu")]
+    pub(crate) system: String,
+    /// The size of the program
+    #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
+    pub(crate) size: Option<String>,
+    /// The input of the program, as `run` takes it
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) input: Option<String>,
+    /// The scale of a stand-in, such as 1/16
+    #[arg(long, value_name = "FRACTION", requires = "input")]
+    pub(crate) scale: Option<String>,
+    /// A parameter of the workload; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl Common {

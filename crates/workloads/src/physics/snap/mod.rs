@@ -31,7 +31,7 @@ pub(crate) static SNAPC: Workload = Workload {
         paper: &[("cells", "12"), ("groups", "8"), ("angles", "10"), ("outers", "11"), ("inners", "1")],
     },
     settings: &[
-        Setting::count("cells", 6, 1, 64, "cells along an edge of the cube"),
+        Setting::count("cells", 5, 1, 64, "cells along an edge of the cube"),
         Setting::count("groups", 4, 1, 64, "energy groups"),
         Setting::count("angles", 6, 1, 256, "angles of an octant"),
         Setting::count("steps", 1, 1, 100, "time steps"),
