@@ -85,7 +85,7 @@ fn repaired_programs_do_not_race() {
 
 /// Workloads under all models and with all policies, at a size that runs in a fraction of a second.
 /// The tests of the suite cover every workload under one model.
-const SMALL: [(&str, &[(&str, &str)]); 30] = [
+const SMALL: [(&str, &[(&str, &str)]); 51] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
     ("cache-reuse", &[("n", "2k")]),
@@ -116,6 +116,27 @@ const SMALL: [(&str, &[(&str, &str)]); 30] = [
     ("rnn-gru", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
     ("rnn-lstm", &[("batch", "2"), ("hidden", "20"), ("inputs", "30")]),
     ("vec-add", &[("n", "1000")]),
+    ("babel-stream", &[("n", "1300"), ("times", "2")]),
+    ("convolution-2d", &[("width", "50"), ("height", "37"), ("radius", "1")]),
+    ("dct", &[("width", "48"), ("height", "24")]),
+    ("dwt2d", &[("width", "41"), ("height", "19"), ("levels", "2")]),
+    ("fft", &[("n", "2048")]),
+    ("fw", &[("vertices", "21"), ("edges", "90")]),
+    ("gaussian", &[("n", "13")]),
+    ("lud", &[("n", "48")]),
+    ("matmul", &[("m", "40"), ("n", "33"), ("k", "35")]),
+    ("dgemm", &[("m", "40"), ("n", "33"), ("k", "35")]),
+    ("square", &[("n", "3001"), ("work-groups", "5")]),
+    ("btree", &[("keys", "3000"), ("searches", "9"), ("ranges", "6")]),
+    ("nn", &[("n", "1000")]),
+    ("nw", &[("n", "48")]),
+    ("radix-sort", &[("n", "1500")]),
+    ("scan", &[("n", "1700")]),
+    ("hotspot", &[("rows", "29"), ("columns", "41"), ("steps", "5")]),
+    ("hotspot3d", &[("side", "35"), ("layers", "3"), ("steps", "3")]),
+    ("hpgmg", &[("side", "8")]),
+    ("pathfinder", &[("columns", "700"), ("rows", "12"), ("pyramid", "5")]),
+    ("srad", &[("rows", "37"), ("columns", "29"), ("region", "20"), ("iterations", "2")]),
 ];
 
 #[test]
