@@ -309,13 +309,13 @@ impl Protocol for Faulty {
 }
 
 /// The protocol `rsp` with faulty locks.
-mod locked {
+pub mod locked {
     use super::*;
     use zoo::rsp::{RspPlans, ToL1};
 
     /// A cache of `rsp` that tells locks apart by their slots only.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-    pub(super) struct L1(zoo::rsp::L1<RspPlans>);
+    pub struct L1(zoo::rsp::L1<RspPlans>);
 
     impl Controller<Locked> for L1 {
         type Msg = ToL1;
@@ -350,7 +350,7 @@ mod locked {
 
     /// The protocol.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub(super) struct Locked;
+    pub struct Locked;
 
     protocol_nodes! { Locked: L1(L1, ToL1), Bank(zoo::vi::Bank, ToBank), Host(Host) }
 
@@ -388,6 +388,9 @@ mod locked {
     }
 }
 
+/// The maximum number of operations of a small program that fails.
+const OPERATIONS_MAX: usize = 40;
+
 fn options(mutation: Option<Mutation>, episodes: u64) -> Options<'static> {
     Options { episodes, mutation, jobs: 2, ..Options::default() }
 }
@@ -419,6 +422,7 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
     ] {
         let options = options(Some(fault.mutation()), episodes);
         let found = failure::<Faulty>(&options).unwrap_or_else(|| panic!("{fault:?} is not found"));
+        assert!(found.operations() <= OPERATIONS_MAX, "{fault:?}: {found}");
         let again = Options { seed: found.seed, episodes: 1, ..options };
         assert_eq!(failure::<Faulty>(&again), Some(found), "{fault:?}: its seed alone makes it fail");
     }
@@ -427,7 +431,8 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
 #[test]
 fn locks_by_slot_are_found() {
     let found = failure::<locked::Locked>(&options(Some(Fault::LocksBySlot.mutation()), 50_000));
-    assert!(found.is_some(), "slots of two nodes are equal");
+    let found = found.expect("slots of two nodes are equal");
+    assert!(found.operations() <= OPERATIONS_MAX, "{found}");
 }
 
 /// The mutant without the invalidation in the plans of a kernel's beginning.
@@ -443,7 +448,10 @@ fn without_invalidation_at_begin() -> Mutation {
 #[test]
 fn a_kernel_that_begins_without_an_invalidation_is_found() {
     let found = failure::<zoo::vi::Vi>(&options(Some(without_invalidation_at_begin()), 400));
-    assert!(found.is_some(), "a thread finds a value of an earlier kernel");
+    let found = found.expect("a thread finds a value of an earlier kernel");
+    assert!(found.operations() <= OPERATIONS_MAX, "{found}");
+    let kernels = found.program.iter().filter(|(thread, _)| thread.starts_with("kernel "));
+    assert!(kernels.count() >= 2 || found.machine.contains("may change its CU"), "{found}");
 }
 
 #[test]
@@ -451,6 +459,7 @@ fn every_protocol_needs_the_order_of_channels() {
     for info in zoo::ALL {
         let options = Options { overtaking: true, ..options(None, 1_000) };
         let found = stress(&Subject::named(info.name).expect("a protocol"), &options).expect("known claims");
-        assert!(found.failure.is_some(), "{} needs no order", info.name);
+        let found = found.failure.unwrap_or_else(|| panic!("{} needs no order", info.name));
+        assert!(found.operations() <= OPERATIONS_MAX, "{}: {found}", info.name);
     }
 }
