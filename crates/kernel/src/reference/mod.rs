@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
                 *to = to.saturating_add(from);
             }
             if let Some(issue) = issue(&self.groups, agent.place) {
-                self.observer.tail(issue, &tail);
+                self.observer.tail(issue, tail);
             }
         }
         agent.waits_for = None;
