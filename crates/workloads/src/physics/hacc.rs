@@ -164,8 +164,8 @@ async fn short_force(w: Wave, a: Arrays, fault: Fault) {
                 next += GROUP_ITEMS;
             }
         }
-        for axis in 0..3 {
-            mine.store(a.force[axis], at, sums[axis]).await;
+        for (array, sum) in a.force.into_iter().zip(sums) {
+            mine.store(array, at, sum).await;
         }
         round += GROUP_ITEMS;
     }
@@ -305,8 +305,8 @@ impl Particles {
                     }
                 }
                 for (at, force) in forces.into_iter().enumerate() {
-                    for axis in 0..3 {
-                        self.velocity[axis][at] += force[axis] * KICK;
+                    for (axis, force) in force.into_iter().enumerate() {
+                        self.velocity[axis][at] += force * KICK;
                         let place = self.place[axis][at] + self.velocity[axis][at] * STREAM;
                         let is_last = substep + 1 == SUBSTEPS;
                         self.place[axis][at] = if is_last { wrapped(place, cells) } else { place };

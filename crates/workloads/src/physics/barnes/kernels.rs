@@ -124,8 +124,8 @@ impl Cubes {
 
     fn octant(&self, place: &[Lanes<f32>; 3]) -> Lanes<u32> {
         let mut octant = Lanes::splat(0);
-        for axis in 0..3 {
-            octant += Lanes::select(self.centre[axis].lt(place[axis]), 1_u32 << axis, 0);
+        for (axis, (centre, place)) in self.centre.iter().zip(place).enumerate() {
+            octant += Lanes::select(centre.lt(*place), 1_u32 << axis, 0);
         }
         octant
     }
@@ -331,13 +331,13 @@ pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
             open(&w.when(near), &a, from, opening * 0.25, &mut parts).await;
         }
     }
-    for axis in 0..3 {
+    for (axis, sum) in sums.into_iter().enumerate() {
         if !is_first {
             let [velocity, before] =
                 all([w.load(a.velocity[axis], body), w.load(a.acceleration[axis], body)]).await;
-            w.store(a.velocity[axis], body, velocity + (sums[axis] - before) * HALF_STEP);
+            w.store(a.velocity[axis], body, velocity + (sum - before) * HALF_STEP);
         }
-        w.store(a.acceleration[axis], body, sums[axis]).await;
+        w.store(a.acceleration[axis], body, sum).await;
     }
 }
 

@@ -192,13 +192,12 @@ pub(super) fn simulate(bodies: &mut Bodies, angle: f32, steps: u64) {
             })
             .collect();
         for (body, force) in forces.into_iter().enumerate() {
-            for axis in 0..3 {
+            for (axis, force) in force.into_iter().enumerate() {
                 if step > 0 {
-                    bodies.velocity[axis][body] +=
-                        (force[axis] - bodies.acceleration[axis][body]) * HALF_STEP;
+                    bodies.velocity[axis][body] += (force - bodies.acceleration[axis][body]) * HALF_STEP;
                 }
-                bodies.acceleration[axis][body] = force[axis];
-                let change = force[axis] * HALF_STEP;
+                bodies.acceleration[axis][body] = force;
+                let change = force * HALF_STEP;
                 let half = bodies.velocity[axis][body] + change;
                 bodies.place[axis][body] += half * TIME_STEP;
                 bodies.velocity[axis][body] = half + change;

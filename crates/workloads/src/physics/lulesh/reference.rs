@@ -103,9 +103,9 @@ impl State {
 
     fn move_nodes(&mut self) {
         let (forces, dt) = (self.forces(), self.clock.dt);
-        for axis in 0..3 {
+        for (axis, forces) in forces.into_iter().enumerate() {
             let mut acceleration: Vec<f64> =
-                forces[axis].iter().zip(&self.mesh.nodal_mass).map(|(force, mass)| force / mass).collect();
+                forces.iter().zip(&self.mesh.nodal_mass).map(|(force, mass)| force / mass).collect();
             self.mesh.symmetry[axis].iter().for_each(|node| acceleration[*node as usize] = 0.0);
             for (node, acceleration) in acceleration.into_iter().enumerate() {
                 let velocity = material::velocity(self.velocity[axis][node], acceleration, dt);

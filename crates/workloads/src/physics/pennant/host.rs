@@ -195,8 +195,9 @@ impl State {
             for axis in 0..2 {
                 let is_fixed = self.mesh.axes[axis].contains(&(point as u32));
                 let force = if is_fixed { 0.0 } else { force[axis] };
-                let after = before[axis][point] + force / mass * dt;
-                self.place[axis][point] += (before[axis][point] + after) * (0.5 * dt);
+                let old = self.velocity[axis][point];
+                let after = old + force / mass * dt;
+                self.place[axis][point] += (old + after) * (0.5 * dt);
                 self.velocity[axis][point] = after;
             }
         }
