@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-/// The allocator asks the kernel for large pages. Simulations and searches touch records all over
-/// their memory, so most of the gain is the smaller number of page-table lookups.
+/// The memory allocator of the program. It asks the kernel for large pages. Simulations and
+/// searches access records that are spread over their whole memory. Large pages reduce the number
+/// of page-table lookups, which is most of the gain.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

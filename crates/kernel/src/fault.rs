@@ -31,7 +31,7 @@ pub enum Issuer {
         kernel: String,
         /// The number of the work-group in the grid.
         work_group: u32,
-        /// The wavefront in its work-group.
+        /// The number of the wavefront in its work-group.
         wave: u32,
     },
 }
@@ -61,7 +61,7 @@ pub enum FaultKind {
         /// The number of elements in the array.
         len: u64,
     },
-    /// A work-group of a grid exceeds a compute unit.
+    /// A work-group of a grid needs more of a resource than a compute unit has.
     DoesNotFit {
         /// The name of the kernel.
         kernel: String,
@@ -74,7 +74,7 @@ pub enum FaultKind {
     },
     /// The program exceeds a limit of the executor.
     TooMany {
-        /// The limited thing, for example "arrays".
+        /// The things whose number is limited, for example "arrays".
         what: &'static str,
         /// The limit that is exceeded.
         max: u64,

@@ -134,9 +134,9 @@ pub struct WorkloadEntry {
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
-    /// The subject, which groups the list.
+    /// The subject of the workload. The list is grouped by subject.
     pub room: &'static str,
-    /// The subject in one line.
+    /// A summary of the subject, in one line.
     #[serde(skip)]
     pub room_summary: &'static str,
     /// The purpose: `benchmark`, `stress`, `diagnosis` or `race`.
@@ -164,13 +164,13 @@ pub struct SizeEntry {
 /// A named input of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputEntry {
-    /// The name of the entry.
+    /// The name of the input.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
 }
 
-/// A setting of a workload.
+/// A setting of a workload or of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SettingEntry {
     /// The name of the setting.
@@ -193,14 +193,14 @@ pub struct SettingEntry {
     pub range: Option<[u64; 2]>,
 }
 
-/// The workloads in the order of their rooms.
+/// The workloads, sorted by subject (`room`).
 fn by_room() -> Vec<&'static Workload> {
     let mut all = workloads::all().to_vec();
     all.sort_by_key(|workload| workload.room);
     all
 }
 
-/// The entries of all workloads, grouped by room.
+/// The entries of all workloads, grouped by subject (`room`).
 #[must_use]
 pub fn workloads() -> Vec<WorkloadEntry> {
     let sizes = |workload: &Workload| {
@@ -337,7 +337,7 @@ pub struct ClaimEntry {
 /// The claims of a paper, or an empty list if the paper is unknown.
 ///
 /// # Errors
-/// If a built-in file cannot be read. A test excludes this.
+/// If a built-in file cannot be read. A test checks that every built-in file can be read.
 pub fn claims_of(paper: &str) -> Result<Vec<ClaimEntry>, Error> {
     let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == paper) else { return Ok(Vec::new()) };
     let entry = |ClaimFile { id, says, place }| ClaimEntry { id, says, place };
@@ -354,7 +354,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
 /// The entries of all papers.
 ///
 /// # Errors
-/// If a built-in file cannot be read. A test excludes this.
+/// If a built-in file cannot be read. A test checks that every built-in file can be read.
 pub fn papers() -> Result<Vec<PaperEntry>, Error> {
     let entry = |(name, text): &(&'static str, &'static str)| {
         let file = paper_file(name, text)?;

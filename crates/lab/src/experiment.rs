@@ -80,8 +80,9 @@ impl Experiment {
         Experiment::on(systems, question, &mut None)
     }
 
-    /// The same as [`Experiment::new`], but uses the graph in `graph` if it is open already, and
-    /// otherwise leaves there the graph that it opens.
+    /// Does the same as [`Experiment::new`], and shares an open graph between calls. If `graph`
+    /// contains a graph, the experiment uses it. Otherwise the function opens the graph and stores
+    /// it in `graph`.
     fn on(
         systems: &Systems,
         question: &Question,
@@ -219,7 +220,8 @@ pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that no name occurs twice in a list. `what` says in the error what is named.
+/// Checks that no name occurs twice in a list. In the error, `what` is the kind of thing that the
+/// names denote.
 pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     match twice {

@@ -98,7 +98,7 @@ fn histogram(settings: &Settings, seed: u64, planted: Planted) -> Instance {
         let part = GROUP_ITEMS * per_item;
         let waves = (GROUP_ITEMS as u32).div_ceil(host.shape().lanes);
         let grid = Grid::new(n.div_ceil(part) as u32, waves);
-        let uses = [s.values.read().in_tiles(part), s.bins.read_write()];
+        let uses = [s.values.read().in_parts(part), s.bins.read_write()];
         if is_local {
             let kernel = Kernel::new("count-locally", move |w| count_locally(w, s));
             // More bins than bytes in any local memory end the launch with an error.

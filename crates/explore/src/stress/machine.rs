@@ -22,9 +22,10 @@ use std::rc::Rc;
 
 /// The maximum number of events of a run. A run with more events counts as endless.
 const EVENTS_MAX: u64 = 400_000;
-/// The number of different rates of clock ticks: a tick passes with one event in 1, 2, 4, ...
+/// The number of different rates of the clock. Depending on the rate, a tick passes once in 1, 2,
+/// 4, ... events on average.
 const PACES: usize = 7;
-/// The rate of evictions without need: this number in 256 events.
+/// The rate of evictions at random times, although no way is needed: this number in 256 events.
 const RANDOM_EVICTIONS: u64 = 2;
 /// The rate of preemptions, while some are left: this number in 256 events.
 const PREEMPTIONS: u64 = 4;
@@ -76,7 +77,7 @@ pub(super) struct Machine {
     pub(super) kernel: KernelId,
     /// The value that each flag certainly has reached.
     pub(super) set: [u32; FLAG_WORDS],
-    /// The wavefronts that sleep until each flag is set, one bit for each wavefront.
+    /// For each flag: the wavefronts that sleep until the flag is set, one bit for each wavefront.
     pub(super) sleeping: [u16; FLAG_WORDS],
     /// The values that additions to each counter have returned, one bit for each.
     pub(super) counted: [u64; COUNTERS],
@@ -85,7 +86,8 @@ pub(super) struct Machine {
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
-    /// Whether the last run has ended, so that only the states of stations remain from it.
+    /// Whether the last run has ended without a possible event left. In that case, the reset for
+    /// the next run has no messages, operations or requests to remove.
     has_ended: bool,
 }
 
@@ -289,7 +291,8 @@ impl Machine {
         }
     }
 
-    /// Gives an input to a node, after the ticks that have passed there, and processes the answers.
+    /// Gives an input to a node, and processes the answers. Before the input, the node gets the
+    /// clock ticks that have passed since its last tick.
     #[inline]
     pub(super) fn tell(
         &mut self,

@@ -70,7 +70,8 @@ const FIRST: [u32; WORDS] = {
     first
 };
 
-/// For each other wavefront: the number of its last section that a wavefront is ordered after.
+/// The sections that one wavefront is ordered after. For each wavefront, they are that wavefront's
+/// sections with an index below this number.
 type Known = [u16; WAVES];
 
 /// Builds the programs of episodes. The buffers are reused from one episode to the next.
@@ -81,8 +82,8 @@ pub(super) struct Planner {
     ends: Vec<usize>,
     /// For each section: the flags that it sets, one bit for each.
     behind: Vec<u8>,
-    /// For each section: the sections of other wavefronts that its wavefront is ordered after at
-    /// its end.
+    /// For each section: the sections of other wavefronts that the wavefront of this section is
+    /// ordered after when this section ends.
     at_end: Vec<Known>,
     program: Program,
 }

@@ -9,7 +9,7 @@ const RUNS_MAX: usize = 6_000;
 const ORDERS: u64 = 12;
 
 /// The smallest failing episode that was found, and the seed of an order of events in which it
-/// fails. `seed` is the order in which `episode` fails.
+/// fails. `seed` gives the order of events in which `episode` fails.
 pub(super) fn shrink(
     episode: Episode,
     seed: u64,

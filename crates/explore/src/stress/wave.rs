@@ -11,7 +11,7 @@ pub(super) struct Wave {
     pub(super) end: u16,
     /// The indices of the steps that are under way.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
-    /// Whether the issue of the wavefront is in the list of possible events.
+    /// Whether the list of possible events contains the issue of this wavefront's next step.
     pub(super) is_ready: bool,
 }
 

@@ -13,7 +13,8 @@ use proto::{
     Width,
 };
 
-/// The rate at which a wavefront polls a flag that is not set, in 256.
+/// The probability, as a number of 256ths, that a wavefront polls a flag that is not set. Otherwise
+/// the wavefront sleeps.
 const POLL_RATE: u64 = 64;
 
 /// The place of a word: its line, its offset in that line, and its width.

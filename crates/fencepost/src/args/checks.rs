@@ -270,7 +270,7 @@ pub(crate) struct StressArguments {
     pub(crate) json: bool,
 }
 
-/// The property to check of a test.
+/// The property of a test that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Property {
     /// The condition that the test states

@@ -263,8 +263,8 @@ pub(crate) struct WorkloadInfoArguments {
 }
 
 impl Common {
-    /// Returns the question to the laboratory: machine, input, seed and settings. Commands add the
-    /// scenario and the workload.
+    /// Returns the question for the laboratory (the crate `lab`): the machine, the input, the seed
+    /// and the settings of a run. Commands add the scenario and the workload.
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),

@@ -70,12 +70,12 @@ mod tests {
     #[test]
     fn an_access_outside_the_tile_of_its_work_group_is_a_fault() {
         let tiles =
-            |from: Array<u32>, to: Array<u32>| vec![from.read().in_tiles(64), to.write().in_tiles(64)];
+            |from: Array<u32>, to: Array<u32>| vec![from.read().in_parts(64), to.write().in_parts(64)];
         assert_eq!(fault(0, tiles), None);
         let moved = fault(64, tiles).unwrap_or_default();
         assert!(moved.contains("work-group 0, wavefront 0: lane 0 reads element 64 of `from`"), "{moved}");
         let halo =
-            |from: Array<u32>, to: Array<u32>| vec![from.read().in_tiles_with_halo(64, 64), to.write()];
+            |from: Array<u32>, to: Array<u32>| vec![from.read().in_parts_with_halo(64, 64), to.write()];
         assert_eq!(fault(64, halo), None);
     }
 

@@ -104,12 +104,13 @@ pub fn run_observed(
 struct Agent {
     /// The wavefront, until it has ended. `None` for the host.
     task: Option<WaveTask>,
-    /// Its index in `Run::groups` and its coordinates. `None` for the host.
+    /// The index of the agent's work-group in `Run::groups`, and the coordinates of the wavefront.
+    /// `None` for the host.
     place: Option<(usize, Coords)>,
     /// The operations posted but not yet performed.
     queue: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// The barrier at which it waits, and its place in the source.
+    /// The barrier at which the agent waits, and the place of the barrier in the source.
     held: Option<(OpId, Site)>,
     last_site: Option<Site>,
     ended: bool,
@@ -248,7 +249,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Performs one operation of an agent, and resumes the agent if it waits for it.
+    /// Performs one operation of an agent. Resumes the agent if it was waiting for this operation.
     fn step(&mut self, index: usize) -> Result<(), RunError> {
         let Some(id) = self.agents[index].queue.pop_front() else { return Ok(()) };
         self.steps += 1;

@@ -52,7 +52,7 @@ pub struct Plan {
 pub struct GraphRequest {
     /// The name of the stand-in or of the workload's input, or the path of the file.
     pub name: String,
-    /// The workload's own input, if it is one.
+    /// The input that the workload itself provides. `None` if the input is a graph.
     pub named: Option<&'static NamedInput>,
     /// The size of a stand-in (a generated graph that replaces the original), as a fraction
     /// of the original's. `None` for other inputs.

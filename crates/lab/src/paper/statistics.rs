@@ -65,8 +65,8 @@ const RESAMPLES: usize = 10_000;
 /// replacement, as many as there are seeds. The values of a drawn seed are taken from both `a` and
 /// `b`. With so few values, the means of samples vary less than they should. The distance of a
 /// sample's mean from the measured mean is therefore scaled, so that the interval of one mean is as
-/// wide as Student's interval. Each sample yields a correlation, so the interval lies within -1 and
-/// 1. Two other methods do not fit. Student's interval of the correlations of single seeds may
+/// wide as Student's interval. Each sample yields a correlation, so the interval lies between -1
+/// and 1. Two other methods do not fit. Student's interval of the correlations of single seeds may
 /// leave this range. Fisher's transformation has no value at the correlation 1, which four inputs
 /// often reach. The random draws have a fixed seed.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {

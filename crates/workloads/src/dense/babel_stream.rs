@@ -97,8 +97,8 @@ async fn dot<T: Real>(w: Wave, s: Arrays<T>, sums: Array<T>) {
 async fn four_kernels<T: Real>(host: &Host, s: Arrays<T>) {
     let grid = grid_over(&host.shape(), s.a.len());
     let Arrays { a, b, c } = s;
-    let read = |array: Array<T>| array.read().in_tiles(GROUP_ITEMS);
-    let write = |array: Array<T>| array.write().in_tiles(GROUP_ITEMS);
+    let read = |array: Array<T>| array.read().in_parts(GROUP_ITEMS);
+    let write = |array: Array<T>| array.write().in_parts(GROUP_ITEMS);
     let kernel = Kernel::new("copy", move |w| copy(w, a, c));
     host.launch(kernel.uses([read(a), write(c)]), grid).await;
     let kernel = Kernel::new("mul", move |w| scale(w, c, b));
@@ -125,7 +125,7 @@ fn stream<T: Real>(settings: &Settings, seed: u64) -> Instance {
         for _ in 0..repetitions {
             four_kernels(&host, s).await;
             let kernel = Kernel::new("dot", move |w| dot(w, s, sums));
-            let uses = [s.a.read(), s.b.read(), sums.write().in_tiles(1)];
+            let uses = [s.a.read(), s.b.read(), sums.write().in_parts(1)];
             host.launch(kernel.uses(uses), grid).await;
             let sums = host.read(sums).await;
             dots.push(sums.into_iter().fold(T::default(), |sum, part| sum + part));

@@ -105,10 +105,10 @@ impl Filtering {
 
     async fn launch(self, host: &Host, is_separable: bool) {
         let shape = host.shape();
-        let output = self.output.write().in_tiles(GROUP_ITEMS);
+        let output = self.output.write().in_parts(GROUP_ITEMS);
         if is_separable {
             let kernel = Kernel::new("convolution-rows", move |w| self.rows(w));
-            let between = self.between.write().in_tiles(GROUP_ITEMS);
+            let between = self.between.write().in_parts(GROUP_ITEMS);
             let kernel = kernel.uses([self.input.read(), self.mask.read(), between]);
             host.launch(kernel, grid_over(&shape, self.between.len())).await;
             let kernel = Kernel::new("convolution-columns", move |w| self.columns(w));

@@ -204,7 +204,7 @@ fn dwt<T: Lifted>(settings: &Settings, seed: u64) -> Instance {
         let outputs = COLOURS.map(|name| host.alloc::<T>(name, width * height));
         let kernel = Kernel::new("dwt-split", move |w| split(w, source, inputs));
         let uses = [source.read(), inputs[0].write(), inputs[1].write(), inputs[2].write()];
-        let uses = uses.map(|used| used.in_tiles(GROUP_ITEMS));
+        let uses = uses.map(|used| used.in_parts(GROUP_ITEMS));
         host.launch(kernel.uses(uses), grid_over(&host.shape(), width * height)).await;
         let mut answer = Answer::new();
         for ((from, to), name) in inputs.into_iter().zip(outputs).zip(COLOURS) {

@@ -152,7 +152,7 @@ impl Pass {
         for r in 0..self.radix {
             let part = r * items..(r + 1) * items;
             for array in [self.from.re, self.from.im] {
-                uses.push(array.slice(part.clone()).read().in_tiles(GROUP_ITEMS));
+                uses.push(array.slice(part.clone()).read().in_parts(GROUP_ITEMS));
             }
         }
         let kernel = Kernel::new(format!("fft-radix-{}", self.radix), move |w| self.run(w));

@@ -46,7 +46,7 @@ fn square(settings: &Settings, seed: u64) -> Instance {
         host.write(from, &data::floats(seed, n)).await;
         let mut uses = [from.read(), to.write()];
         if groups * GROUP_ITEMS >= n {
-            uses = uses.map(|used| used.in_tiles(GROUP_ITEMS));
+            uses = uses.map(|used| used.in_parts(GROUP_ITEMS));
         }
         for _ in 0..launches {
             let kernel = Kernel::new("square", move |w| square_all(w, from, to)).uses(uses);

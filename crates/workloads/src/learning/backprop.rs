@@ -210,13 +210,13 @@ fn backprop(settings: &Settings, seed: u64, planted: Planted) -> Instance {
         let (row, tile) = (u64::from(ROW), u64::from(ROW * SIDE));
         let of_inputs = |array: Array<f32>| array.slice(row..array.len());
         let kernel = Kernel::new("layer-forward", move |w| layer_forward(w, s))
-            .uses([s.inputs.read(), of_inputs(s.weights).read().in_tiles(tile)])
-            .uses([s.partials.write().in_tiles(u64::from(SIDE))]);
+            .uses([s.inputs.read(), of_inputs(s.weights).read().in_parts(tile)])
+            .uses([s.partials.write().in_parts(u64::from(SIDE))]);
         host.launch(kernel, grid.lds_bytes(4 * (SIDE + SIDE * SIDE))).await;
         let partials = host.read(s.partials).await;
         host.write(s.deltas, &network.deltas(&sums_of(&partials))).await;
         let thresholds = [s.weights, s.changes].map(|array| array.slice(0..row).read_write());
-        let weights = [s.weights, s.changes].map(|array| of_inputs(array).read_write().in_tiles(tile));
+        let weights = [s.weights, s.changes].map(|array| of_inputs(array).read_write().in_parts(tile));
         let kernel = Kernel::new("adjust-weights", move |w| adjust_weights(w, s))
             .uses([s.inputs.read(), s.deltas.read()])
             .uses(thresholds)

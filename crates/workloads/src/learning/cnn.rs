@@ -312,12 +312,12 @@ impl Network {
         let kernel = Kernel::new("connect", move |w| connect(w, s)).uses([
             s.pooled.read(),
             s.weights.read(),
-            s.logits.write().in_tiles(1),
+            s.logits.write().in_parts(1),
         ]);
         host.launch(kernel, grid).await;
         let kernel = Kernel::new("softmax", move |w| softmax(w, s)).uses([
-            s.logits.read().in_tiles(s.sizes.classes),
-            s.probabilities.read_write().in_tiles(s.sizes.classes),
+            s.logits.read().in_parts(s.sizes.classes),
+            s.probabilities.read_write().in_parts(s.sizes.classes),
         ]);
         host.launch(kernel, Grid::new(s.sizes.batch as u32, 1)).await;
     }

@@ -320,8 +320,8 @@ impl Layer {
             let own = [s.outputs.slice((step + 1) * items..(step + 2) * items).write(), s.cells.read_write()];
             let kernel = Kernel::new("gates", move |w| gates(w, s, step))
                 .uses([s.from_inputs.read(), s.from_hidden.read()])
-                .uses([s.outputs.slice(step * items..(step + 1) * items).read().in_tiles(GROUP_ITEMS)])
-                .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)));
+                .uses([s.outputs.slice(step * items..(step + 1) * items).read().in_parts(GROUP_ITEMS)])
+                .uses(own.map(|used| used.in_parts(GROUP_ITEMS)));
             host.launch(kernel, grid_over(&host.shape(), items)).await;
         }
     }

@@ -242,12 +242,12 @@ impl Arrays {
         host.launch(kernel, grid).await;
         let grid = grid_of(&shape, self.force[0].len(), GROUP_ITEMS);
         let kernel = Kernel::new("kick", move |w| kick(w, self))
-            .uses(self.force.map(|array| array.read().in_tiles(GROUP_ITEMS)))
-            .uses(self.velocity.map(|array| array.read_write().in_tiles(GROUP_ITEMS)));
+            .uses(self.force.map(|array| array.read().in_parts(GROUP_ITEMS)))
+            .uses(self.velocity.map(|array| array.read_write().in_parts(GROUP_ITEMS)));
         host.launch(kernel, grid).await;
         let kernel = Kernel::new("stream", move |w| stream(w, self, is_last))
-            .uses(self.velocity.map(|array| array.read().in_tiles(GROUP_ITEMS)))
-            .uses(self.place.map(|array| array.read_write().in_tiles(GROUP_ITEMS)));
+            .uses(self.velocity.map(|array| array.read().in_parts(GROUP_ITEMS)))
+            .uses(self.place.map(|array| array.read_write().in_parts(GROUP_ITEMS)));
         host.launch(kernel, grid).await;
     }
 }

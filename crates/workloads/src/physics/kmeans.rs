@@ -192,7 +192,7 @@ impl Problem {
         let (shape, features) = (host.shape(), self.features);
         host.write(a.counts, &vec![0; self.clusters as usize]).await;
         let uses = [
-            a.membership.read().in_tiles(GROUP_ITEMS),
+            a.membership.read().in_parts(GROUP_ITEMS),
             a.by_feature.read(),
             a.counts.read_write(),
             a.sums.read_write(),
@@ -212,14 +212,14 @@ impl Problem {
         host.write(a.centres, &centres).await;
         host.write(a.membership, &vec![u32::MAX; self.points as usize]).await;
         let grid = grid_of(&host.shape(), self.points, GROUP_ITEMS);
-        let uses = [a.by_point.read().in_tiles(GROUP_ITEMS * features), a.by_feature.write()];
+        let uses = [a.by_point.read().in_parts(GROUP_ITEMS * features), a.by_feature.write()];
         host.launch(Kernel::new("swap", move |w| swap(w, a, features)).uses(uses), grid).await;
         for _ in 0..self.iterations {
             host.write(a.changed, &[0]).await;
             let uses = [
                 a.by_feature.read(),
                 a.centres.read(),
-                a.membership.read_write().in_tiles(GROUP_ITEMS),
+                a.membership.read_write().in_parts(GROUP_ITEMS),
                 a.changed.read_write(),
             ];
             let kernel = Kernel::new("assign", move |w| assign(w, a, features, clusters));

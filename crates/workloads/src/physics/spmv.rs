@@ -139,11 +139,11 @@ fn spmv(settings: &Settings, seed: u64) -> Instance {
         };
         for _ in 0..products {
             let uses = [
-                a.offsets.read().in_tiles_with_halo(rows_of_group, 1),
+                a.offsets.read().in_parts_with_halo(rows_of_group, 1),
                 a.columns.read(),
                 a.values.read(),
                 x.read(),
-                y.write().in_tiles(rows_of_group),
+                y.write().in_parts(rows_of_group),
             ];
             let kernel = match is_vector {
                 true => Kernel::new("vector-rows", move |w| vector_rows(w, a, x, y)),

@@ -48,8 +48,8 @@ impl Descent {
     }
 
     fn uses(&self) -> [kernel::Use; 3] {
-        let [node, next] = [self.node, self.next].map(|array| array.read_write().in_tiles(1));
-        [self.keys.read().in_tiles(1), node, next]
+        let [node, next] = [self.node, self.next].map(|array| array.read_write().in_parts(1));
+        [self.keys.read().in_parts(1), node, next]
     }
 
     /// The child that the work-item whose key is next to the wanted one has found.
@@ -182,7 +182,7 @@ fn btree(settings: &Settings, seed: u64) -> Instance {
         host.write(d.keys, &searched(seed, keys, searches)).await;
         host.write(answers, &vec![NOT_FOUND; searches as usize]).await;
         let kernel = Kernel::new("find-key", move |w| find_key(w, nodes, values, d, answers, height));
-        let kernel = kernel.uses([nodes.read(), values.read(), answers.write().in_tiles(1)]).uses(d.uses());
+        let kernel = kernel.uses([nodes.read(), values.read(), answers.write().in_parts(1)]).uses(d.uses());
         host.launch(kernel, grid_of(&shape, searches, ORDER)).await;
 
         let r = Ranges {
@@ -196,7 +196,7 @@ fn btree(settings: &Settings, seed: u64) -> Instance {
         host.write(r.end.keys, &lasts.into_iter().map(key).collect::<Vec<_>>()).await;
         let kernel = Kernel::new("find-range", move |w| find_range(w, nodes, r, height));
         let kernel =
-            kernel.uses([nodes.read(), r.first.read_write().in_tiles(1), r.count.write().in_tiles(1)]);
+            kernel.uses([nodes.read(), r.first.read_write().in_parts(1), r.count.write().in_parts(1)]);
         let kernel = kernel.uses(r.start.uses()).uses(r.end.uses());
         host.launch(kernel, grid_of(&shape, range_count, ORDER)).await;
         let answer = Answer::new().with("answers", &host.read(answers).await);

@@ -49,7 +49,7 @@ fn nn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let (all, to) = (host.alloc::<f32>("places", 2 * n), host.alloc::<f32>("distances", n));
         host.write(all, &places(seed, n)).await;
         let kernel = Kernel::new("nn-distances", move |w| distances(w, all, to));
-        let uses = [all.read().in_tiles(2 * GROUP_ITEMS), to.write().in_tiles(GROUP_ITEMS)];
+        let uses = [all.read().in_parts(2 * GROUP_ITEMS), to.write().in_parts(GROUP_ITEMS)];
         host.launch(kernel.uses(uses), grid_over(&host.shape(), n)).await;
         let mut distances = host.read(to).await;
         let answer = Answer::new().with("distances", &distances);

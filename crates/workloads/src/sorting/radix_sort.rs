@@ -148,11 +148,11 @@ fn radix_sort(settings: &Settings, seed: u64) -> Instance {
         for shift in (0..u32::BITS).step_by(8) {
             let pass = Pass { from, to, counts, shift };
             let kernel = Kernel::new("radix-histogram", move |w| pass.histogram(w));
-            let kernel = kernel.uses([from.read().in_tiles(TILE), counts.write()]);
+            let kernel = kernel.uses([from.read().in_parts(TILE), counts.write()]);
             host.launch(kernel, grid.lds_bytes(4 * DIGITS)).await;
             scan.run(&host, counts, counts).await;
             let kernel = Kernel::new("radix-scatter", move |w| pass.scatter(w));
-            let kernel = kernel.uses([from.read().in_tiles(TILE), counts.read(), to.write()]);
+            let kernel = kernel.uses([from.read().in_parts(TILE), counts.read(), to.write()]);
             host.launch(kernel, grid.lds_bytes(4 * DIGITS * grid.waves)).await;
             (from, to) = (to, from);
         }

@@ -120,19 +120,19 @@ impl Scan {
             let sums = self.sums.get(level).copied();
             let (from, to) = if level == 0 { (from, to) } else { (blocks[level], blocks[level]) };
             let uses = if from.id() == to.id() {
-                vec![to.read_write().in_tiles(block)]
+                vec![to.read_write().in_parts(block)]
             } else {
-                vec![from.read().in_tiles(block), to.write().in_tiles(block)]
+                vec![from.read().in_parts(block), to.write().in_parts(block)]
             };
             let kernel = Kernel::new("scan-blocks", move |w| scan_blocks(w, from, to, sums)).uses(uses);
-            let kernel = kernel.uses(sums.map(|sums| sums.write().in_tiles(1)));
+            let kernel = kernel.uses(sums.map(|sums| sums.write().in_parts(1)));
             host.launch(kernel, grid(from.len())).await;
             blocks.extend(sums);
         }
         for pair in blocks.windows(2).rev() {
             let (values, sums) = (pair[0], pair[1]);
             let kernel = Kernel::new("scan-add", move |w| add_sums(w, values, sums));
-            let uses = [values.read_write().in_tiles(block), sums.read().in_tiles(1)];
+            let uses = [values.read_write().in_parts(block), sums.read().in_parts(1)];
             host.launch(kernel.uses(uses), grid(values.len())).await;
         }
     }

@@ -174,14 +174,14 @@ impl Cycle<'_> {
     }
 
     async fn smooth(&self, cells: Cells) {
-        let tiled = [cells.rhs.read(), cells.inverse.read()].map(|used| used.in_tiles(GROUP_ITEMS));
+        let tiled = [cells.rhs.read(), cells.inverse.read()].map(|used| used.in_parts(GROUP_ITEMS));
         let halo = u64::from(cells.side).pow(2);
         match self.smoothing {
             Smoothing::Colours => {
                 for colour in [0, 1, 0, 1] {
                     let kernel = Kernel::new("smooth-colour", move |w| cells.sweep_colour(w, colour));
                     // A work-group reads the cells around its own ones, and writes some of its own.
-                    let x = cells.x.read_write().in_tiles_with_halo(GROUP_ITEMS, halo);
+                    let x = cells.x.read_write().in_parts_with_halo(GROUP_ITEMS, halo);
                     self.launch(kernel.uses(tiled).uses([x]), &cells).await;
                 }
             }
@@ -190,9 +190,9 @@ impl Cycle<'_> {
                 for (momentum, weight) in factors {
                     let arrays = [from, to];
                     let kernel = Kernel::new("smooth", move |w| cells.sweep(w, arrays, momentum, weight));
-                    let read = from.read().in_tiles_with_halo(GROUP_ITEMS, halo);
+                    let read = from.read().in_parts_with_halo(GROUP_ITEMS, halo);
                     let written = if momentum == 0.0 { to.write() } else { to.read_write() };
-                    let uses = [read, written.in_tiles(GROUP_ITEMS)];
+                    let uses = [read, written.in_parts(GROUP_ITEMS)];
                     self.launch(kernel.uses(tiled).uses(uses), &cells).await;
                     (from, to) = (to, from);
                 }
@@ -204,21 +204,21 @@ impl Cycle<'_> {
         let halo = u64::from(fine.side).pow(2);
         let kernel = Kernel::new("residual", move |w| fine.residual(w));
         let kernel = kernel.uses([
-            fine.x.read().in_tiles_with_halo(GROUP_ITEMS, halo),
-            fine.rhs.read().in_tiles(GROUP_ITEMS),
-            fine.temp.write().in_tiles(GROUP_ITEMS),
+            fine.x.read().in_parts_with_halo(GROUP_ITEMS, halo),
+            fine.rhs.read().in_parts(GROUP_ITEMS),
+            fine.temp.write().in_parts(GROUP_ITEMS),
         ]);
         self.launch(kernel, &fine).await;
         let kernel = Kernel::new("restrict", move |w| coarse.restrict(w, fine));
-        let kernel = kernel.uses([fine.temp.read(), coarse.rhs.write().in_tiles(GROUP_ITEMS)]);
+        let kernel = kernel.uses([fine.temp.read(), coarse.rhs.write().in_parts(GROUP_ITEMS)]);
         self.launch(kernel, &coarse).await;
         let kernel = Kernel::new("clear", move |w| coarse.clear(w));
-        self.launch(kernel.uses([coarse.x.write().in_tiles(GROUP_ITEMS)]), &coarse).await;
+        self.launch(kernel.uses([coarse.x.write().in_parts(GROUP_ITEMS)]), &coarse).await;
     }
 
     async fn ascend(&self, fine: Cells, coarse: Cells) {
         let kernel = Kernel::new("prolong", move |w| fine.prolong(w, coarse));
-        let kernel = kernel.uses([coarse.x.read(), fine.x.read_write().in_tiles(GROUP_ITEMS)]);
+        let kernel = kernel.uses([coarse.x.read(), fine.x.read_write().in_parts(GROUP_ITEMS)]);
         self.launch(kernel, &fine).await;
     }
 

@@ -103,8 +103,8 @@ fn pathfinder(settings: &Settings, seed: u64) -> Instance {
             let inner = u64::from(d.inner());
             let uses = [
                 wall.slice(used).read(),
-                from.read().in_tiles_with_halo(inner, count),
-                to.write().in_tiles(inner),
+                from.read().in_parts_with_halo(inner, count),
+                to.write().in_parts(inner),
             ];
             host.launch(kernel.uses(uses), grid.lds_bytes(4 * GROUP)).await;
             (from, to) = (to, from);

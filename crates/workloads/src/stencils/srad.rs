@@ -157,14 +157,14 @@ impl Image {
         let shape = host.shape();
         let first = levels[0];
         let kernel = Kernel::new("srad-prepare", move |w| self.prepare(w, first));
-        let tiles = |sums: Sums, n: u64| [sums.values.write(), sums.squares.write()].map(|u| u.in_tiles(n));
+        let tiles = |sums: Sums, n: u64| [sums.values.write(), sums.squares.write()].map(|u| u.in_parts(n));
         let [values, squares] = tiles(first, GROUP_ITEMS);
         let grid = grid_of(&shape, first.len().div_ceil(GROUP_ITEMS), GROUP);
         host.launch(kernel.uses([self.pixels.read(), values, squares]), grid).await;
         for pair in levels.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             let kernel = Kernel::new("srad-reduce", move |w| Sums::reduce(w, from, to));
-            let reads = [from.values.read(), from.squares.read()].map(|u| u.in_tiles(GROUP_ITEMS));
+            let reads = [from.values.read(), from.squares.read()].map(|u| u.in_parts(GROUP_ITEMS));
             let kernel = kernel.uses(reads).uses(tiles(to, 1));
             host.launch(kernel, grid_of(&shape, to.len(), GROUP).lds_bytes(8 * GROUP)).await;
         }

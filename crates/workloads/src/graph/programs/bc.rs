@@ -144,7 +144,7 @@ impl Centrality {
         let grid = grid_over(&host.shape(), s.levels.len());
         let own = [s.levels.write(), s.paths.write(), s.dependencies.write()];
         let kernel = Kernel::new("clear", move |w| clear(w, s, source));
-        host.launch(kernel.uses(own.map(|used| used.in_tiles(GROUP_ITEMS))), grid).await;
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
         let mut level = 0;
         loop {
             s.more.clear(host).await;
@@ -165,7 +165,7 @@ impl Centrality {
         }
         let own = [s.dependencies.read(), s.centralities.read_write()];
         let kernel = Kernel::new("add", move |w| add(w, s, source));
-        host.launch(kernel.uses(own.map(|used| used.in_tiles(GROUP_ITEMS))), grid).await;
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
     }
 }
 

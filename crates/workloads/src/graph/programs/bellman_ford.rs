@@ -101,15 +101,15 @@ async fn distances(host: &Host, arcs: &Arcs, lengths: &[u32], source: u32) -> Ar
         let kernel = Kernel::new("min-plus", move |w| min_plus(w, s)).uses(s.rows.uses()).uses([
             s.lengths.read(),
             s.old.read(),
-            s.new.write().in_tiles(GROUP_ITEMS),
+            s.new.write().in_parts(GROUP_ITEMS),
         ]);
         host.launch(kernel, grid).await;
         let own = [s.old.read_write(), s.new.read(), s.last.write()];
         let kernel = Kernel::new("assign", move |w| assign(w, s));
-        host.launch(kernel.uses(own.map(|used| used.in_tiles(GROUP_ITEMS))), grid).await;
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
         let own = [s.old.read(), s.last.read()];
         let kernel = Kernel::new("compare", move |w| compare(w, s))
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)))
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
             .uses([s.changed.raised()]);
         host.launch(kernel, grid).await;
         if !s.changed.is_raised(host).await {

@@ -115,12 +115,12 @@ async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32, planted: Plant
         s.more.clear(host).await;
         let kernel = Kernel::new("expand", move |w| expand(w, s))
             .uses(s.rows.uses())
-            .uses([s.frontier.read_write().in_tiles(GROUP_ITEMS), s.visited.read()])
+            .uses([s.frontier.read_write().in_parts(GROUP_ITEMS), s.visited.read()])
             .uses([s.hops.read_write(), s.found.write()]);
         host.launch(kernel, grid).await;
         let own = [s.frontier.write(), s.visited.write(), s.found.read_write()];
         let kernel = Kernel::new("advance", move |w| advance(w, s))
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)))
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
             .uses([s.more.raised()]);
         host.launch(kernel, grid).await;
         if !s.more.is_raised(host).await {
@@ -178,7 +178,7 @@ async fn search_with_lists(host: &Host, arcs: &Arcs, source: u32) -> Array<u32> 
         let lists = (list, next);
         let kernel = Kernel::new("expand-list", move |w| expand_list(w, s, lists, count, hops))
             .uses(s.rows.uses_anywhere())
-            .uses([list.read().in_tiles(GROUP_ITEMS), next.write()])
+            .uses([list.read().in_parts(GROUP_ITEMS), next.write()])
             .uses([s.hops.read_write(), s.tail.read_write()]);
         host.launch(kernel, grid_over(&host.shape(), count)).await;
         count = u64::from(host.load(s.tail, 0).await);

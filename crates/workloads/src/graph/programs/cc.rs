@@ -81,7 +81,7 @@ async fn components_by_hooks(host: &Host, arcs: &Arcs, sources: &[u32]) -> Array
         s.changed.clear(host).await;
         let own = [s.sources.read(), s.targets.read()];
         let kernel = Kernel::new("hook", move |w| hook(w, s))
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)))
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
             .uses([s.parents.read_write(), s.changed.raised()]);
         host.launch(kernel, grid_over(&host.shape(), count)).await;
         let kernel = Kernel::new("jump", move |w| flatten(w, s.parents)).uses([s.parents.read_write()]);
@@ -130,7 +130,7 @@ async fn components_by_labels(host: &Host, arcs: &Arcs) -> Array<u32> {
         s.changed.clear(host).await;
         let kernel = Kernel::new("propagate", move |w| propagate(w, s, round))
             .uses(s.rows.uses())
-            .uses([s.labels[round % 2].read(), s.labels[(round + 1) % 2].write().in_tiles(GROUP_ITEMS)])
+            .uses([s.labels[round % 2].read(), s.labels[(round + 1) % 2].write().in_parts(GROUP_ITEMS)])
             .uses([s.changed.raised()]);
         host.launch(kernel, grid_over(&host.shape(), vertices)).await;
         if !s.changed.is_raised(host).await {

@@ -99,7 +99,7 @@ async fn components(host: &Host, arcs: &Arcs) -> Array<u32> {
     let grid = grid_over(&host.shape(), vertices);
     let kernel = Kernel::new("initialize", move |w| initialize(w, s))
         .uses(s.rows.uses())
-        .uses([s.parents.write().in_tiles(GROUP_ITEMS)]);
+        .uses([s.parents.write().in_parts(GROUP_ITEMS)]);
     host.launch(kernel, grid).await;
     let kernel = Kernel::new("hook", move |w| hook(w, s));
     host.launch(kernel.uses(s.rows.uses()).uses([s.parents.read_write()]), grid).await;

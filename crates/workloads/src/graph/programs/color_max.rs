@@ -118,11 +118,11 @@ async fn color(host: &Host, arcs: &Arcs, priorities: &[u32], takes_minima: bool)
         let kernel = Kernel::new("find-extremes", move |w| find_extremes(w, s))
             .uses(s.rows.uses())
             .uses([s.priorities.read(), s.colors.read(), s.more.raised()])
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)));
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)));
         host.launch(kernel, grid).await;
         let own = [s.priorities.read(), s.largest.read(), s.smallest.read(), s.colors.read_write()];
         let kernel = Kernel::new("assign", move |w| assign(w, s, color));
-        host.launch(kernel.uses(own.map(|used| used.in_tiles(GROUP_ITEMS))), grid).await;
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
         if !s.more.is_raised(host).await {
             return s.colors;
         }

@@ -119,17 +119,17 @@ async fn select(host: &Host, arcs: &Arcs, priorities: &[u32]) -> Array<u32> {
         let kernel = Kernel::new("find-least", move |w| find_least(w, s))
             .uses(s.rows.uses())
             .uses([s.priorities.read(), s.states.read(), s.more.raised()])
-            .uses([s.least.write().in_tiles(GROUP_ITEMS)]);
+            .uses([s.least.write().in_parts(GROUP_ITEMS)]);
         host.launch(kernel, grid).await;
         let own = [s.priorities.read(), s.states.read(), s.least.read()];
         let kernel = Kernel::new("decide", move |w| decide(w, s))
             .uses(s.rows.uses())
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)))
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
             .uses([s.decisions.write()]);
         host.launch(kernel, grid).await;
         let own = [s.decisions.read(), s.states.write()];
         let kernel = Kernel::new("publish", move |w| publish(w, s));
-        host.launch(kernel.uses(own.map(|used| used.in_tiles(GROUP_ITEMS))), grid).await;
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
         if !s.more.is_raised(host).await {
             return s.states;
         }

@@ -140,7 +140,7 @@ async fn rank(host: &Host, incoming: &Arcs, outgoing: &Arcs, steps: u64, is_data
         let kernel = Kernel::new("pull", move |w| pull(w, s, step))
             .uses(s.incoming.uses())
             .uses(s.outgoing.uses())
-            .uses(own.map(|used| used.in_tiles(GROUP_ITEMS)))
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
             .uses([s.contributions[now].read(), s.active[next].write(), s.changed.raised()]);
         host.launch(kernel, grid).await;
         if !s.changed.is_raised(host).await {

@@ -29,7 +29,7 @@ impl Rows {
 
     /// The declared uses of a kernel with one work-item for each vertex.
     pub(crate) fn uses(&self) -> [Use; 2] {
-        [self.offsets.read().in_tiles_with_halo(GROUP_ITEMS, 1), self.targets.read()]
+        [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
     }
 
     /// The declared uses of a kernel that visits any vertex.

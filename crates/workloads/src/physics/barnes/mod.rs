@@ -78,15 +78,15 @@ impl Arrays {
         // The root is the first cell.
         host.write(self.cells, &[1]).await;
         let kernel = Kernel::new("bounding-box", move |w| kernels::bounding_box(w, self))
-            .uses(self.place.map(|array| array.read().in_tiles(GROUP_ITEMS)))
+            .uses(self.place.map(|array| array.read().in_parts(GROUP_ITEMS)))
             .uses(self.bounds.map(|array| array.read_write()))
             .uses([self.arrived.read_write(), self.root.write()]);
         let grid = grid_of(&shape, bodies, GROUP_ITEMS).lds_bytes(4 * GROUP_ITEMS as u32);
         host.launch(kernel, grid).await;
         let kernel = Kernel::new("clear", move |w| kernels::clear(w, self)).uses([
             self.children.write(),
-            self.ready.write().in_tiles(GROUP_ITEMS),
-            self.start.write().in_tiles(GROUP_ITEMS),
+            self.ready.write().in_parts(GROUP_ITEMS),
+            self.start.write().in_parts(GROUP_ITEMS),
         ]);
         host.launch(kernel, grid_of(&shape, u64::from(self.cells_max), GROUP_ITEMS)).await;
         let kernel = Kernel::new("build", move |w| kernels::build(w, self))
@@ -118,12 +118,12 @@ impl Arrays {
             .uses(self.velocity.map(|array| array.read_write()))
             .uses(self.acceleration.map(|array| array.read_write()))
             .uses([self.mass.read(), self.cell_mass.read(), self.children.read(), self.root.read()])
-            .uses([self.sorted.read().in_tiles(GROUP_ITEMS)]);
+            .uses([self.sorted.read().in_parts(GROUP_ITEMS)]);
         host.launch(kernel, grid).await;
         let kernel = Kernel::new("integrate", move |w| kernels::integrate(w, self))
-            .uses(self.place.map(|array| array.read_write().in_tiles(GROUP_ITEMS)))
-            .uses(self.velocity.map(|array| array.read_write().in_tiles(GROUP_ITEMS)))
-            .uses(self.acceleration.map(|array| array.read().in_tiles(GROUP_ITEMS)));
+            .uses(self.place.map(|array| array.read_write().in_parts(GROUP_ITEMS)))
+            .uses(self.velocity.map(|array| array.read_write().in_parts(GROUP_ITEMS)))
+            .uses(self.acceleration.map(|array| array.read().in_parts(GROUP_ITEMS)));
         host.launch(kernel, grid).await;
     }
 }

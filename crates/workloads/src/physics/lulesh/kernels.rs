@@ -299,9 +299,9 @@ fn uses<const R: usize, const W: usize, const B: usize>(
     write: [Array<f64>; W],
     both: [Array<f64>; B],
 ) -> Vec<Use> {
-    let read = read.into_iter().map(|array| array.read().in_tiles(GROUP_ITEMS));
-    let write = write.into_iter().map(|array| array.write().in_tiles(GROUP_ITEMS));
-    let both = both.into_iter().map(|array| array.read_write().in_tiles(GROUP_ITEMS));
+    let read = read.into_iter().map(|array| array.read().in_parts(GROUP_ITEMS));
+    let write = write.into_iter().map(|array| array.write().in_parts(GROUP_ITEMS));
+    let both = both.into_iter().map(|array| array.read_write().in_parts(GROUP_ITEMS));
     read.chain(write).chain(both).collect()
 }
 
@@ -324,7 +324,7 @@ impl Domain {
         let [ax, ay, az] = d.acceleration;
         let [px, py, pz] = d.place;
         let kernel = |name: &'static str| Named { name, domain: d.clone() };
-        let gather = [d.first_corner.read().in_tiles_with_halo(GROUP_ITEMS, 1), d.corners.read()];
+        let gather = [d.first_corner.read().in_parts_with_halo(GROUP_ITEMS, 1), d.corners.read()];
         let mut kernels = vec![
             (kernel("init-stress").runs(init_stress).uses(uses([d.p, d.q], [d.stress], [])), elements),
             (
@@ -385,7 +385,7 @@ impl Domain {
         for (axis, name) in ["boundary-x", "boundary-y", "boundary-z"].into_iter().enumerate() {
             let on_plane = d.symmetry[axis];
             let body = kernel(name).runs(move |w, d| boundary(w, d, axis));
-            let uses = [on_plane.read().in_tiles(GROUP_ITEMS), d.acceleration[axis].write()];
+            let uses = [on_plane.read().in_parts(GROUP_ITEMS), d.acceleration[axis].write()];
             kernels.push((body.uses(uses), on_plane.len()));
         }
         let body = kernel("velocity").runs(move |w, d| velocity(w, d, dt));
@@ -424,7 +424,7 @@ impl Domain {
                     [],
                 ))
                 .uses(read_all(d.delv_along))
-                .uses(d.neighbours.map(|array| array.read().in_tiles(GROUP_ITEMS))),
+                .uses(d.neighbours.map(|array| array.read().in_parts(GROUP_ITEMS))),
             kernel("eos-begin").runs(eos_begin).uses(uses(
                 [d.vnew, d.delv, d.e, d.p, d.q],
                 [d.clamped, whole, half, d.e_old, d.p_old, d.q_old],

@@ -315,8 +315,8 @@ async fn time_limits(w: Wave, a: Rc<Arrays>) {
 
 /// Declares that a kernel reads and writes only its own elements of these arrays.
 fn own<const R: usize, const W: usize>(read: [Array<f64>; R], write: [Array<f64>; W]) -> Vec<Use> {
-    let read = read.into_iter().map(|array| array.read().in_tiles(GROUP_ITEMS));
-    read.chain(write.into_iter().map(|array| array.write().in_tiles(GROUP_ITEMS))).collect()
+    let read = read.into_iter().map(|array| array.read().in_parts(GROUP_ITEMS));
+    read.chain(write.into_iter().map(|array| array.write().in_parts(GROUP_ITEMS))).collect()
 }
 
 /// Declares that a kernel reads or writes any element of these arrays.
@@ -394,7 +394,7 @@ impl Arrays {
             (
                 a.kernel("gather", gather)
                     .uses(any([a.corner_mass, cx, cy], []))
-                    .uses([a.first_corner.read().in_tiles_with_halo(GROUP_ITEMS, 1), a.corners.read()])
+                    .uses([a.first_corner.read().in_parts_with_halo(GROUP_ITEMS, 1), a.corners.read()])
                     .uses(own([], [a.point_mass, fx, fy])),
                 count,
             ),
@@ -403,14 +403,14 @@ impl Arrays {
             let fixed = a.axes[axis];
             let kernel = a.kernel(name, move |w, a| boundary(w, a, axis));
             kernels.push((
-                kernel.uses([fixed.read().in_tiles(GROUP_ITEMS), a.force[axis].write()]),
+                kernel.uses([fixed.read().in_parts(GROUP_ITEMS), a.force[axis].write()]),
                 fixed.len(),
             ));
         }
         let kernel = a.kernel("accelerate", move |w, a| accelerate(w, a, dt));
         kernels.push((kernel.uses(own([a.point_mass, fx, fy, bu, bv], [u, v])), count));
         let kernel = a.kernel("full-step", move |w, a| full_step(w, a, dt));
-        let moved = [x, y].map(|array| array.read_write().in_tiles(GROUP_ITEMS));
+        let moved = [x, y].map(|array| array.read_write().in_parts(GROUP_ITEMS));
         kernels.push((kernel.uses(own([bu, bv, u, v], [])).uses(moved), count));
         kernels.extend(self.zone_kernels(dt).into_iter().map(|kernel| (kernel, zones)));
         kernels
@@ -421,7 +421,7 @@ impl Arrays {
         let a = self;
         let ([x, y], [u, v], [bu, bv], [sx, sy]): (Pair<_>, Pair<_>, Pair<_>, Pair<_>) =
             (a.place, a.velocity, a.velocity_before, a.side_force);
-        let changed = |array: Array<f64>| [array.read_write().in_tiles(GROUP_ITEMS)];
+        let changed = |array: Array<f64>| [array.read_write().in_parts(GROUP_ITEMS)];
         [
             a.kernel("geometry-full", geometry_full)
                 .uses([a.points.read()])

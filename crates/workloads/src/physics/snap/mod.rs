@@ -229,11 +229,11 @@ impl Arrays {
 
     async fn outer(self, host: &Host) {
         let uses = [
-            self.emission.read().in_tiles(GROUP_ITEMS),
+            self.emission.read().in_parts(GROUP_ITEMS),
             self.material.read(),
             self.flux.read(),
             self.scattering.read(),
-            self.outer.write().in_tiles(GROUP_ITEMS),
+            self.outer.write().in_parts(GROUP_ITEMS),
         ];
         let kernel = Kernel::new("outer-source", move |w| outer_source(w, self)).uses(uses);
         self.launch(host, kernel, self.outer.len()).await;
@@ -242,12 +242,12 @@ impl Arrays {
     /// One inner iteration. Returns the largest relative change of the flux.
     async fn inner(self, host: &Host, problem: &Problem, ends: &[u64], time: [Array<f64>; 2]) -> f64 {
         let uses = [
-            self.outer.read().in_tiles(GROUP_ITEMS),
-            self.flux.read().in_tiles(GROUP_ITEMS),
+            self.outer.read().in_parts(GROUP_ITEMS),
+            self.flux.read().in_parts(GROUP_ITEMS),
             self.material.read(),
             self.scattering.read(),
-            self.flux_before.write().in_tiles(GROUP_ITEMS),
-            self.source.write().in_tiles(GROUP_ITEMS),
+            self.flux_before.write().in_parts(GROUP_ITEMS),
+            self.source.write().in_parts(GROUP_ITEMS),
         ];
         let kernel = Kernel::new("inner-source", move |w| inner_source(w, self)).uses(uses);
         self.launch(host, kernel, self.outer.len()).await;
@@ -267,8 +267,8 @@ impl Arrays {
         }
         let weight = problem.weight;
         let uses = [
-            self.flux_before.read().in_tiles(GROUP_ITEMS),
-            self.flux.write().in_tiles(GROUP_ITEMS),
+            self.flux_before.read().in_parts(GROUP_ITEMS),
+            self.flux.write().in_parts(GROUP_ITEMS),
             self.change.write(),
             time[0].read(),
             time[1].read(),
