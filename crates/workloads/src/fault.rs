@@ -19,7 +19,7 @@ pub(crate) const fn planted(_fault: Fault) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) use planting::{finds, planted};
+pub(crate) use planting::{finds, finds_with, planted};
 
 #[cfg(test)]
 mod planting {
@@ -40,10 +40,18 @@ mod planting {
     }
 
     /// Whether the check of the workload at size `tiny` finds this fault in one of ten schedules.
-    /// Without the fault, no schedule gives a wrong answer.
+    /// Without the fault, none of three schedules gives a wrong answer.
     pub(crate) fn finds(workload: &Workload, fault: Fault) -> bool {
+        finds_with(workload, &[], fault)
+    }
+
+    /// Whether the check finds this fault with these settings in addition to those of size `tiny`.
+    pub(crate) fn finds_with(workload: &Workload, changes: &[(&str, &str)], fault: Fault) -> bool {
         let is_wrong = |seed| {
-            let settings = workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}"));
+            let mut settings = workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}"));
+            for (name, value) in changes {
+                settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+            }
             let (program, check) =
                 workload.instance(&settings, 9).unwrap_or_else(|error| panic!("{error}")).into_parts();
             let shape = Shape { lanes: 32, waves_per_cu: 16, ..Shape::default() };

@@ -4,8 +4,8 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::fault::{Fault, planted};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
-use crate::planted::Planted;
 use crate::settings::{Setting, Settings};
 
 pub(crate) static HISTOGRAM: Workload = Workload {
@@ -34,7 +34,7 @@ pub(crate) static HISTOGRAM: Workload = Workload {
             "the memory with the bins that work-items count in",
         ),
     ],
-    make: |settings, seed| Ok(histogram(settings, seed, Planted::NOTHING)),
+    make: |settings, seed| Ok(histogram(settings, seed)),
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,6 @@ struct Counting {
     bins: Array<u32>,
     /// The values that each work-item counts.
     per_item: u64,
-    planted: Planted,
 }
 
 impl Counting {
@@ -77,23 +76,23 @@ async fn count_locally(w: Wave, s: Counting) {
         let bin = w.load(s.values, Unit(base)).await;
         w.update(local, bin, RmwKind::Add, Lanes::splat(1u32), relaxed(Level::WorkGroup)).await;
     }
-    if !s.planted.lacks_barrier {
+    if !planted(Fault::MissingBarrier) {
         w.barrier().await;
     }
     for base in own_bins() {
         let w = w.below(base, s.bins.len());
-        let count = w.load(local, Unit(base.saturating_sub(s.planted.shift))).await;
+        let bin = if planted(Fault::WrongIndex) { base.saturating_sub(1) } else { base };
+        let count = w.load(local, Unit(bin)).await;
         let add = relaxed(Level::Device).commutative();
         w.when(count.ne(0)).update(s.bins, Unit(base), RmwKind::Add, count, add).await;
     }
 }
 
-fn histogram(settings: &Settings, seed: u64, planted: Planted) -> Instance {
+fn histogram(settings: &Settings, seed: u64) -> Instance {
     let (n, bins) = (settings.count("n"), settings.count("bins"));
     let (per_item, is_local) = (settings.count("per-item"), settings.is("memory", "local"));
     let program = Program::new("histogram", move |host| async move {
-        let s =
-            Counting { values: host.alloc("values", n), bins: host.alloc("bins", bins), per_item, planted };
+        let s = Counting { values: host.alloc("values", n), bins: host.alloc("bins", bins), per_item };
         host.write(s.values, &data::words_below(seed, n, bins)).await;
         let part = GROUP_ITEMS * per_item;
         let waves = (GROUP_ITEMS as u32).div_ceil(host.shape().lanes);
@@ -120,24 +119,16 @@ fn histogram(settings: &Settings, seed: u64, planted: Planted) -> Instance {
 
 #[cfg(test)]
 mod tests {
-    use kernel::reference::{self, Options, Schedule};
+    use kernel::reference::{self, Options};
 
     use super::*;
-
-    fn is_wrong(planted: Planted, schedule: Schedule) -> bool {
-        let mut settings = HISTOGRAM.defaults();
-        settings.set("n", "3000").and_then(|()| settings.set_policy("local")).unwrap();
-        let (program, check) = histogram(&settings, 5, planted).into_parts();
-        let options = Options { schedule, ..Options::default() };
-        check(&reference::run(program, &options).unwrap().answer).is_err()
-    }
+    use crate::fault::finds_with;
 
     #[test]
     fn an_index_that_is_wrong_by_one_and_a_missing_barrier_give_wrong_counts() {
-        assert!(!is_wrong(Planted::NOTHING, Schedule::RoundRobin));
-        assert!(is_wrong(Planted::WRONG_INDEX, Schedule::RoundRobin));
-        assert!((0..10).all(|seed| !is_wrong(Planted::NOTHING, Schedule::Seeded(seed))));
-        assert!((0..10).any(|seed| is_wrong(Planted::NO_BARRIER, Schedule::Seeded(seed))));
+        for fault in [Fault::WrongIndex, Fault::MissingBarrier] {
+            assert!(finds_with(&HISTOGRAM, &[("bins", "256"), ("memory", "local")], fault), "{fault:?}");
+        }
     }
 
     #[test]
@@ -146,7 +137,7 @@ mod tests {
             let mut settings = HISTOGRAM.defaults();
             settings.set("bins", bins).and_then(|()| settings.set_policy("local")).unwrap();
             settings.set("n", "2000").and_then(|()| settings.set("per-item", "3")).unwrap();
-            let (program, check) = histogram(&settings, 5, Planted::NOTHING).into_parts();
+            let (program, check) = histogram(&settings, 5).into_parts();
             let outcome = reference::run(program, &Options::default()).map_err(|error| error.to_string())?;
             check(&outcome.answer).map_err(|error| error.to_string())
         };

@@ -24,7 +24,6 @@ mod locks;
 mod messages;
 mod pagerank;
 mod physics;
-mod planted;
 mod policy;
 mod races;
 mod real;

@@ -7,13 +7,15 @@
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
 
+use crate::graph::Csr;
 use crate::group::{InTile, grid_of, group_at, in_tile};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::settings::{Setting, Settings};
+use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static FW: Workload = Workload {
     name: "fw",
@@ -28,7 +30,7 @@ pub(crate) static FW: Workload = Workload {
         paper: &[("vertices", "512"), ("edges", "64k")],
     },
     settings: &[
-        Setting::count("vertices", 96, 1, 1 << 13, "vertices of the graph"),
+        Setting::count("vertices", 96, 1, VERTICES_MAX, "vertices of the graph"),
         Setting::count("edges", 1500, 0, 1 << 26, "edges of the graph"),
         Setting::policy(
             "form",
@@ -36,8 +38,14 @@ pub(crate) static FW: Workload = Workload {
             "the form of the algorithm",
         ),
     ],
-    make: |settings, seed| Ok(floyd_warshall(settings, seed)),
+    make: |settings, seed| {
+        let (vertices, count) = (settings.count("vertices"), settings.count("edges"));
+        Ok(floyd_warshall(edges(seed, vertices, count), vertices, settings))
+    },
 };
+
+/// The largest number of vertices. The matrix then has 256 MiB.
+const VERTICES_MAX: u64 = 1 << 13;
 
 /// The vertices of a block.
 const B: u32 = 16;
@@ -184,14 +192,37 @@ fn matrix(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     matrix
 }
 
-fn floyd_warshall(settings: &Settings, seed: u64) -> Instance {
-    let (vertices, count) = (settings.count("vertices"), settings.count("edges"));
+/// The instance on a given graph.
+///
+/// # Errors
+/// If the matrix of the graph is too large, or its paths are too long for 32 bits.
+pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
+    let vertices = u64::from(graph.vertices());
+    if vertices == 0 || vertices > VERTICES_MAX {
+        let why = format!("the graph has {vertices} vertices, expected 1 to {VERTICES_MAX}");
+        return Err(settings.conflict(why));
+    }
+    let lengths = graph.lengths();
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    if u64::from(longest) * vertices >= u64::from(NO_PATH) {
+        let why = format!(
+            "an edge has the length {longest}, expected less than {NO_PATH} divided by the {vertices} vertices"
+        );
+        return Err(settings.conflict(why));
+    }
+    let arcs = graph.arcs().zip(lengths).map(|((source, target, _), length)| (source, target, length));
+    Ok(floyd_warshall(arcs.collect(), vertices, settings))
+}
+
+fn floyd_warshall(edges: Vec<(u32, u32, u32)>, vertices: u64, settings: &Settings) -> Instance {
+    let edges = Rc::new(edges);
+    let of_check = edges.clone();
     let is_blocked = settings.is("form", "blocked");
     let program = Program::new("fw", move |host| async move {
         // Whole blocks: the vertices beyond have no edges.
         let n = if is_blocked { vertices.next_multiple_of(u64::from(B)) } else { vertices };
         let d = host.alloc::<u32>("distances", n * n);
-        host.write(d, &matrix(&edges(seed, vertices, count), n as usize)).await;
+        host.write(d, &matrix(&edges, n as usize)).await;
         let tiles = n.div_ceil(u64::from(B));
         if is_blocked {
             for k in 0..tiles as u32 {
@@ -210,9 +241,7 @@ fn floyd_warshall(settings: &Settings, seed: u64) -> Instance {
         let distances: Vec<u32> = rows.flat_map(|row| row[..vertices as usize].to_vec()).collect();
         Answer::new().with("distances", &distances)
     });
-    Instance::new(program, move |answer| {
-        answer.expect("distances", &reference(&edges(seed, vertices, count), vertices as usize))
-    })
+    Instance::new(program, move |answer| answer.expect("distances", &reference(&of_check, vertices as usize)))
 }
 
 /// The distances by Dijkstra's algorithm from each vertex.

@@ -17,7 +17,7 @@ pub(crate) use convolution::CONVOLUTION_2D;
 pub(crate) use dct::DCT;
 pub(crate) use dwt::DWT2D;
 pub(crate) use fft::FFT;
-pub(crate) use floyd::FW;
+pub(crate) use floyd::{FW, on_graph as floyd_on_graph};
 pub(crate) use gaussian::GAUSSIAN;
 pub(crate) use lud::LUD;
 pub(crate) use matmul::{DGEMM, MATMUL};

@@ -9,8 +9,8 @@
 use kernel::prelude::*;
 
 use super::{expect_numbers, multiples};
+use crate::fault::{Fault, planted};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::planted::Planted;
 use crate::settings::{Setting, Settings};
 
 pub(crate) static BACKPROP: Workload = Workload {
@@ -21,7 +21,7 @@ pub(crate) static BACKPROP: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("blocks", "12")], small: &[], paper: &[("blocks", "4096")] },
     settings: &[Setting::count("blocks", 256, 1, 1 << 16, "blocks of 16 inputs")],
-    make: |settings, seed| Ok(backprop(settings, seed, Planted::NOTHING)),
+    make: |settings, seed| Ok(backprop(settings, seed)),
 };
 
 /// The inputs of a work-group, and the units of the hidden layer.
@@ -45,7 +45,6 @@ struct Layer {
     partials: Array<f32>,
     /// The error of each hidden unit. Entry 0 belongs to no unit.
     deltas: Array<f32>,
-    planted: Planted,
 }
 
 /// The hidden unit and the input of each lane in its work-group.
@@ -64,7 +63,7 @@ async fn layer_forward(w: Wave, s: Layer) {
     let values = w.lds::<f32>(0, SIDE);
     let products = w.lds::<f32>(4 * SIDE, SIDE * SIDE);
     let here = u64::from(w.index() * w.lanes());
-    let first_input = w.work_group() * SIDE + 1 - s.planted.shift as u32;
+    let first_input = w.work_group() * SIDE + u32::from(!planted(Fault::WrongIndex));
     let loads = w.when(unit.eq(0));
     let value = loads.load(s.inputs, input + first_input).await;
     loads.store(values, input, value).await;
@@ -82,7 +81,7 @@ async fn layer_forward(w: Wave, s: Layer) {
         let other = adds.load(products, Unit(here + u64::from(half * SIDE)));
         let sum = mine.await + other.await;
         adds.store(products, Unit(here), sum).await;
-        if !s.planted.lacks_barrier {
+        if !planted(Fault::MissingBarrier) {
             w.barrier().await;
         }
         half *= 2;
@@ -190,7 +189,7 @@ fn sums_of(partials: &[f32]) -> Vec<f32> {
     (0..SIDE as usize).map(unit).collect()
 }
 
-fn backprop(settings: &Settings, seed: u64, planted: Planted) -> Instance {
+fn backprop(settings: &Settings, seed: u64) -> Instance {
     let blocks = settings.count("blocks");
     let count = blocks * u64::from(SIDE);
     let program = Program::new("backprop", move |host| async move {
@@ -201,7 +200,6 @@ fn backprop(settings: &Settings, seed: u64, planted: Planted) -> Instance {
             changes: host.alloc("changes", (count + 1) * u64::from(ROW)),
             partials: host.alloc("partials", count),
             deltas: host.alloc("deltas", u64::from(ROW)),
-            planted,
         };
         host.write(s.inputs, &network.inputs).await;
         host.write(s.weights, &network.weights).await;
@@ -237,24 +235,14 @@ fn backprop(settings: &Settings, seed: u64, planted: Planted) -> Instance {
 
 #[cfg(test)]
 mod tests {
-    use kernel::reference::{self, Options, Schedule};
-
     use super::*;
-
-    fn is_wrong(planted: Planted, schedule: Schedule) -> bool {
-        let mut settings = BACKPROP.defaults();
-        settings.set("blocks", "12").unwrap();
-        let (program, check) = backprop(&settings, 5, planted).into_parts();
-        let options = Options { schedule, ..Options::default() };
-        check(&reference::run(program, &options).unwrap().answer).is_err()
-    }
+    use crate::fault::finds;
 
     #[test]
     fn an_index_that_is_wrong_by_one_and_a_missing_barrier_give_wrong_sums() {
-        assert!(!is_wrong(Planted::NOTHING, Schedule::RoundRobin));
-        assert!(is_wrong(Planted::WRONG_INDEX, Schedule::RoundRobin));
-        assert!((0..10).all(|seed| !is_wrong(Planted::NOTHING, Schedule::Seeded(seed))));
-        assert!((0..10).any(|seed| is_wrong(Planted::NO_BARRIER, Schedule::Seeded(seed))));
+        for fault in [Fault::WrongIndex, Fault::MissingBarrier] {
+            assert!(finds(&BACKPROP, fault), "{fault:?}");
+        }
     }
 
     #[test]

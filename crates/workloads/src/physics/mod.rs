@@ -33,36 +33,3 @@ async fn all<const N: usize, P: Place, T: Word>(loads: [Loading<P, T>; N]) -> [P
     }
     values
 }
-
-/// A fault that a test plants in a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    /// The kernel as it is.
-    None,
-    /// An index with a wrong bit.
-    #[cfg(test)]
-    WrongIndex,
-    /// A barrier is left out.
-    #[cfg(test)]
-    MissingBarrier,
-}
-
-impl Fault {
-    /// The bit that is wrong in an index, or zero.
-    fn wrong_bit(self) -> u64 {
-        match self {
-            #[cfg(test)]
-            Fault::WrongIndex => 1,
-            _ => 0,
-        }
-    }
-
-    /// Whether a barrier is left out.
-    fn skips_barrier(self) -> bool {
-        match self {
-            #[cfg(test)]
-            Fault::MissingBarrier => true,
-            _ => false,
-        }
-    }
-}

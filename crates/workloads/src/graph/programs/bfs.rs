@@ -14,10 +14,10 @@ use super::flag::Flag;
 use super::input::{Arcs, EDGES, SOURCE, VERTICES, source_of};
 use super::on_generated;
 use super::rows::Rows;
+use crate::fault::{Fault, planted};
 use crate::graph::Csr;
 use crate::graph::reference::{self, UNREACHED_HOPS};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
-use crate::planted::Planted;
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static BFS: Workload = Workload {
@@ -57,7 +57,6 @@ struct Masks {
     found: Array<u32>,
     visited: Array<u32>,
     more: Flag,
-    planted: Planted,
 }
 
 /// Gives the unvisited neighbours of the frontier their hops. Several wavefronts
@@ -71,7 +70,8 @@ async fn expand(w: Wave, s: Masks) {
         return;
     }
     w.store(s.frontier, Unit(base), Lanes::splat(0));
-    let hops = w.load(s.hops, Unit(base.saturating_sub(s.planted.shift)));
+    let own = if planted(Fault::WrongIndex) { base.saturating_sub(1) } else { base };
+    let hops = w.load(s.hops, Unit(own));
     let bounds = s.rows.from(&w, base).await;
     let next = hops.await + 1;
     let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
@@ -95,7 +95,7 @@ async fn advance(w: Wave, s: Masks) {
     s.more.raise(&w).await;
 }
 
-async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32, planted: Planted) -> Array<u32> {
+async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32) -> Array<u32> {
     let vertices = arcs.vertices();
     let s = Masks {
         rows: Rows::load(host, arcs).await,
@@ -104,7 +104,6 @@ async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32, planted: Plant
         found: host.alloc("found", vertices),
         visited: host.alloc("visited", vertices),
         more: Flag::alloc(host, "more"),
-        planted,
     };
     host.write(s.hops, &start(vertices, source)).await;
     let is_source: Vec<u32> = (0..vertices as u32).map(|v| u32::from(v == source)).collect();
@@ -193,15 +192,6 @@ fn start(vertices: u64, source: u32) -> Vec<u32> {
 
 pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let uses_lists = settings.is("frontier", "worklist");
-    instance(graph, settings, uses_lists, Planted::NOTHING)
-}
-
-pub(super) fn instance(
-    graph: &Csr,
-    settings: &Settings,
-    uses_lists: bool,
-    planted: Planted,
-) -> Result<Instance, BadSetting> {
     let source = source_of(settings, graph.vertices())?;
     let graph = Rc::new(graph.clone());
     let arcs = Arcs::of((*graph).clone(), settings)?;
@@ -209,7 +199,7 @@ pub(super) fn instance(
         let hops = if uses_lists {
             search_with_lists(&host, &arcs, source).await
         } else {
-            search_with_masks(&host, &arcs, source, planted).await
+            search_with_masks(&host, &arcs, source).await
         };
         Answer::new().with("hops", &host.read(hops).await)
     });

@@ -21,6 +21,7 @@ mod pagerank_pull;
 mod rows;
 
 use super::Csr;
+use crate::dense;
 use crate::instance::{Instance, Workload};
 use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
@@ -44,7 +45,7 @@ pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>
 pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 13] = [
+static PROGRAMS: [(&Workload, GraphProgram); 14] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -58,6 +59,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 13] = [
     (&CCA, cca::on_graph),
     (&MIS, mis::on_graph),
     (&APSP, apsp::on_graph),
+    (&dense::FW, dense::floyd_on_graph),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes

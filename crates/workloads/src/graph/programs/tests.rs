@@ -3,8 +3,8 @@
 use kernel::reference::{self, Options};
 
 use super::*;
+use crate::fault::{Fault, finds};
 use crate::graph::{Weights, power_law};
-use crate::planted::Planted;
 
 /// Graphs at the edges: one vertex, no arc, self loops, parallel arcs, a path
 /// longer than a work-group, two components.
@@ -68,15 +68,7 @@ fn a_graph_without_vertices_and_a_source_beyond_it_are_refused() {
 
 #[test]
 fn an_index_that_is_wrong_by_one_gives_a_wrong_answer() {
-    let graph = power_law(700, 3000, 1);
-    let wrong = |planted| {
-        let instance = bfs::instance(&graph, &BFS.defaults(), false, planted).unwrap();
-        let (program, check) = instance.into_parts();
-        let answer = reference::run(program, &Options::default()).unwrap().answer;
-        check(&answer).is_err()
-    };
-    assert!(!wrong(Planted::NOTHING));
-    assert!(wrong(Planted::WRONG_INDEX));
+    assert!(finds(&BFS, Fault::WrongIndex));
 }
 
 #[test]
