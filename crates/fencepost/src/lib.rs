@@ -27,6 +27,7 @@ mod table;
 mod verified;
 mod verify;
 mod why;
+mod workload;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -92,6 +93,7 @@ where
         Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
         Command::Sweep(arguments) => sweep::sweep(&arguments, out, err),
+        Command::Workload(command) => workload::workload(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),

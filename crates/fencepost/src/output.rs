@@ -38,10 +38,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time that the process waits at its end for a slow terminal to take the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Handles Ctrl-C and a termination request. A command that handles the request stops
-/// with its results so far, unless a second request arrives or it takes too long. Any
-/// other command ends at once: its unfinished files and its progress line are removed,
-/// and it prints how to continue, if that is possible.
+/// Handles Ctrl-C and a termination request. A command that handles the request stops and keeps its
+/// results so far. The process ends at once if a second request arrives or if the command takes too
+/// long to stop. Any other command ends at once: its unfinished files and its progress line are
+/// removed, and a message tells the user how to continue, if that is possible.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
@@ -57,9 +57,9 @@ pub fn handle_interrupts() {
     ctrlc::set_handler(handler).ok();
 }
 
-/// Makes a panic remove the progress line before its report and end the process after
-/// it. Other threads may wait for the panicking thread, so after unwinding alone the
-/// process could remain.
+/// Installs a panic hook. The hook removes the progress line, reports the panic and ends the
+/// process. Unwinding alone would not be enough: other threads may wait for the panicking thread,
+/// and the process could hang.
 pub fn handle_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -217,7 +217,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Starts a file.
+    /// Creates the unfinished file next to its destination.
     ///
     /// # Errors
     /// A sentence, if the destination cannot be written.

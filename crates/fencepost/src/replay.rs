@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
 
-/// Replays the trace of a file. The check fails if a fault comes out.
+/// Replays the trace of a file. The check fails if the replay shows a fault.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));

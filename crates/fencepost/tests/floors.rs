@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// The floor of each crate. A crate depends on lower floors only.
-const FLOORS: [(&str, u8); 11] = [
+const FLOORS: [(&str, u8); 12] = [
     ("proto", 0),
     ("drive", 1),
     ("zoo", 2),
@@ -16,6 +16,7 @@ const FLOORS: [(&str, u8); 11] = [
     ("sim", 3),
     ("explore", 3),
     ("workloads", 4),
+    ("guards", 4),
     ("lab", 5),
     ("fencepost", 6),
     ("fencepost-fuzz", 7),

@@ -19,7 +19,7 @@ pub struct Comparison {
     /// The parameters in which each machine differs from its description.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
-    /// The seed of the first run; later runs count up from it.
+    /// The seed of the first run. Each further run uses the next higher seed.
     pub seed: u64,
     /// The seeds. With more than one seed, every number in the rows is a mean over the seeds.
     pub seeds: Vec<u64>,
@@ -93,17 +93,17 @@ pub struct Mean {
     pub scenario: String,
     /// The geometric mean of the scenario's speedups over the workloads.
     pub speedup: f64,
-    /// The geometric mean over the workloads of the scenario's traffic, relative to the first
-    /// scenario's.
+    /// The traffic of the scenario divided by the traffic of the first scenario: the geometric mean
+    /// of these ratios over the workloads.
     pub traffic_ratio: Option<f64>,
-    /// The geometric mean over the workloads of the scenario's energy, relative to the first
-    /// scenario's.
+    /// The energy of the scenario divided by the energy of the first scenario: the geometric mean
+    /// of these ratios over the workloads.
     pub energy_ratio: Option<f64>,
     /// The 95% interval of the speedup. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The geometric means of the ratios of traffic and of energy, in this order, each with its 95%
-    /// interval.
+    /// The geometric mean of the traffic ratios, then the geometric mean of the energy ratios, each
+    /// with its 95% interval.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
 }
@@ -245,6 +245,7 @@ mod tests {
             workload,
             input: None,
             graph: None,
+            size: None,
             settings: BTreeMap::new(),
             seed: 0,
             cycles,

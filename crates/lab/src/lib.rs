@@ -12,6 +12,7 @@ mod comparison;
 mod digest;
 mod error;
 pub mod experiment;
+pub mod info;
 pub mod input;
 pub mod litmus;
 pub mod markdown;
@@ -38,7 +39,7 @@ pub mod verify;
 pub mod watch;
 mod why;
 
-/// A digest of the code that results depend on, from `crates/lab/build.rs`.
+/// A digest of the code that determines results. `crates/lab/build.rs` computes the digest.
 pub const CODE: &str = env!("FENCEPOST_CODE");
 
 pub use comparison::{Comparison, Intervals, Mean, Row};

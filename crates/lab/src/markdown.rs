@@ -66,13 +66,17 @@ impl Scored {
         }
     }
 
-    /// The text of the status. If inputs were scaled down, it also names the status that the same
-    /// result would have at full size.
+    /// The text of the status. If inputs were scaled down, it also names the status that the
+    /// measured values would have if they came from inputs of the published size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
             Some(status) => {
-                format!("{}; scaled input, at full size it would be: {}", self.status.name(), status.name())
+                format!(
+                    "{}; scaled input, the measured values would score: {}",
+                    self.status.name(),
+                    status.name()
+                )
             }
             None => self.status.name().to_owned(),
         }

@@ -28,6 +28,9 @@ pub struct Record {
     /// The description of the input graph. `None` if the run has no input graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
+    /// The size of the workload. `None` if the user names no size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<&'static str>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
     /// The seed of the run.

@@ -100,7 +100,7 @@ pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
 
 /// Returns true if a run failed because the user's settings do not fit the input or the machine,
 /// not because of the program.
-fn is_misfit(kind: &FaultKind) -> bool {
+pub(crate) fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }
 
@@ -141,6 +141,7 @@ fn blank(experiment: &Experiment) -> Record {
         workload: experiment.workload.name,
         input: experiment.input_name(),
         graph: experiment.input.as_ref().map(crate::input::GraphInput::record),
+        size: experiment.size.map(workloads::Size::name),
         settings: experiment.settings().collect(),
         seed: experiment.seed,
         cycles: 0,

@@ -1,4 +1,5 @@
-//! Runs the tasks of a plan on all cores, each once, and stores their results.
+//! Runs each task of a plan once, on several threads of the host, and stores the results. A plan
+//! has the runs of a reproduction.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -147,7 +148,7 @@ pub fn perform_tasks(
     Ok(performed)
 }
 
-/// A graph that tasks share, by name and scale.
+/// The key of a graph that several tasks share: the name of the graph and its scale.
 type GraphKey = (String, Option<String>);
 
 struct State<'a> {

@@ -89,8 +89,8 @@ impl Systems {
         }
     }
 
-    /// The error for an unknown name. It mentions a file if the name may mean
-    /// one.
+    /// The error for an unknown name. The error also shows how to give the path of a user's own
+    /// file. The example path contains `name` if `name` can be a file name.
     fn unknown(&self, name: &str) -> Error {
         let unknown = Error::unknown("system", name, &self.names());
         let name = printable(name);

@@ -96,7 +96,7 @@ fn equal_runs_reproduce_only_claims_of_no_change() {
     assert_eq!(ids(&|status| status == Status::Direction), ["hlrc.vb.footprint"]);
     let footprint = results.claims.iter().find(|claim| claim.id == "hlrc.vb.footprint").unwrap();
     let note = footprint.note.as_deref().unwrap();
-    assert!(note.ends_with("1,963 to 307,708 agrees with the published one"), "{note}");
+    assert!(note.ends_with("1,963 to 307,708 agree with the published count"), "{note}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn speedups_as_published_are_reproduced_and_scaled_inputs_only_indicate() {
     let results = scaled.evaluate(rows(&scaled));
     assert!(results.claims.iter().all(|c| matches!(c.status, Status::Indicative | Status::NotRun)));
     let one = results.claims.iter().find(|c| c.would_be == Some(Status::Reproduced)).unwrap();
-    assert_eq!(one.status_text(), "indicative; scaled input, at full size it would be: reproduced");
+    assert_eq!(one.status_text(), "indicative; scaled input, the measured values would score: reproduced");
 }
 
 /// The results if a run's cycles depend on its scenario, input and seed.

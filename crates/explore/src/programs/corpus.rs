@@ -163,6 +163,7 @@ texts! {
     "caches/registered-written-twice.litmus"
     "caches/released-beside-system.litmus"
     "caches/released-beside.litmus"
+    "caches/released-by-two-at-once.litmus"
     "caches/released-then-read-plainly-device.litmus"
     "caches/released-then-read-plainly-system.litmus"
     "caches/remote-counter-by-two.litmus"

@@ -12,21 +12,31 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// The memory limit of all explorations together, in bytes.
     pub memory_bytes: u64,
+    /// The maximum number of states of one exploration.
+    pub states_max: u64,
     /// Whether the verification also seeds faults at its end, to see if the tests detect them.
     pub mutants: bool,
     /// A function that all jobs call now and then; if it returns true, the verification ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// A function that is called now and then with the number of finished tests, and later of
-    /// finished mutants.
+    /// A function that is called now and then. It gets the number of finished tests, and later,
+    /// during the trials of mutants, the number of finished mutants.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Options<'_> {
-    /// The options for these bounds: one job, one GiB, no stop, no progress report, and no
-    /// seeded faults.
+    /// The options for these bounds: one job, one GiB, any number of states, no stop, no progress
+    /// report, and no seeded faults.
     #[must_use]
     pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
-        Options { bounds, jobs: 1, memory_bytes: 1 << 30, mutants: false, stop: &|| false, progress: &|_| {} }
+        Options {
+            bounds,
+            jobs: 1,
+            memory_bytes: 1 << 30,
+            states_max: u64::MAX,
+            mutants: false,
+            stop: &|| false,
+            progress: &|_| {},
+        }
     }
 }
 

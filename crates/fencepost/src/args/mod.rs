@@ -13,7 +13,10 @@ use clap_complete::Shell;
 
 pub(crate) use checks::{LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments};
 pub(crate) use papers::{GraphCommand, GraphInfoArguments, ReportArguments, ReproduceArguments};
-pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments};
+pub(crate) use runs::{
+    CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments, WorkloadCommand,
+    WorkloadInfoArguments,
+};
 pub(crate) use sweep::SweepArguments;
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
@@ -70,6 +73,13 @@ pub(crate) enum Command {
   fencepost graph info USA-road-d.BAY"
     )]
     Graph(GraphCommand),
+    /// Print the statistics of a program that hold under every protocol
+    #[command(
+        subcommand,
+        after_help = "Example:
+  fencepost workload info vec-add --size tiny"
+    )]
+    Workload(WorkloadCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page for each command

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// A whole number within bounds.
+/// A parser of whole numbers from `first` to `last`.
 pub(super) fn whole<N: TryFrom<u64>>(
     first: u64,
     last: u64,

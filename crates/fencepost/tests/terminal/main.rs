@@ -47,6 +47,7 @@ const COMMANDS: &[(&str, i32)] = &[
     ("stress vi --episodes 64", 0),
     ("race -s hrf-8cu -w race-missing-fence", 1),
     ("graph info USA-road-d.BAY --scale 1/64", 0),
+    ("workload info vec-add --size tiny", 0),
     ("completions bash", 0),
     ("man", 0),
     ("man --dir man1", 0),

@@ -115,7 +115,7 @@ impl Expr {
         }
     }
 
-    /// Reads a value.
+    /// Parses an expression.
     ///
     /// # Errors
     /// The first syntax error.
@@ -198,7 +198,7 @@ impl Expr {
 }
 
 impl Comparison {
-    /// Reads an order: comparisons joined by `and`.
+    /// Parses an order: comparisons joined by `and`.
     ///
     /// # Errors
     /// The first syntax error.

@@ -167,6 +167,7 @@ impl Plan {
             workload: input.workload,
             input: None,
             named: graph.named,
+            size: None,
             settings,
             seed,
             drop: None,

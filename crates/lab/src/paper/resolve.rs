@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::Spanned;
 use workloads::Workload;
-use workloads::stealing::App;
+use workloads::graph::programs::{self, program_of};
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, ExprError};
@@ -107,25 +107,25 @@ fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedS
 
 fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     let input = |input: &super::files::InputFile| {
-        let is_known = |known: &&&Workload| App::of(known).is_some() || !known.inputs().is_empty();
-        let known: Vec<&'static Workload> = workloads::all().iter().filter(is_known).copied().collect();
+        let named = workloads::all().iter().copied().filter(|known| !known.inputs().is_empty());
+        let known: Vec<&'static Workload> = programs::workloads().chain(named).collect();
         let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
             let names: Vec<_> = known.iter().map(|known| known.name).collect();
             return Err(source.unknown("workload with inputs", &input.workload, &names));
         };
         let from = match (&input.graph, &input.input) {
-            (Some(graph), None) if App::of(workload).is_some() => {
+            (Some(graph), None) if program_of(workload).is_some() => {
                 workloads::graph::stand_in::find(graph.get_ref())
                     .map_err(|message| source.error(graph.span(), message))?;
                 From::Graph(graph.get_ref().clone())
             }
-            (None, Some(name)) if App::of(workload).is_none() => {
+            (None, Some(name)) if program_of(workload).is_none() => {
                 let names: Vec<_> = workload.inputs().iter().map(|input| input.name).collect();
                 let found = workload.inputs().iter().find(|input| input.name == name.get_ref());
                 From::Named(found.ok_or_else(|| source.unknown("input", name, &names))?)
             }
             _ => {
-                let key = if App::of(workload).is_some() { "graph" } else { "input" };
+                let key = if program_of(workload).is_some() { "graph" } else { "input" };
                 let message = format!("expected the key `{key}` alone for an input of `{}`", workload.name);
                 return Err(source.error(input.workload.span(), message));
             }

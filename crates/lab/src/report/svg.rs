@@ -115,7 +115,7 @@ pub(super) struct Picture {
     body: String,
 }
 
-/// A coordinate, to a tenth of a unit.
+/// The text of a coordinate, rounded to a tenth of a pixel.
 fn at(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

@@ -55,7 +55,10 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
     Ok(bytes)
 }
 
-/// The result in a file, if it belongs to the task.
+/// The result that a file holds.
+///
+/// # Errors
+/// A sentence, if the bytes are not such a file or the result belongs to another task.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;

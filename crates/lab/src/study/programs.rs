@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 use sim::config::System;
 use toml::Spanned;
+use workloads::graph::programs::program_of;
 use workloads::graph::stand_in::{self, Scale};
-use workloads::stealing::App;
 use workloads::{SettingKind, Workload};
 
 use super::axis::{Axis, Listed, combinations};
@@ -161,7 +161,7 @@ impl<'a> Resolver<'a> {
         for (name, value, span) in given {
             alone.set(name, value).map_err(|error| self.source.error(span.clone(), error.to_string()))?;
         }
-        let is_graph = App::of(workload).is_some();
+        let is_graph = program_of(workload).is_some();
         let question = Question {
             scenario: scenario.to_string(),
             workload: workload.name.to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml::Spanned;
 use workloads::Workload;
-use workloads::stealing::App;
+use workloads::graph::programs::program_of;
 
 use super::axis::Axis;
 use super::file::{File, SettingFile};
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
 
     fn check_input(&self, workload: &Workload, name: &Spanned<String>) -> Result<(), Error> {
         let named = workload.inputs();
-        if named.is_empty() && App::of(workload).is_none() {
+        if named.is_empty() && program_of(workload).is_none() {
             let error = Error::unknown_input(workload.name, name.get_ref()).to_string();
             let hint = "To give inputs to one workload only, write `[inputs]` with a list for each workload";
             return Err(self.source.error(name.span(), format!("{error}. {hint}")));

@@ -83,8 +83,8 @@ pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<Stri
 }
 
 /// The error for a value that must be one of several names or tables. The TOML reader lists the
-/// expected names only if it finds a wrong name, so this runs the reader again with a wrong name in
-/// place of the value.
+/// expected names only if it finds a wrong name. This function therefore puts a wrong name in place
+/// of the value and runs the reader again. `None` if `message` reports another kind of error.
 pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
@@ -104,8 +104,8 @@ pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<St
     Some(format!("found `{}`, expected {expected}", printable(found)))
 }
 
-/// The text of a table with every key that the TOML reader requires in it. `complaint` runs the
-/// reader on a table and returns its error.
+/// The text of an example table that has every key that the TOML reader requires. `complaint` runs
+/// the reader on a table and returns the error of the reader.
 fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
     const KEYS_MAX: usize = 8;
     let mut keys: Vec<String> = Vec::new();
@@ -120,7 +120,8 @@ fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
-/// The offset of a faulty value.
+/// The offset in bytes of a faulty value in `text`. `path` has the keys that lead to the value.
+/// `None` if `text` has no such value.
 fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.into_inner();

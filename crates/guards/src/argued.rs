@@ -1,0 +1,98 @@
+//! Arguments that a mutant is equivalent: files beside the code.
+//!
+//! A file `equivalent-guards.txt` has one line for each argument: the name of the mutant, in which
+//! `*` stands for any text, then ` # `, and the reason. A name has no line number, so it survives
+//! edits elsewhere in the file.
+
+use std::path::Path;
+
+use crate::schema::{files, read};
+
+/// The name of the files.
+pub const FILE: &str = "equivalent-guards.txt";
+
+/// An argument that some mutants are equivalent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    name: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The arguments in the crates of the workspace at `root`.
+///
+/// # Errors
+/// If a file cannot be read, or a line has no reason.
+pub fn all(root: &Path) -> Result<Vec<Argument>, String> {
+    let mut all = Vec::new();
+    for folder in ["crates/proto/src", "crates/zoo/src"] {
+        for path in files(&root.join(folder), "txt")? {
+            if path.file_name().is_some_and(|name| name == FILE) {
+                all.extend(parse(&read(&path)?).map_err(|why| format!("{}:{why}", path.display()))?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn parse(text: &str) -> Result<Vec<Argument>, String> {
+    let line = |(at, line): (usize, &str)| match line.split_once(" # ") {
+        Some((name, reason)) if !reason.trim().is_empty() => {
+            Ok(Argument { name: name.to_owned(), reason: reason.to_owned() })
+        }
+        _ => Err(format!("{}: expected the name of a mutant, ` # ` and a reason, found `{line}`", at + 1)),
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+impl Argument {
+    /// Whether the argument is about the mutant with this name.
+    #[must_use]
+    pub fn is_about(&self, mutant: &str) -> bool {
+        is_named(&self.name, mutant)
+    }
+
+    /// The name, in which `*` stands for any text.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Whether a name, in which `*` stands for any text, matches the name of the mutant.
+fn is_named(name: &str, mutant: &str) -> bool {
+    match name.split_once('*') {
+        None => name == mutant,
+        Some((start, rest)) => mutant.strip_prefix(start).is_some_and(|mutant| {
+            mutant.char_indices().any(|(at, _)| is_named(rest, &mutant[at..])) || is_named(rest, "")
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Schema;
+
+    #[test]
+    fn each_line_has_a_name_and_a_reason() {
+        let arguments =
+            parse("a, f: `x` to `y` # it is never y\nb, *: * # only names").expect("two arguments");
+        assert!(arguments[0].is_about("a, f: `x` to `y`") && !arguments[0].is_about("a, f: `x` to `z`"));
+        assert!(arguments[1].is_about("b, g: without `h()`"));
+        assert_eq!(
+            parse("a # r\nb").expect_err("no reason"),
+            "2: expected the name of a mutant, ` # ` and a reason, found `b`"
+        );
+    }
+
+    #[test]
+    fn arguments_name_only_existing_mutants() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let schema = Schema::of(&root).expect("the sources parse");
+        for argument in all(&root).expect("they have reasons") {
+            let is_there = schema.mutants.iter().any(|mutant| argument.is_about(&mutant.name));
+            assert!(is_there, "no mutant is called `{}`", argument.name());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Faults in the guards of protocols.
+//!
+//! A guard is ordinary Rust that decides: the classification of states and events, masks,
+//! comparisons, counters, keys and ranks. This crate seeds faults into the guards of `zoo` and
+//! `proto`, one in each mutant, and counts the mutants that the verifier kills.
+//!
+//! **Use it** to see whether the programs of a verification detect faults in a part of the code.
+//! Faults of rows, plans and sent bytes are seeded by [`explore::mutants`].
+//!
+//! The modules, in the order of a run:
+//!
+//! * `sites` finds the expressions and their mutations, and `edit` rewrites them in place, so that
+//!   lines keep their numbers.
+//! * [`schema`] numbers the mutants of all sources.
+//! * [`tree`] writes a copy of the crates with all mutants in one build, in which a [`switch`]
+//!   selects one of them at run time. Mutants that do not type-check are dropped.
+//! * [`records`] runs every case without a mutant, and keeps the mutants that each case may kill.
+//! * [`trials`] runs each mutant on these cases, in child processes whose program is [`trial`].
+//! * [`argued`] reads the arguments that a mutant is equivalent, [`report`] sums up, and [`night`]
+//!   carries out all of this.
+
+pub mod argued;
+mod edit;
+pub mod night;
+pub mod records;
+pub mod report;
+pub mod schema;
+mod sites;
+pub mod switch;
+pub mod tree;
+pub mod trial;
+pub mod trials;

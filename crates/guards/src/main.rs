@@ -1,0 +1,130 @@
+//! The command line of the mutants of guards.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use guards::night::{self, Options, PROTOCOLS};
+use guards::schema::Schema;
+use guards::trials::Budget;
+
+/// Seed faults into the guards of protocols, and count those that the verifier detects.
+///
+/// A guard is an expression that decides: a comparison, a mask, a counter, a key. The command copies
+/// the crates of the protocols into a folder, seeds all faults into one build of this copy, and runs
+/// each fault in processes of its own. A run that is ended continues with the next call.
+#[derive(Debug, Parser)]
+#[command(name = "guards", version)]
+struct Arguments {
+    /// A protocol whose cases are run; may be repeated. All protocols whose claims hold, unless given
+    #[arg(long, value_name = "NAME", value_parser = PROTOCOLS)]
+    protocol: Vec<String>,
+    /// Try only this number of mutants, drawn from the seed
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// The seed of the sample
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Only mutants of this file or folder, or of this line of a file; may be repeated
+    #[arg(long, value_name = "FILE[:LINE]")]
+    only: Vec<String>,
+    /// Only the mutants of the named classes of faults, which all must be killed
+    #[arg(long)]
+    classes: bool,
+    /// List the mutants, and run none
+    #[arg(long)]
+    list: bool,
+    /// Print the report as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Write the report to this file, which the page of results shows
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// The number of trials at once
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+    /// The maximum number of states, over all cases of a protocol, for one mutant
+    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    states: u64,
+    /// The maximum number of cases of a protocol for one mutant
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    cases: usize,
+    /// Use only one case in N, for a quick look
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    share: usize,
+    /// The folder of the rewritten tree and of the results
+    #[arg(long, value_name = "DIR", default_value = "target/guards")]
+    folder: PathBuf,
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let only = |text: &String| match text.rsplit_once(':') {
+            Some((file, line)) if line.parse::<usize>().is_ok() => (file.to_owned(), line.parse().ok()),
+            _ => (text.clone(), None),
+        };
+        let protocols = match self.protocol.is_empty() {
+            true => PROTOCOLS.iter().map(|&name| name.to_owned()).collect(),
+            false => self.protocol.clone(),
+        };
+        // The children run in the tree: the path must hold there, too.
+        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        Options {
+            root: PathBuf::from("."),
+            folder,
+            protocols,
+            sample: self.sample.map(|count| (count, self.seed)),
+            only: self.only.iter().map(only).collect(),
+            names: match self.classes {
+                true => night::classes().map(|(name, _)| name.to_owned()).collect(),
+                false => Vec::new(),
+            },
+            jobs: self.jobs,
+            share_of: self.share,
+            budget: Budget { states_max: self.states, cases_max: self.cases },
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match carry_out(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "guards: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Returns whether every chosen mutant is killed or argued.
+fn carry_out(arguments: &Arguments) -> Result<bool, String> {
+    let options = arguments.options();
+    let mut out = std::io::stdout();
+    let failed = |error: std::io::Error| format!("standard output: {error}");
+    if arguments.list {
+        let schema = Schema::of(&options.root)?;
+        let mut text = String::new();
+        for mutant in options.choose(&schema) {
+            text +=
+                &format!("{:5}  crates/{}:{}  {}\n", mutant.number, mutant.file, mutant.line, mutant.name);
+        }
+        return out.write_all(text.as_bytes()).map_err(failed).map(|()| true);
+    }
+    let report = night::run(&options, &|line: &str| {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    })?;
+    if let Some(path) = &arguments.record {
+        let text = toml::to_string(&report).map_err(|error| error.to_string())?;
+        std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n",
+        false => report.text(),
+    };
+    out.write_all(text.as_bytes()).map_err(failed)?;
+    // Each class must be detected: no program may miss it, and none may crash instead.
+    let is_detected = !arguments.classes || report.counts.killed == report.chosen;
+    Ok(report.is_good() && is_detected)
+}

@@ -1,0 +1,131 @@
+//! The records of a recording run: for each case of a protocol, its size and the mutants that it may
+//! kill.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::switch::NUMBER_MAX;
+use crate::tree::Tree;
+
+/// The number of shares of a recording run. A share that is complete is not run again.
+const PARTS: usize = 32;
+
+/// A case of a protocol, without a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseRecord {
+    /// The name of the case.
+    pub name: String,
+    /// The number of states.
+    pub states: u64,
+    /// The fuel that the case burns.
+    pub fuel: u64,
+    /// One bit for each mutant that the case may kill.
+    seen: Vec<u64>,
+}
+
+impl CaseRecord {
+    pub(crate) fn read(line: &str) -> Option<CaseRecord> {
+        let [name, states, fuel, numbers] = *line.split(' ').collect::<Vec<_>>() else { return None };
+        let mut seen = vec![0; (NUMBER_MAX as usize + 1) / 64];
+        for number in numbers.split(',').filter(|number| !number.is_empty()) {
+            let number: usize = number.parse().ok()?;
+            *seen.get_mut(number / 64)? |= 1 << (number % 64);
+        }
+        Some(CaseRecord {
+            name: name.to_owned(),
+            states: states.parse().ok()?,
+            fuel: fuel.parse().ok()?,
+            seen,
+        })
+    }
+
+    /// Whether the case may kill the mutant: a value differs in it.
+    #[must_use]
+    pub fn sees(&self, number: u32) -> bool {
+        self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// The number of the program: the name without placement and machine.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
+}
+
+/// The records of a protocol, from the files of earlier runs or from a run of every case. `jobs` is
+/// the number of processes at once, and one case in `share_of` is used.
+///
+/// # Errors
+/// If a child cannot be started or fails, or a file cannot be written.
+pub fn of(
+    tree: &Tree,
+    folder: &Path,
+    digest: &str,
+    protocol: &str,
+    (jobs, share_of): (usize, usize),
+) -> Result<Vec<CaseRecord>, String> {
+    let next = AtomicUsize::new(0);
+    // Case 0 is in part 0, case 1 in part 1, and so on: each part has cases of all groups.
+    let parts = (PARTS / share_of.max(1)).max(1);
+    let work = || {
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= parts {
+                return Ok(());
+            }
+            share(tree, folder, digest, protocol, part)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let mut results = handles.into_iter().map(|handle| handle.join());
+        results.try_for_each(|result| result.unwrap_or_else(|_| Err(String::from("a worker panicked"))))
+    })?;
+    let mut all = Vec::new();
+    for part in 0..parts {
+        let text = crate::schema::read(&folder.join(file(digest, protocol, part)))?;
+        for line in text.lines() {
+            all.push(CaseRecord::read(line).ok_or_else(|| format!("`{line}` is no record of a case"))?);
+        }
+    }
+    Ok(all)
+}
+
+fn file(digest: &str, protocol: &str, part: usize) -> String {
+    format!("record-{digest}-{protocol}-{part}.txt")
+}
+
+fn share(tree: &Tree, folder: &Path, digest: &str, protocol: &str, part: usize) -> Result<(), String> {
+    let path = folder.join(file(digest, protocol, part));
+    if path.exists() {
+        return Ok(());
+    }
+    let output = Command::new(&tree.trial)
+        .args(["record", protocol, &part.to_string(), &PARTS.to_string()])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("{}: {error}", tree.trial.display()))?;
+    if !output.status.success() {
+        return Err(format!("the recording run of `{protocol}` failed: {}", output.status));
+    }
+    // A file is complete or absent.
+    let half = path.with_extension("part");
+    let error = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::write(&half, &output.stdout).map_err(error)?;
+    std::fs::rename(&half, &path).map_err(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_its_numbers() {
+        let record = CaseRecord::read("s17.2.0 500 9 1,64,70").expect("a record");
+        assert_eq!((record.states, record.fuel, record.program()), (500, 9, "s17"));
+        assert_eq!((0..100).filter(|&number| record.sees(number)).collect::<Vec<_>>(), [1, 64, 70]);
+        assert_eq!(CaseRecord::read("s17.2.0 x 9 1"), None);
+        assert!(!CaseRecord::read("s17.2.0 5 9 ").expect("a record").sees(1));
+    }
+}

@@ -1,0 +1,133 @@
+//! The report of a run: the numbers of mutants with each fate, and the survivors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::argued::Argument;
+use crate::schema::Mutant;
+use crate::trials::{Fate, Trial};
+
+/// The numbers of mutants with each fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// The mutants that can be killed: killed and surviving ones.
+    pub total: usize,
+    /// The mutants that a case kills.
+    pub killed: usize,
+    /// The mutants that no case kills, without an argument.
+    pub survivors: usize,
+    /// The mutants with a panic or a signal and without a fault in any case.
+    pub crashed: usize,
+    /// The mutants with a step that does not end and without a fault in any case.
+    pub endless: usize,
+    /// The mutants that no case kills, with an argument.
+    pub equivalent: usize,
+    /// The mutants that make no difference in any case.
+    pub unreached: usize,
+}
+
+/// The report of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// A digest of the sources and the rules.
+    pub digest: String,
+    /// The state of the sources: date and commit.
+    pub tree: String,
+    /// The protocols.
+    pub protocols: Vec<String>,
+    /// The number of mutants that were chosen, and of those that are finished.
+    pub chosen: usize,
+    /// The number of finished mutants.
+    pub finished: usize,
+    /// The numbers over all files.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The names of the survivors, each with its file and line.
+    pub surviving: Vec<String>,
+    /// The mutants that end by a crash or never, each with the reason.
+    pub crashing: Vec<String>,
+    /// The mutants that are argued to be equivalent, but were killed.
+    pub misargued: Vec<String>,
+    /// The number of expressions without mutants, for each reason.
+    pub unseeded: BTreeMap<String, usize>,
+    /// The numbers for each file.
+    pub files: BTreeMap<String, Counts>,
+}
+
+impl Report {
+    /// Sums up trials. `mutants` are those that were chosen.
+    pub(crate) fn add(
+        &mut self,
+        mutants: &[&Mutant],
+        trials: &BTreeMap<String, Trial>,
+        arguments: &[Argument],
+    ) {
+        for mutant in mutants {
+            let Some(trial) = trials.get(&mutant.name) else { continue };
+            let is_argued = arguments.iter().any(|argument| argument.is_about(&mutant.name));
+            let line = format!("crates/{}:{}: {}", mutant.file, mutant.line, mutant.name);
+            self.finished += 1;
+            let file = self.files.entry(format!("crates/{}", mutant.file)).or_default();
+            for counts in [file, &mut self.counts] {
+                match trial.fate {
+                    Fate::Killed => (counts.total, counts.killed) = (counts.total + 1, counts.killed + 1),
+                    Fate::Crashed => counts.crashed += 1,
+                    Fate::Endless => counts.endless += 1,
+                    Fate::Unreached => counts.unreached += 1,
+                    Fate::Survivor if is_argued => counts.equivalent += 1,
+                    Fate::Survivor => {
+                        (counts.total, counts.survivors) = (counts.total + 1, counts.survivors + 1)
+                    }
+                }
+            }
+            match trial.fate {
+                Fate::Killed if is_argued => self.misargued.push(format!("{line} ({})", trial.why)),
+                Fate::Survivor if !is_argued => self.surviving.push(line),
+                Fate::Crashed | Fate::Endless => {
+                    self.crashing.push(format!("{line} ({}, {}: {})", trial.protocol, trial.case, trial.why));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether no mutant survives, every argument holds, and all chosen mutants are finished.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.counts.survivors == 0 && self.misargued.is_empty() && self.finished == self.chosen
+    }
+
+    /// The report as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let c = &self.counts;
+        let _ = writeln!(
+            text,
+            "guards: {} of {} mutants killed, {} survive; not in the total: {} crash, {} never end, {} equivalent, {} unreached",
+            c.killed, c.total, c.survivors, c.crashed, c.endless, c.equivalent, c.unreached
+        );
+        let _ = writeln!(
+            text,
+            "  {} of {} chosen mutants finished; protocols {}",
+            self.finished,
+            self.chosen,
+            self.protocols.join(", ")
+        );
+        for (reason, count) in &self.unseeded {
+            let _ = writeln!(text, "  {count} not seeded: {reason}");
+        }
+        for (what, names) in [
+            ("survivor", &self.surviving),
+            ("crash", &self.crashing),
+            ("argued, but killed", &self.misargued),
+        ] {
+            for name in names {
+                let _ = writeln!(text, "    {what}: {name}");
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,185 @@
+//! The schema: all mutants of the sources, numbered, and the rewritten sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::sites::{self, Found};
+use crate::switch;
+
+/// The crates with mutants, each with the path of the switch in it.
+const CRATES: [(&str, &str); 2] = [("proto", "crate::guard"), ("zoo", "proto::guard")];
+/// Files of `proto` that no controller executes: names, pages, machine files, seeded faults of rows.
+const NOT_EXECUTED: [&str; 9] = [
+    "guard.rs",
+    "mutation.rs",
+    "page.rs",
+    "settings.rs",
+    "symbols.rs",
+    "table.rs",
+    "topology.rs",
+    "uses.rs",
+    "words.rs",
+];
+/// The mutation is left out because the rewritten tree does not compile with it.
+pub(crate) const NO_TYPE: &str = "the mutation does not type-check";
+
+/// One mutant.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// The number that selects the mutant.
+    pub number: u32,
+    /// The file below `crates/`, with `/`.
+    pub file: String,
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// The name: the file without `src`, the function and the mutation. It contains no line number,
+    /// so it survives edits of other lines.
+    pub name: String,
+}
+
+/// One source with its sites.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The path below `crates/`.
+    pub(crate) file: String,
+    text: String,
+    found: Found,
+}
+
+/// All mutants of the sources.
+#[derive(Debug)]
+pub struct Schema {
+    pub(crate) sources: Vec<Source>,
+    /// The mutants in the order of their numbers.
+    pub mutants: Vec<Mutant>,
+    /// A digest of all sources and of the rules.
+    pub digest: String,
+}
+
+/// All files with this extension below a folder, in order.
+pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    let mut all = Vec::new();
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        if path.is_dir() {
+            all.extend(files(&path, extension)?);
+        } else if path.extension().is_some_and(|of| of == extension) {
+            all.push(path);
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+impl Schema {
+    /// The mutants of the crates in the workspace at `root`.
+    ///
+    /// # Errors
+    /// If a source cannot be read or parsed.
+    pub fn of(root: &Path) -> Result<Schema, String> {
+        let mut schema = Schema { sources: Vec::new(), mutants: Vec::new(), digest: String::new() };
+        let mut digest = Sha256::new();
+        let mut next = 1;
+        for (name, path) in CRATES {
+            let folder = root.join("crates").join(name).join("src");
+            for at in files(&folder, "rs")? {
+                let below = at.strip_prefix(&folder).unwrap_or(&at).to_string_lossy().replace('\\', "/");
+                let text = read(&at)?;
+                digest.update(&text);
+                if name == "proto" && NOT_EXECUTED.contains(&below.as_str()) {
+                    continue;
+                }
+                let found = sites::find(&text, path, next).map_err(|error| {
+                    let place = error.span().start();
+                    format!("crates/{name}/src/{below}:{}:{}: {error}", place.line, place.column + 1)
+                })?;
+                next += found.sites.iter().map(|site| site.mutations.len() as u32).sum::<u32>();
+                schema.sources.push(Source { file: format!("{name}/src/{below}"), text, found });
+            }
+        }
+        if next > switch::NUMBER_MAX {
+            return Err(format!(
+                "{next} mutants, but the switch has numbers up to {} only",
+                switch::NUMBER_MAX
+            ));
+        }
+        for rule in [include_str!("sites.rs"), include_str!("switch.rs"), include_str!("edit.rs")] {
+            digest.update(rule);
+        }
+        schema.digest = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        schema.name_all();
+        Ok(schema)
+    }
+
+    fn name_all(&mut self) {
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        for source in &self.sources {
+            let short = source.file.replacen("/src/", "/", 1);
+            for site in &source.found.sites {
+                for (number, mutation) in (site.first..).zip(&site.mutations) {
+                    let name = format!("{short}, {}: {mutation}", site.function);
+                    let count = names.entry(name.clone()).or_default();
+                    *count += 1;
+                    let name = if *count > 1 { format!("{name} ({count})") } else { name };
+                    let (file, line) = (source.file.clone(), site.line);
+                    self.mutants.push(Mutant { number, file, line, name });
+                }
+            }
+        }
+    }
+
+    /// The expressions without mutations, with their number for each reason. `dropped` are the
+    /// numbers of mutants that do not type-check.
+    #[must_use]
+    pub fn unseeded(&self, dropped: &BTreeSet<u32>) -> BTreeMap<&'static str, usize> {
+        let mut all: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for unseeded in self.sources.iter().flat_map(|source| &source.found.unseeded) {
+            *all.entry(unseeded.reason).or_default() += 1;
+        }
+        if !dropped.is_empty() {
+            all.insert(NO_TYPE, dropped.len());
+        }
+        all
+    }
+
+    /// The numbers of all mutants of the sites that cover a place in a rewritten source. If no site
+    /// covers the place, those of all sites on its line.
+    pub(crate) fn at(&self, file: &str, place: (usize, usize), dropped: &BTreeSet<u32>) -> Vec<u32> {
+        let Some(source) = self.sources.iter().find(|source| source.file == file) else { return Vec::new() };
+        let edited = source.edited(dropped);
+        let (line, column) = place;
+        let start: usize = edited.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let rest = edited.text[start..].split('\n').next().unwrap_or_default();
+        let offset = start + rest.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+        let ranges = || edited.ranges.iter().filter(|(site, _)| *site < source.found.sites.len());
+        let covering = ranges().filter(|(_, range)| range.contains(&offset));
+        let innermost = covering.min_by_key(|(_, range)| range.len()).map(|(site, _)| vec![*site]);
+        let on_line = || ranges().filter(|(_, r)| r.start < start + rest.len() + 1 && r.end > start);
+        let sites = innermost.unwrap_or_else(|| on_line().map(|(site, _)| *site).collect());
+        let numbers = |site: usize| {
+            let site = &source.found.sites[site];
+            site.first..site.first + site.mutations.len() as u32
+        };
+        sites.into_iter().flat_map(numbers).filter(|number| !dropped.contains(number)).collect()
+    }
+
+    /// The rewritten sources by their path below `crates/`, without the dropped mutants.
+    pub(crate) fn rewritten(&self, dropped: &BTreeSet<u32>) -> Vec<(&str, String)> {
+        self.sources.iter().map(|source| (source.file.as_str(), source.edited(dropped).text)).collect()
+    }
+}
+
+impl Source {
+    fn edited(&self, dropped: &BTreeSet<u32>) -> crate::edit::Edited {
+        let is_dropped =
+            |site: usize| self.found.sites.get(site).is_some_and(|site| dropped.contains(&site.first));
+        self.found.edits.apply(&self.text, is_dropped)
+    }
+}

@@ -1,0 +1,235 @@
+//! The switch that selects a mutant at run time.
+//!
+//! The rewritten tree has a copy of this file in `proto`, as the module `guard`. Each rewritten
+//! expression asks the switch which of its variants it takes. The number of the selected mutant is
+//! one number for the whole process. The real tree contains no call of this module.
+//!
+//! **Recording.** If [`RECORD`] is selected, every expression keeps its original value, and the
+//! switch notes the mutants whose value differs. A run that notes no difference for a mutant is the
+//! same with and without this mutant.
+//!
+//! **Fuel.** Every call burns one unit of fuel. A mutant that burns all of it never ends.
+
+use core::ops::Not;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The selection of no mutant.
+pub const NONE: u32 = 0;
+/// The selection of the recording mode.
+pub const RECORD: u32 = u32::MAX;
+/// The exit code of a process that has burnt all of its fuel.
+pub const ENDLESS: i32 = 87;
+/// The largest number of a mutant.
+pub const NUMBER_MAX: u32 = 64 * WORDS as u32 - 1;
+
+const WORDS: usize = 256;
+
+static SELECTED: AtomicU32 = AtomicU32::new(NONE);
+static FUEL: AtomicU64 = AtomicU64::new(u64::MAX);
+static SEEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
+
+/// Selects a mutant by its number, [`NONE`] or [`RECORD`], and fills the tank.
+pub fn select(number: u32, fuel: u64) {
+    SELECTED.store(number, Relaxed);
+    FUEL.store(fuel, Relaxed);
+}
+
+/// The fuel that is left.
+#[must_use]
+pub fn fuel() -> u64 {
+    FUEL.load(Relaxed)
+}
+
+/// The numbers of the mutants that would have made a difference since the last call.
+#[must_use]
+pub fn seen() -> Vec<u32> {
+    let words = SEEN.iter().enumerate();
+    let all = words.flat_map(|(at, word)| {
+        let bits = word.swap(0, Relaxed);
+        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * at as u32 + bit)
+    });
+    all.collect()
+}
+
+fn note(number: u32) {
+    if let Some(word) = SEEN.get(number as usize / 64) {
+        word.fetch_or(1 << (number % 64), Relaxed);
+    }
+}
+
+#[cold]
+fn end() -> ! {
+    std::process::exit(ENDLESS)
+}
+
+/// Burns one unit of fuel. Every loop calls it in each turn.
+#[inline]
+pub fn burn() {
+    // One thread at a time runs controllers, so no unit is lost.
+    match FUEL.load(Relaxed).checked_sub(1) {
+        Some(rest) => FUEL.store(rest, Relaxed),
+        None => end(),
+    }
+}
+
+/// Whether the mutant is selected. In recording mode it counts as different.
+#[inline]
+pub fn is(number: u32) -> bool {
+    burn();
+    match SELECTED.load(Relaxed) {
+        RECORD => {
+            note(number);
+            false
+        }
+        selected => selected == number,
+    }
+}
+
+/// The original value, or the value of one of the mutants, which have the numbers from `first` on.
+#[inline]
+pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, others: [T; N]) -> T {
+    burn();
+    match SELECTED.load(Relaxed) {
+        NONE => original,
+        RECORD => {
+            let differing = (first..).zip(others).filter(|(_, other)| *other != original);
+            differing.for_each(|(number, _)| note(number));
+            original
+        }
+        selected => others.get(selected.wrapping_sub(first) as usize).copied().unwrap_or(original),
+    }
+}
+
+/// A condition, which the two mutants make true and false.
+#[inline]
+pub fn when(first: u32, condition: bool) -> bool {
+    choose(first, condition, [true, false])
+}
+
+/// A truth value, which the mutant negates.
+#[inline]
+pub fn negated(first: u32, value: bool) -> bool {
+    choose(first, value, [!value])
+}
+
+/// A negation, which the mutant drops.
+#[inline]
+pub fn not<T: Not<Output = T> + Copy + PartialEq>(first: u32, value: T) -> T {
+    choose(first, !value, [value])
+}
+
+/// A type that occurs as a part of keys.
+pub trait KeyPart: Copy + PartialEq {
+    /// The value that stands for every value, so that keys which differ in this part alone are
+    /// equal.
+    #[must_use]
+    fn any(self) -> Self;
+}
+
+/// A part of a key, which the mutant leaves out.
+#[inline]
+pub fn part<T: KeyPart>(first: u32, value: T) -> T {
+    choose(first, value, [value.any()])
+}
+
+/// Whether `left && right` evaluates its right operand. The mutants take `||`, the right operand
+/// alone, and the left operand alone. If the right operand is not evaluated, all of them have the
+/// value of the left operand.
+#[inline]
+pub fn and_goes_on(first: u32, left: bool) -> bool {
+    goes_on(first, left, !left)
+}
+
+/// Whether `left || right` evaluates its right operand. The mutants take `&&`, the right operand
+/// alone, and the left operand alone.
+#[inline]
+pub fn or_goes_on(first: u32, left: bool) -> bool {
+    goes_on(first, !left, left)
+}
+
+#[inline]
+fn goes_on(first: u32, original: bool, other: bool) -> bool {
+    burn();
+    match SELECTED.load(Relaxed) {
+        NONE => original,
+        RECORD => {
+            // The value of an operand that is not evaluated is unknown: it may differ.
+            if !original {
+                note(first);
+                note(first + 1);
+            }
+            original
+        }
+        selected => match selected.wrapping_sub(first) {
+            0 => other,
+            1 => true,
+            2 => false,
+            _ => original,
+        },
+    }
+}
+
+/// The right operand of `&&` or `||` that was evaluated. `decisive` is the value with which the left
+/// operand alone gives another result.
+#[inline]
+pub fn joins(first: u32, right: bool, decisive: bool) -> bool {
+    if SELECTED.load(Relaxed) == RECORD && right == decisive {
+        note(first);
+        note(first + 2);
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl KeyPart for u8 {
+        fn any(self) -> u8 {
+            0
+        }
+    }
+
+    /// One test, because the switch is one for the process.
+    #[test]
+    fn each_number_selects_one_variant_and_recording_notes_those_that_differ() {
+        let and = |left: bool, right: bool| {
+            if and_goes_on(10, left) { joins(10, right, false) } else { left }
+        };
+        let or = |left: bool, right: bool| {
+            if or_goes_on(20, left) { joins(20, right, true) } else { left }
+        };
+        for (left, right) in [(false, false), (false, true), (true, false), (true, true)] {
+            let expected =
+                [(0, left && right), (10, left || right), (11, right), (12, left), (13, left && right)];
+            for (number, value) in expected {
+                select(number, u64::MAX);
+                assert_eq!(and(left, right), value, "{number}: {left} && {right}");
+            }
+            select(RECORD, u64::MAX);
+            let _ = (seen(), and(left, right));
+            let noted = seen();
+            for (number, value) in &expected[1..4] {
+                let is_noted = noted.contains(number);
+                assert!(is_noted || *value == (left && right), "{number}: {left} && {right}");
+                // Only the right operand may be unknown.
+                assert!(!is_noted || !left || *value != (left && right), "{number}: {left} && {right}");
+            }
+            for (number, value) in [(0, left || right), (20, left && right), (21, right), (22, left)] {
+                select(number, u64::MAX);
+                assert_eq!(or(left, right), value, "{number}: {left} || {right}");
+            }
+        }
+        select(2, u64::MAX);
+        assert_eq!(choose(1, 7, [8, 9]), 9);
+        assert_eq!((when(1, false), when(2, true), negated(2, true), not(2, 5u8)), (false, true, false, 5));
+        assert_eq!((part(2, 7), part(3, 7)), (0, 7));
+        assert!(is(2) && !is(3));
+        select(RECORD, 100);
+        assert_eq!(choose(5, 7, [7, 9]), 7);
+        assert!(!is(200) && !when(30, false));
+        assert_eq!(seen(), [6, 30, 200]);
+        assert_eq!((seen(), fuel()), (vec![], 97));
+        select(NONE, u64::MAX);
+    }
+}

@@ -1,0 +1,212 @@
+//! The rewritten tree: copies of the crates that a trial needs, with the switch and the mutants.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::schema::{Schema, files, read};
+
+/// The crates of the tree, besides the crate of the trials.
+const CRATES: [&str; 5] = ["proto", "zoo", "drive", "litmus", "explore"];
+/// The crate of the trials, which exists in the tree only.
+const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+     [dependencies]\nexplore.workspace = true\nproto.workspace = true\nzoo.workspace = true\n";
+const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
+     fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
+/// The parts of keys of the protocols. A node keeps its kind.
+const KEY_PARTS: &str = "
+impl KeyPart for crate::NodeId {
+    fn any(self) -> Self {
+        crate::NodeId { index: 0, ..self }
+    }
+}
+macro_rules! key_parts {
+    ($($part:ident),+) => {
+        $(impl KeyPart for crate::$part {
+            fn any(self) -> Self {
+                crate::$part(0)
+            }
+        })+
+    };
+}
+key_parts! { LineAddr, SetIndex, Slot, Way }
+";
+/// The maximum number of compilations in which mutants are dropped.
+const ROUNDS_MAX: usize = 40;
+
+/// The rewritten tree on disk.
+#[derive(Debug)]
+pub struct Tree {
+    folder: PathBuf,
+    /// The numbers of the mutants that do not type-check.
+    pub dropped: BTreeSet<u32>,
+    /// The program that carries out trials.
+    pub trial: PathBuf,
+}
+
+/// Writes a file, unless it has this content already: a rewritten file is compiled again.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Copies all files of a folder with this extension.
+fn copy(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
+    for path in files(from, extension)? {
+        let below = path.strip_prefix(from).unwrap_or(&path);
+        write(&to.join(below), &read(&path)?)?;
+    }
+    Ok(())
+}
+
+/// A manifest without its dependencies of tests.
+fn without_tests(manifest: &str) -> String {
+    let mut text = String::new();
+    let mut is_kept = true;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_kept = line != "[dev-dependencies]" && !line.starts_with("[lints");
+        }
+        if is_kept {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+impl Tree {
+    /// Writes the tree below `folder`, and builds it in release. Mutants that do not type-check are
+    /// dropped.
+    ///
+    /// # Errors
+    /// If a file cannot be written, or the tree does not compile without the dropped mutants.
+    pub fn build(root: &Path, folder: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<Tree, String> {
+        let tree = folder.join("tree");
+        for name in CRATES {
+            let (from, to) = (root.join("crates").join(name), tree.join("crates").join(name));
+            write(&to.join("Cargo.toml"), &without_tests(&read(&from.join("Cargo.toml"))?))?;
+            let is_rewritten = |path: &Path| {
+                let below = path.strip_prefix(root.join("crates")).unwrap_or(path).to_string_lossy();
+                schema.sources.iter().any(|source| source.file == below.replace('\\', "/"))
+            };
+            for extension in ["rs", "txt"] {
+                for path in files(&from.join("src"), extension)? {
+                    if !is_rewritten(&path) {
+                        write(&to.join(path.strip_prefix(&from).unwrap_or(&path)), &read(&path)?)?;
+                    }
+                }
+            }
+        }
+        for extension in ["cat", "def"] {
+            copy(&root.join("crates/litmus/models"), &tree.join("crates/litmus/models"), extension)?;
+        }
+        copy(&root.join("litmus"), &tree.join("litmus"), "litmus")?;
+        let trial = root.join("crates/guards/src/trial");
+        copy(&trial, &tree.join("crates/trial/src/trial"), "rs")?;
+        write(&tree.join("crates/trial/Cargo.toml"), TRIAL_MANIFEST)?;
+        write(&tree.join("crates/trial/src/main.rs"), TRIAL_MAIN)?;
+        write(&tree.join("Cargo.toml"), &read(&root.join("Cargo.toml"))?)?;
+        if !tree.join("Cargo.lock").exists() {
+            write(&tree.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
+        }
+        // The crate root of `proto` declares the switch.
+        let guard = format!("#![allow(missing_docs, dead_code)]\n{}{KEY_PARTS}", include_str!("switch.rs"));
+        write(&tree.join("crates/proto/src/guard.rs"), &guard)?;
+        let mut all = Tree { folder: folder.to_owned(), dropped: BTreeSet::new(), trial: PathBuf::new() };
+        all.dropped = all.known(schema);
+        all.compile(&tree, schema, say)?;
+        Ok(all)
+    }
+
+    fn known_at(&self, schema: &Schema) -> PathBuf {
+        self.folder.join(format!("dropped-{}.json", schema.digest))
+    }
+
+    /// The mutants that an earlier build of the same sources has dropped.
+    fn known(&self, schema: &Schema) -> BTreeSet<u32> {
+        let text = std::fs::read_to_string(self.known_at(schema)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn compile(&mut self, tree: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<(), String> {
+        for _ in 0..ROUNDS_MAX {
+            for (file, mut text) in schema.rewritten(&self.dropped) {
+                if file == "proto/src/lib.rs" {
+                    text += "pub mod guard;\n";
+                }
+                write(&tree.join("crates").join(file), &text)?;
+            }
+            let errors = self.cargo(tree, "check")?;
+            if errors.is_empty() {
+                say("building the rewritten tree");
+                let errors = self.cargo(tree, "build")?;
+                if let Some((file, place, message)) = errors.first() {
+                    return Err(format!("{file}:{}:{}: {message}", place.0, place.1));
+                }
+                let text = serde_json::to_string(&self.dropped).map_err(|error| error.to_string())?;
+                write(&self.known_at(schema), &text)?;
+                self.trial = self.folder.join("build/release/trial");
+                return Ok(());
+            }
+            let before = self.dropped.len();
+            for (file, place, _) in &errors {
+                let numbers = schema.at(file, *place, &self.dropped);
+                self.dropped.extend(numbers);
+            }
+            say(&format!("dropping {} mutants that do not type-check", self.dropped.len() - before));
+            if self.dropped.len() == before {
+                let (file, place, message) = &errors[0];
+                return Err(format!("{}/{file}:{}:{}: {message}", tree.display(), place.0, place.1));
+            }
+        }
+        Err(format!("the rewritten tree does not compile after {ROUNDS_MAX} attempts"))
+    }
+
+    /// Runs cargo in the tree. Returns the errors in rewritten sources, each with its file below
+    /// `crates/`, its place and its message.
+    fn cargo(&self, tree: &Path, command: &str) -> Result<Vec<CompileError>, String> {
+        let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args([command, "--release", "--package", "trial", "--message-format", "json", "--keep-going"])
+            .current_dir(tree)
+            .env("CARGO_TARGET_DIR", self.folder.join("build"))
+            .env("RUSTFLAGS", "--cap-lints=allow")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            // The build takes longer than the gain of the last level.
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
+            .env("CARGO_INCREMENTAL", "0")
+            .stderr(Stdio::piped())
+            .output()
+            .map_err(|error| format!("cargo cannot be started: {error}"))?;
+        let mut errors = Vec::new();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
+            let message = &value["message"];
+            if message["level"] != "error" {
+                continue;
+            }
+            let text = message["message"].as_str().unwrap_or_default();
+            let primary =
+                message["spans"].as_array().into_iter().flatten().find(|span| span["is_primary"] == true);
+            let Some(span) = primary else { continue };
+            let number = |name: &str| span[name].as_u64().unwrap_or(1) as usize;
+            let file = span["file_name"].as_str().unwrap_or_default();
+            let file = file.rsplit_once("crates/").map_or(file, |(_, below)| below);
+            errors.push((file.to_owned(), (number("line_start"), number("column_start")), text.to_owned()));
+        }
+        if errors.is_empty() && !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        Ok(errors)
+    }
+}
+
+/// A file below `crates/`, a line and a column in it, and the message of the compiler.
+type CompileError = (String, (usize, usize), String);
