@@ -2,11 +2,12 @@
 //! request, and in the shape of the machine.
 //!
 //! Other programs access one word with each request, on machines with two banks and caches of one
-//! set. In a dimension program a sender passes data to a receiver through a flag, while other threads
-//! access adjacent words. Its dimensions
-//! are the width of the words, the words of a request, the operations on data and flag, the compute
-//! units, the wavefronts, the kernels, the host, the machine, the banks, and the sets and ways of
-//! caches. A covering array chooses the programs: all pairs of values of two dimensions occur.
+//! set. In a dimension program a sender passes data to a receiver through a flag, while other
+//! threads access adjacent words. Its dimensions are the width of the words, the words of a request,
+//! the operations on data and flag, the compute units, the wavefronts, the kernels, the host, the
+//! machine, the banks, and the sets and ways of caches. A covering array chooses the programs: all
+//! pairs of values of two dimensions occur. In some further programs only the boundary of a kernel
+//! orders the accesses.
 
 use proto::{Agent, Sharing, Width};
 
@@ -48,8 +49,9 @@ const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swa
 struct Crew {
     sender: Agent,
     receiver: Agent,
-    /// The agents of the neighbours, which write words of their own in the line of the data. They
-    /// are before the sender and the receiver, so these may be the third wavefront of a unit.
+    /// The agents of the neighbours: threads that write words of their own in the line of the data.
+    /// In the order of threads, the neighbours come before the sender and the receiver. So the
+    /// sender or the receiver may be the third wavefront of a compute unit.
     neighbours: &'static [Agent],
 }
 
@@ -87,7 +89,7 @@ const KERNELS: [u8; 2] = [1, 2];
 const BANKS: [u16; 3] = [1, 2, 3];
 const SETS: [u32; 2] = [1, 2];
 const WAYS: [u32; 2] = [1, 2];
-/// The numbers of the machines of every verification.
+/// The numbers of the machines that every verification uses.
 const MACHINES: [u8; 4] = [0, 1, 2, 3];
 
 /// The numbers of values of the dimensions, in the order of [`Values::of`].
@@ -155,8 +157,8 @@ impl Values {
         if self.lanes == Lanes::One { &DATA[..1] } else { &DATA }
     }
 
-    /// The words in the shared line that the receiver reads. If one request reads several, the cache
-    /// of the receiver then holds one of them, which it wrote itself.
+    /// The words in the shared line that the receiver reads. If one request reads several words,
+    /// the receiver's cache already holds one of these words, because the receiver has written it.
     fn read(&self) -> Vec<(&'static str, u8)> {
         let beside = (self.lanes != Lanes::One).then_some(BESIDE);
         self.data().iter().copied().chain(beside).collect()
@@ -378,6 +380,37 @@ fn in_many_ways() -> (String, Placement, Shape) {
     (text, placement, Shape { banks: 1, sets: (1, 1), ways: (ways, ways) })
 }
 
+/// The programs in which only the boundary of a kernel orders the accesses to the data: a thread of
+/// the first kernel writes, and then a thread of the second kernel or the host reads. No thread
+/// releases, so the end of the first kernel must wait for the write. Each program runs on every
+/// machine.
+fn between_kernels() -> impl Iterator<Item = (String, String, Placement)> {
+    let readers = [("unit", Agent::Cu(0)), ("other-unit", Agent::Cu(1)), ("host", Agent::Host(0))];
+    let writes = [
+        ("stored", "int", "*x = 2;", "int rx = *x;"),
+        (
+            "added",
+            "atomic_int",
+            "atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_device);",
+            "int rx = atomic_load_explicit(x, memory_order_relaxed, REACH);",
+        ),
+    ];
+    let pairs = writes.into_iter().flat_map(move |write| readers.map(|reader| (write, reader)));
+    pairs.map(|((how, kind, write, read), (who, reader))| {
+        let is_host = matches!(reader, Agent::Host(_));
+        let reach = if is_host { "memory_scope_all_svm_devices" } else { "memory_scope_device" };
+        let (read, group) = (read.replace("REACH", reach), if is_host { "" } else { " (work_group P1)" });
+        let text = format!(
+            "OPENCL {how}-before-{who}\n\n{{\n[x] = {INITIAL};\n}}\n\nP0 (global {kind}* x) {{\n  {write}\n}}\n\n\
+             P1 (global {kind}* x) {{\n  {read}\n}}\n\nscopeTree (device (work_group P0){group})\n\n\
+             forall (1:rx=2 /\\ x=2)\n"
+        );
+        let placement =
+            Placement { stages: vec![0, 1], ..Placement::new(vec![Agent::Cu(0), reader], vec![0]) };
+        (format!("dimensions/{how}-before-{who}"), text, placement)
+    })
+}
+
 /// The dimension programs for these claims.
 #[must_use]
 pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
@@ -403,7 +436,14 @@ pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
         test.group = GROUP;
         test
     };
-    all.map(test).collect()
+    let between = between_kernels().map(|(name, text, placement)| {
+        // A test below parses all of them.
+        let mut test = Test::read(&name, &text).expect("the text is a test");
+        test.placements = vec![placement];
+        test.group = GROUP;
+        test
+    });
+    all.map(test).chain(between).collect()
 }
 
 #[cfg(test)]
