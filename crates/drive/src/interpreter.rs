@@ -99,16 +99,16 @@ pub trait Driver<P: Protocol> {
     fn armed(&mut self, at: At, class: TimerClass);
     /// Receives the set in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// Receives a list of requests. Each comes with the part (access, acquire or release) to which
-    /// its time is attributed from now on.
+    /// Receives a list of requests by slot. Each request comes with the part (access, acquire or
+    /// release) to which the driver attributes the request's time from now on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
     /// Receives the answers to requests: the slot of each request, and the bytes if the answer has
     /// any.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// The maximum number of evictions for one input. If a step exceeds it, its evictions free no way,
-/// which is a fault of the protocol.
+/// The maximum number of evictions for one input. If one input causes more evictions, none of them
+/// frees a way for the input. This is a fault of the protocol.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {

@@ -92,8 +92,9 @@ impl<P: Protocol> Nodes<P> {
         Station::new(self.ids[at as usize], &self.setup)
     }
 
-    /// The requests that agents make in one step of the beginning or the end of a kernel: for each
-    /// agent, the position of the controller that receives its request, and the request.
+    /// The requests of one step at the beginning or the end of a kernel. Each element holds the
+    /// agent that makes the request, the position of the controller that receives the request, and
+    /// the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.

@@ -48,8 +48,9 @@ pub trait StationStore {
     /// # Errors
     /// If the machine has no such controller.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests that agents make in one step of the beginning or the end of a kernel: for each
-    /// agent, the position of the controller that receives its request, and the request.
+    /// The requests of one step at the beginning or the end of a kernel. Each element holds the
+    /// agent that makes the request, the position of the controller that receives the request, and
+    /// the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.
@@ -150,11 +151,11 @@ impl<S: StationStore> MinimalDriver<S> {
         &self.ahead.timers
     }
 
-    /// Makes the requests of both steps of a kernel's beginning, or of a kernel's end. The agents
-    /// make their requests one after the other.
+    /// Makes the requests of two steps: either those at the beginning of a kernel, or those at its
+    /// end. The agents make their requests one after the other.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a message that a request gets no answer.
+    /// The rule that the protocol violates, or a text that says that a request gets no answer.
     pub fn boundary(
         &mut self,
         steps: [Boundary; 2],
@@ -173,7 +174,7 @@ impl<S: StationStore> MinimalDriver<S> {
     /// answer, or `None` if the answer has no bytes.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a message that the request gets no answer.
+    /// The rule that the protocol violates, or a text that says that the request gets no answer.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
         let at = self.stage.entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
@@ -207,7 +208,8 @@ impl<S: StationStore> MinimalDriver<S> {
     /// Delivers all outstanding inputs.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a message that the machine never becomes quiet.
+    /// The rule that the protocol violates, or a text that says that the machine never becomes
+    /// quiet (new inputs arise without end).
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, input)) = self.next() else { return Ok(()) };
@@ -216,10 +218,10 @@ impl<S: StationStore> MinimalDriver<S> {
         Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
     }
 
-    /// Takes the next input to deliver. The oldest `late` inputs of the queue are delivered only
-    /// after all newer inputs. There is one exception, because inputs of one channel (the same
-    /// sender and receiver) keep their order: if the next newer input follows a late input of its
-    /// channel, that late input is delivered now.
+    /// Takes the next input to deliver. The first `late` inputs of the queue (the late inputs) are
+    /// delivered only after all newer inputs. There is one exception, because inputs of one channel
+    /// (the same sender and receiver) keep their order: if a late input belongs to the same channel
+    /// as the first newer input, the late input is delivered first.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {

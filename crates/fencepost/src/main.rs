@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-/// The memory allocator of the program. It asks the kernel for large pages. Simulations and
-/// searches access records that are spread over their whole memory. Large pages reduce the number
-/// of page-table lookups, which is most of the gain.
+/// The memory allocator of the program. It asks the operating system for large pages. Simulations
+/// and searches access records that are spread over their whole memory. Large pages reduce the
+/// number of page-table lookups; this is most of the gain from this allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -143,7 +143,8 @@ impl AtInterrupt {
         AtInterrupt(())
     }
 
-    /// Says that the results of the completed runs are kept in `folder`.
+    /// The message at an interrupt. It says that the results of the completed runs are kept in
+    /// `folder`.
     pub(crate) fn continues(state: Arc<Mutex<runner::Progress>>, folder: &Path) -> AtInterrupt {
         let folder = folder.to_owned();
         AtInterrupt::say(move || {

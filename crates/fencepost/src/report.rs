@@ -11,7 +11,8 @@ use crate::args::ReportArguments;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// The key by which the results of a sweep differ from those of a reproduction.
+/// The kind of a results file. The results of a sweep have the key `study`; the results of a
+/// reproduction do not.
 #[derive(Deserialize)]
 struct Kind {
     study: Option<serde::de::IgnoredAny>,

@@ -63,7 +63,8 @@ pub(crate) fn sweep(
     }
 }
 
-/// The number of runs, and what they are combinations of.
+/// A text with the number of runs, and with the numbers of axis values and seeds that the runs
+/// combine.
 fn size(study: &Study) -> String {
     let mut factors: Vec<String> =
         study.varied().map(|(_, axis)| format!("{} of {}", axis.values.len(), axis.name)).collect();
@@ -79,7 +80,8 @@ fn size(study: &Study) -> String {
     text
 }
 
-/// Lists the runs: the values in which they differ.
+/// Prints a list of the runs. For each run, the list shows only the values in which the runs
+/// differ.
 fn list(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}\n{}\n", study.title, size(study))?;
     let axes: Vec<(usize, &str)> = study.varied().map(|(at, axis)| (at, axis.name.as_str())).collect();
@@ -107,7 +109,8 @@ fn list_json(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     write_json(out, &json!({ "study": study.title, "axes": study.axes, "seeds": study.seeds, "runs": runs }))
 }
 
-/// Runs the tasks without stored results. If a signal ends the process, it prints how to continue.
+/// Runs the tasks that have no stored results. If a signal ends the process, a message says how to
+/// continue.
 fn perform(
     arguments: &SweepArguments,
     study: &Study,
@@ -178,7 +181,7 @@ fn show(chart: &Chart, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out)?)
 }
 
-/// A value of an axis: whole numbers with commas.
+/// A value of an axis as text. A whole number has commas between groups of digits.
 fn text(value: &serde_json::Value) -> String {
     match (value.as_u64(), value) {
         (Some(whole), _) => grouped(whole),
@@ -187,7 +190,8 @@ fn text(value: &serde_json::Value) -> String {
     }
 }
 
-/// The mean of a point, with half of its interval if there are several seeds.
+/// The mean of a point as text. If the point has an interval (from several seeds), the text
+/// includes half of the interval's width.
 fn value(point: &ChartPoint) -> String {
     let Some(value) = point.value else { return "-".to_owned() };
     let number = |number: f64| match number.abs() {

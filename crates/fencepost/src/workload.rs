@@ -85,8 +85,8 @@ fn rows(found: &Statistics) -> Table {
     row("stores", grouped(found.stores));
     row("loads per store", found.loads_per_store.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
     row("atomics", grouped(found.atomics));
-    row("atomics of all lane accesses", percent(found.atomic_share));
-    row("device-scope updates of all lane accesses", percent(found.device_atomic_share));
+    row("atomics, share of lane accesses", percent(found.atomic_share));
+    row("device-scope updates, share of lane accesses", percent(found.device_atomic_share));
     row("fences", grouped(found.fences));
     row("arrivals at barriers", grouped(found.barriers));
     row("accesses to local memory", grouped(found.lds_accesses));
@@ -99,7 +99,7 @@ fn rows(found: &Statistics) -> Table {
     row("reads after own writes", percent(found.read_after_write));
     row("lines", grouped(found.lines));
     row("lines of a compute unit, mean", format!("{:.1}", found.lines_per_cu_mean));
-    row("lines of a compute unit, most", grouped(found.lines_per_cu_max));
+    row("lines of a compute unit, maximum", grouped(found.lines_per_cu_max));
     row("lines shared for reading", grouped(found.read_shared_lines));
     row("lines shared by words", grouped(found.true_shared_lines));
     row("lines shared falsely", grouped(found.false_shared_lines));

@@ -1,8 +1,9 @@
-//! Edits of a text by position, which keep its lines.
+//! Edits of a text at given positions. The edits keep the number of lines of the text.
 
 use core::ops::Range;
 
-/// An edit: text that opens or closes around a part of the source, or that replaces a part.
+/// The kind of an edit: text that is put after a part of the source (`Close`), text that is put
+/// before a part (`Open`), or text that replaces a part (`Replace`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Close,
@@ -15,7 +16,8 @@ struct Edit {
     at: usize,
     kind: Kind,
     text: String,
-    /// The number of the site that the edit belongs to.
+    /// The number of the site that the edit belongs to. A site is an expression of the source that
+    /// has mutations.
     site: usize,
 }
 
@@ -82,8 +84,8 @@ impl Edits {
     }
 }
 
-/// A part of a source on one line: line breaks become spaces. `None` if it has comments or texts
-/// over several lines.
+/// A part of a source on one line: line breaks become spaces. `None` if the part has several lines
+/// and contains a comment or a string literal.
 pub(crate) fn on_one_line(part: &str) -> Option<String> {
     if !part.contains('\n') {
         return Some(part.to_owned());

@@ -11,13 +11,14 @@ use guards::trials::Budget;
 
 /// Seed faults into the guards of protocols, and count those that the verifier detects.
 ///
-/// A guard is an expression that decides: a comparison, a mask, a counter, a key. The command copies
-/// the crates of the protocols into a folder, seeds all faults into one build of this copy, and runs
-/// each fault in processes of its own. A run that is ended continues with the next call.
+/// A guard is an expression that decides: a comparison, a mask, a counter, a key. The command
+/// copies the crates of the protocols into a folder, seeds all faults into one build of this copy,
+/// and tests each fault in processes of its own. If a run is interrupted, the next call continues
+/// it.
 #[derive(Debug, Parser)]
 #[command(name = "guards", version)]
 struct Arguments {
-    /// A protocol whose cases are run; may be repeated. All protocols whose claims hold, unless given
+    /// A protocol whose cases are run; may be repeated [default: all protocols whose claims hold]
     #[arg(long, value_name = "NAME", value_parser = PROTOCOLS)]
     protocol: Vec<String>,
     /// Try only this number of mutants, drawn from the seed
@@ -29,7 +30,7 @@ struct Arguments {
     /// Only mutants of this file or folder, or of this line of a file; may be repeated
     #[arg(long, value_name = "FILE[:LINE]")]
     only: Vec<String>,
-    /// Only the mutants of the named classes of faults, which all must be killed
+    /// Try only the mutants of the named classes of faults; all of them must be killed
     #[arg(long)]
     classes: bool,
     /// List the mutants, and run none
@@ -98,7 +99,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether every chosen mutant is killed or argued.
+/// Returns whether every chosen mutant is killed, or is argued to be equivalent.
 fn carry_out(arguments: &Arguments) -> Result<bool, String> {
     let options = arguments.options();
     let mut out = std::io::stdout();

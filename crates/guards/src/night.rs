@@ -42,7 +42,8 @@ pub struct Options {
     pub protocols: Vec<String>,
     /// The number of mutants in a sample, and its seed. `None` stands for all mutants.
     pub sample: Option<(usize, u64)>,
-    /// Only mutants of these files, each with a line or without. The start of a path is enough.
+    /// Restricts the choice to mutants of these files. Each entry has the start of a path and,
+    /// optionally, a line. An empty list allows all files.
     pub only: Vec<(String, Option<usize>)>,
     /// Only mutants with these names, if there are any.
     pub names: Vec<String>,

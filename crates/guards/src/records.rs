@@ -40,13 +40,15 @@ impl CaseRecord {
         })
     }
 
-    /// Whether the case may kill the mutant: a value differs in it.
+    /// Whether the case may kill the mutant: in the recording run of the case, the value of an
+    /// expression differs with this mutant.
     #[must_use]
     pub fn sees(&self, number: u32) -> bool {
         self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// The number of the program: the name without placement and machine.
+    /// The number of the program, with the letter of its group: the name of the case without the
+    /// placement and the machine, such as `s17`.
     #[must_use]
     pub fn program(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()

@@ -16,13 +16,14 @@ pub struct Counts {
     pub total: usize,
     /// The mutants that a case kills.
     pub killed: usize,
-    /// The mutants that no case kills, without an argument.
+    /// The mutants that no case kills and that nobody has argued to be equivalent.
     pub survivors: usize,
-    /// The mutants with a panic or a signal and without a fault in any case.
+    /// The mutants for which no case shows a fault, but a case ends in a panic or a signal.
     pub crashed: usize,
-    /// The mutants with a step that does not end and without a fault in any case.
+    /// The mutants for which no case shows a fault, but a step of a controller does not end in a
+    /// case.
     pub endless: usize,
-    /// The mutants that no case kills, with an argument.
+    /// The mutants that no case kills and that are argued to be equivalent.
     pub equivalent: usize,
     /// The mutants that make no difference in any case.
     pub unreached: usize,
@@ -37,7 +38,7 @@ pub struct Report {
     pub tree: String,
     /// The protocols.
     pub protocols: Vec<String>,
-    /// The number of mutants that were chosen, and of those that are finished.
+    /// The number of mutants that were chosen.
     pub chosen: usize,
     /// The number of finished mutants.
     pub finished: usize,
@@ -46,7 +47,7 @@ pub struct Report {
     pub counts: Counts,
     /// The names of the survivors, each with its file and line.
     pub surviving: Vec<String>,
-    /// The mutants that end by a crash or never, each with the reason.
+    /// The mutants that crash or never end, each with the reason.
     pub crashing: Vec<String>,
     /// The mutants that are argued to be equivalent, but were killed.
     pub misargued: Vec<String>,

@@ -46,7 +46,7 @@ pub(crate) const IN_CONST: &str = "evaluated at compile time";
 pub(crate) const STATISTICS: &str = "statistics, which no protocol reads";
 /// The expression is in the body of a macro.
 pub(crate) const IN_MACRO: &str = "in a macro";
-/// The expression only makes texts.
+/// The expression only produces text for reports.
 pub(crate) const TEXT: &str = "text for reports";
 
 /// Finds the sites of a source. `switch` is the path of the switch, and `first` the number of the
@@ -191,7 +191,7 @@ impl Finder<'_> {
         });
     }
 
-    /// Takes another text in place of an expression.
+    /// Adds a mutation that evaluates the text `other` in place of an expression.
     fn instead(&mut self, at: Span, other: &str, mutation: String) {
         self.wrap(at, vec![mutation], |first, switch| {
             (format!("(if {switch}::is({first}) {{ {other} }} else {{ "), String::from(" })"))
@@ -202,7 +202,8 @@ impl Finder<'_> {
         self.found.unseeded.push(Unseeded { line: at.start().line, reason });
     }
 
-    /// The condition of a branch, forced true and false.
+    /// Adds two mutations of the condition of a branch: the condition is always true, and the
+    /// condition is always false.
     fn condition(&mut self, condition: &Expr, whose: &str) {
         match condition {
             Expr::Let(_) => {}
@@ -218,7 +219,8 @@ impl Finder<'_> {
         }
     }
 
-    /// A truth value that is returned, negated, unless a mutation of its own negates it.
+    /// Adds a mutation that negates a returned truth value. Adds none if the value is an expression
+    /// that has a negating mutation of its own.
     fn returned(&mut self, value: &Expr, what: &str) {
         match value {
             Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) | Expr::Field(_) | Expr::Macro(_) => {
@@ -345,7 +347,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A statement that is left out.
+    /// Adds a mutation that leaves out a statement.
     fn statement(&mut self, expr: &Expr) {
         let text = self.of(expr);
         let is_call = matches!(expr, Expr::Call(_) | Expr::MethodCall(_));
@@ -403,7 +405,8 @@ impl Finder<'_> {
         }
     }
 
-    /// An arm that gives the value of another arm.
+    /// Adds mutations to the arms of a `match`: in each mutation, one arm gives the value of
+    /// another arm.
     fn arms(&mut self, all: &ExprMatch) {
         let bodies: Vec<&Expr> =
             all.arms.iter().map(|arm| &*arm.body).filter(|body| constant(body)).collect();
@@ -417,7 +420,8 @@ impl Finder<'_> {
         }
     }
 
-    /// A test of a pattern with alternatives, without each of them.
+    /// Adds mutations to a `matches!` test whose pattern has alternatives: each mutation leaves out
+    /// one alternative.
     fn matches(&mut self, call: &syn::Macro, span: Span) {
         if !call.path.is_ident("matches") {
             return;
@@ -445,7 +449,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The parts of a key, each left out.
+    /// Adds mutations to a key: each mutation leaves out one part of the key.
     fn key<'e>(&mut self, key: Span, parts: impl Iterator<Item = &'e Expr>) {
         let key = on_one_line(self.text(&key.byte_range())).unwrap_or_else(|| String::from("the key"));
         for part in parts.filter(|part| matches!(part, Expr::Path(_) | Expr::Field(_)) && !constant(part)) {

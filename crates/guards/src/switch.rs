@@ -28,7 +28,7 @@ static SELECTED: AtomicU32 = AtomicU32::new(NONE);
 static FUEL: AtomicU64 = AtomicU64::new(u64::MAX);
 static SEEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 
-/// Selects a mutant by its number, [`NONE`] or [`RECORD`], and fills the tank.
+/// Selects a mutant by its number, [`NONE`] or [`RECORD`], and sets the fuel that is left.
 pub fn select(number: u32, fuel: u64) {
     SELECTED.store(number, Relaxed);
     FUEL.store(fuel, Relaxed);
@@ -72,7 +72,8 @@ pub fn burn() {
     }
 }
 
-/// Whether the mutant is selected. In recording mode it counts as different.
+/// Whether the mutant is selected. In recording mode, the switch notes the mutant as one whose
+/// value differs.
 #[inline]
 pub fn is(number: u32) -> bool {
     burn();
@@ -100,7 +101,8 @@ pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, othe
     }
 }
 
-/// A condition, which the two mutants make true and false.
+/// Returns a condition. The first of the two mutants makes the condition true, and the second makes
+/// it false.
 #[inline]
 pub fn when(first: u32, condition: bool) -> bool {
     choose(first, condition, [true, false])
@@ -120,8 +122,8 @@ pub fn not<T: Not<Output = T> + Copy + PartialEq>(first: u32, value: T) -> T {
 
 /// A type that occurs as a part of keys.
 pub trait KeyPart: Copy + PartialEq {
-    /// The value that stands for every value, so that keys which differ in this part alone are
-    /// equal.
+    /// Returns a substitute for this part of a key. Keys that differ in this part alone are equal
+    /// after the substitution.
     #[must_use]
     fn any(self) -> Self;
 }
@@ -169,8 +171,9 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
     }
 }
 
-/// The right operand of `&&` or `||` that was evaluated. `decisive` is the value with which the left
-/// operand alone gives another result.
+/// Returns the right operand of `&&` or `||`, which was evaluated. If the right operand equals
+/// `decisive`, the result of the operator differs from the left operand alone; recording mode then
+/// notes the mutants.
 #[inline]
 pub fn joins(first: u32, right: bool, decisive: bool) -> bool {
     if SELECTED.load(Relaxed) == RECORD && right == decisive {

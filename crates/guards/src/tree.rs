@@ -15,7 +15,8 @@ const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\n
      [dependencies]\nexplore.workspace = true\nproto.workspace = true\nzoo.workspace = true\n";
 const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
      fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
-/// The parts of keys of the protocols. A node keeps its kind.
+/// Rust code that implements `KeyPart` for the types of key parts of the protocols. A mutation of a
+/// node removes its index and keeps its kind.
 const KEY_PARTS: &str = "
 impl KeyPart for crate::NodeId {
     fn any(self) -> Self {
@@ -46,7 +47,8 @@ pub struct Tree {
     pub trial: PathBuf,
 }
 
-/// Writes a file, unless it has this content already: a rewritten file is compiled again.
+/// Writes a file, unless the file already has this content. This avoids a new compilation of files
+/// that do not change.
 fn write(path: &Path, text: &str) -> Result<(), String> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
@@ -65,7 +67,7 @@ fn copy(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A manifest without its dependencies of tests.
+/// Returns a manifest without its development dependencies and without its lint tables.
 fn without_tests(manifest: &str) -> String {
     let mut text = String::new();
     let mut is_kept = true;
@@ -82,11 +84,12 @@ fn without_tests(manifest: &str) -> String {
 }
 
 impl Tree {
-    /// Writes the tree below `folder`, and builds it in release. Mutants that do not type-check are
-    /// dropped.
+    /// Writes the tree below `folder`, and builds it in release mode. Mutants that do not
+    /// type-check are dropped.
     ///
     /// # Errors
-    /// If a file cannot be written, or the tree does not compile without the dropped mutants.
+    /// If a file cannot be written, or the tree still does not compile after these mutants are
+    /// dropped.
     pub fn build(root: &Path, folder: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<Tree, String> {
         let tree = folder.join("tree");
         for name in CRATES {

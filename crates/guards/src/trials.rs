@@ -16,9 +16,9 @@ use crate::switch;
 pub enum Fate {
     /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless run.
     Killed,
-    /// No case shows a fault, and the process ended by a panic or a signal in one of them.
+    /// No case shows a fault, but in one case the process ended by a panic or a signal.
     Crashed,
-    /// No case shows a fault, and a step of a controller did not end in one of them.
+    /// No case shows a fault, but in one case a step of a controller did not end.
     Endless,
     /// No case shows a fault.
     Survivor,
@@ -48,7 +48,7 @@ pub struct Trial {
 pub struct Subject {
     /// The name of the protocol.
     pub protocol: String,
-    /// Its cases.
+    /// The records of the protocol's cases.
     pub cases: Vec<CaseRecord>,
 }
 
@@ -61,11 +61,13 @@ pub struct Budget {
     pub cases_max: usize,
 }
 
-/// The growth of the number of states that a case may have with a mutant: this number of times the
-/// states without it, and some more for the smallest cases.
+/// The factor by which the number of states of a case may grow with a mutant. The limit is this
+/// factor times the number of states without the mutant, plus a constant that matters only for the
+/// smallest cases.
 const GROWTH_MAX: u64 = 4;
 const STATES_MORE: u64 = 1000;
-/// The growth of the fuel, likewise. A controller that loops burns it in a second.
+/// The factor by which the fuel of a case may grow with a mutant. A constant is added to this limit
+/// too. A controller that loops burns the fuel of the limit in about a second.
 const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
 /// The maximum number of processes that may crash for one mutant with one protocol.
@@ -212,7 +214,7 @@ fn run(trial: &Path, protocol: &str, number: u32, cases: &[&CaseRecord]) -> Resu
     })
 }
 
-/// Whether a signal of a user ended a process. It says nothing about a mutant.
+/// Whether a signal of a user ended a process. Such an end says nothing about the mutant.
 fn is_interrupted(status: ExitStatus) -> bool {
     #[cfg(unix)]
     {

@@ -120,7 +120,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
 /// The table of the scenarios in Markdown.
 #[must_use]
 pub fn scenarios_page() -> String {
-    let mut page = "| scenario | policy | what it says |\n|---|---|---|\n".to_owned();
+    let mut page = "| scenario | policy | meaning of the policy |\n|---|---|---|\n".to_owned();
     for ScenarioEntry { name, policy, summary, .. } in scenarios() {
         page += &format!("| `{name}` | `{policy}` | {summary} |\n");
     }

@@ -98,8 +98,8 @@ impl Experiment {
         Experiment::with_machine((system, machine), question, graph)
     }
 
-    /// The same as [`Experiment::new`], for a machine that is loaded already. The system and the
-    /// machine of the question are ignored.
+    /// Does the same as [`Experiment::new`], for a machine that is already loaded. The fields
+    /// `system` and `machine` of `question` are ignored.
     pub(crate) fn with_machine(
         (system, machine): (System, Changes),
         question: &Question,

@@ -73,7 +73,7 @@ impl Scored {
         match self.would_be {
             Some(status) => {
                 format!(
-                    "{}; scaled input, the measured values would score: {}",
+                    "{}; the input is scaled; with an unscaled input, the measured values would score: {}",
                     self.status.name(),
                     status.name()
                 )
@@ -250,7 +250,7 @@ fn total(bar: &Bar) -> String {
 
 fn scenarios(results: &Results) -> String {
     let mut page =
-        "## Scenarios and machines\n\n| scenario | protocol | policy | what it says |\n|---|---|---|---|\n"
+        "## Scenarios and machines\n\n| scenario | protocol | policy | meaning of the policy |\n|---|---|---|---|\n"
             .to_owned();
     for s in &results.scenarios {
         page +=

@@ -33,7 +33,7 @@ impl Source {
         self.error(name.span(), Error::unknown(what, name.get_ref(), known).to_string())
     }
 
-    /// The error of the TOML reader.
+    /// Converts an error of the TOML reader to an error with its place in this file.
     pub(crate) fn unreadable(&self, error: &toml::de::Error) -> Error {
         match error.span() {
             Some(span) => self.error(span, explain(error.message())),

@@ -92,7 +92,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task. The experiment has no graph yet.
+    /// Creates a task. `graph` describes the graph of the experiment, which is not loaded yet.
     #[must_use]
     pub fn new(experiment: Experiment, graph: Option<GraphRequest>) -> Task {
         let all: BTreeMap<&str, String> =

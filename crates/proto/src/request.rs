@@ -1,7 +1,7 @@
 //! The requests of cores to the memory system.
 //!
-//! A request accesses one line. It carries everything that a protocol of the
-//! literature uses: operation, order, scope instance, issuer, hints and array.
+//! A request accesses one line. It carries everything that any protocol from the literature uses:
+//! the operation, the memory order, the scope instance, the issuer, the hints and the array.
 
 use crate::line::{ByteMask, LineAddr, LineData, Width};
 
@@ -25,7 +25,7 @@ crate::symbols! {
     }
 }
 
-/// A scope *instance*: a level and the number of an instance.
+/// A scope *instance*: a level and the number of one instance of this level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
     /// The level of the scope.
@@ -88,8 +88,8 @@ impl Order {
     }
 }
 
-/// The function of a read-modify-write: the old value and the operand give the new
-/// value.
+/// The function of a read-modify-write. It computes the new value from the old value and the
+/// operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwKind {
     /// The sum of old value and operand, wrapping on overflow.
@@ -110,7 +110,8 @@ pub enum RmwKind {
     MinS,
     /// The larger of old value and operand as signed numbers.
     MaxS,
-    /// Sum as IEEE single precision (4 bytes) or double precision (8 bytes).
+    /// The sum of old value and operand as floating-point numbers: IEEE single precision for 4
+    /// bytes, double precision for 8 bytes.
     AddF,
     /// The operand replaces the old value.
     Exchange,
@@ -192,11 +193,12 @@ pub enum Op {
     Store,
     /// Read-modify-write every word that the request's mask selects.
     Rmw(Rmw),
-    /// Order other accesses, without an access to a line.
+    /// Order other accesses. The operation itself accesses no line.
     Fence,
     /// The beginning of a kernel: an acquire at the request's scope. First the command processor
-    /// issues one such request for the whole GPU, at system scope if the host has written since the
-    /// last kernel. Then every compute unit issues one at device scope.
+    /// issues one such request for the whole GPU. This request has system scope if the host has
+    /// written since the last kernel, and device scope otherwise. Then every compute unit issues
+    /// one such request at device scope.
     KernelBegin(KernelId),
     /// The end of a kernel: a release at the request's scope. First every compute unit issues one
     /// such request at device scope. Then the command processor issues one at system scope for the

@@ -1,4 +1,4 @@
-//! The settings of a protocol in machine files.
+//! The settings of protocols. A machine file gives their values.
 
 /// A numeric setting that a protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl Settings {
     /// settings get their default values.
     ///
     /// # Errors
-    /// The name of a setting that is not declared or out of its range, and a text that says what
-    /// was expected.
+    /// The name of a setting that is not declared or whose value is out of range, and a text that
+    /// says what was expected.
     pub fn read<'a>(
         declared: &[Setting],
         given: impl Iterator<Item = (&'a str, u64)>,
@@ -71,7 +71,7 @@ impl Settings {
     /// The value of a setting.
     ///
     /// # Errors
-    /// If the protocol does not declare the setting.
+    /// A sentence that names the setting, if the protocol does not declare it.
     pub fn get(&self, name: &str) -> Result<u64, String> {
         let entry = self.values.iter().find(|(known, _)| *known == name);
         entry.map(|(_, value)| *value).ok_or_else(|| format!("the protocol declares no setting `{name}`"))

@@ -1,5 +1,5 @@
-//! The parameters, levels and homes of lines for one protocol on one machine. They are constant
-//! during a run.
+//! The constants of a run of one protocol on one machine: the parameters, the levels, and the home
+//! of each line.
 
 use crate::contract::{Protocol, World};
 use crate::homes::Homes;
@@ -38,8 +38,8 @@ impl<P: Protocol> Setup<P> {
         Ok(Setup { levels, params, homes })
     }
 
-    /// The constants in the form that steps of controllers get. The list of kernels is empty, and
-    /// no fault is seeded.
+    /// The constants in the form that a step of a controller receives. The list of kernels is
+    /// empty, and no fault is seeded.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {

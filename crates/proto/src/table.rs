@@ -1,8 +1,8 @@
 //! Tables as data: states, events and rows.
 //!
-//! A controller first classifies its input, with all guards (conditions). Then it looks up one row
-//! and performs the row's actions. A row is a value, so the same table is executed, printed,
-//! counted and mutated.
+//! A controller first evaluates all guards (conditions) to turn its input into an event. Then it
+//! looks up one row and performs the row's actions. A row is a value, so the same table is
+//! executed, printed, counted and mutated.
 
 use crate::symbols::Symbol;
 
@@ -114,11 +114,11 @@ pub trait Table: 'static {
     const ID: TableId;
     /// The name of the table on the protocol's page.
     const NAME: &'static str;
-    /// The states in which a line owns its bytes. Dirty bytes of such a line stay in the cache
-    /// under any write policy.
+    /// The states in which the cache owns the line. The dirty bytes of such a line stay in the
+    /// cache under any write policy.
     const OWNERS: &'static [Self::State] = &[];
-    /// The states that exist only as results of a classification. No line is stored in them.
-    /// Example: the state of a line whose requested bytes are not valid.
+    /// The states that a controller uses only to look up a row. No line in the cache has such a
+    /// state. Example: the state of a line whose requested bytes are not valid.
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row of a state and an event. The compiler proves that each pair has one.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
@@ -175,7 +175,8 @@ impl Coverage {
     }
 }
 
-/// A table as names, without its Rust types, for pages, coverage and mutants.
+/// A table in which states, events and actions are names instead of Rust types. Pages, coverage and
+/// mutants use it.
 #[derive(Clone, Debug)]
 pub struct TableView {
     /// The identity of the table.
@@ -184,7 +185,7 @@ pub struct TableView {
     pub name: &'static str,
     /// The name and the description of each state.
     pub states: Vec<(&'static str, &'static str)>,
-    /// The indices of the states in which no line is stored.
+    /// The indices of the states that no line in the cache has.
     pub never_stored: Vec<usize>,
     /// The name and the description of each event.
     pub events: Vec<(&'static str, &'static str)>,
@@ -194,11 +195,11 @@ pub struct TableView {
     pub rows: Vec<RowView>,
 }
 
-/// A row as names, without its Rust types.
+/// A row in which states and actions are names or indices instead of Rust types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowView {
     /// The names of the actions, the index of the next state (`None` to keep the state), and what
-    /// happens to the input then.
+    /// happens to the input after the actions.
     Do(Vec<&'static str>, Option<usize>, After),
     /// The row stalls: the input waits and is presented again.
     Stall,

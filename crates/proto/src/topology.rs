@@ -100,7 +100,7 @@ pub struct MemoryLevel {
     /// The name of the level below, or `None` for memory.
     pub below: Option<String>,
     /// The name of the level with which this level shares its network connections, if any. Messages
-    /// between the two levels cross no link of the network and count no bytes.
+    /// between the two levels use no link of the network, and their bytes are not counted.
     pub beside: Option<String>,
 }
 
@@ -192,8 +192,8 @@ impl Topology {
     }
 
     /// A small machine for the explorer: two compute units, two banks, lines of two words, and two
-    /// lines in each cache. It is meant to be the smallest machine on which every kind of fault
-    /// shows.
+    /// lines in each cache. The intention is the smallest machine on which every kind of fault is
+    /// visible.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache =
@@ -221,8 +221,8 @@ impl Topology {
         u32::from(self.groups(level.per)) * u32::from(level.count)
     }
 
-    /// The number of banks directly above memory: the controllers of the last shared level with
-    /// lines, or one for each chiplet if no such level exists.
+    /// The number of banks directly above memory. These banks are the controllers of the last
+    /// shared level with lines. If no such level exists, the number of chiplets.
     #[must_use]
     pub fn banks(&self) -> u32 {
         let is_shared = |level: &&MemoryLevel| {

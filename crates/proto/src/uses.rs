@@ -10,10 +10,10 @@ crate::symbols! {
         Kernel,
         /// An acquire (invalidation) or a release (flush) of this cache's own compute unit.
         Order,
-        /// A message of another controller on behalf of another agent.
+        /// A message from another controller, which acts for another agent.
         Remote,
-        /// The arrival (invalidation) or the loss (flush) of the permission to perform an atomic in
-        /// this cache.
+        /// A permission to perform an atomic in this cache. The cache invalidates when it gets the
+        /// permission, and flushes when it loses the permission.
         Atomic,
     }
 }
@@ -74,21 +74,23 @@ pub struct Uses {
     pub accesses: u32,
     /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
-    /// Accesses that had to wait for an answer from below or a resource.
+    /// Accesses that had to wait for an answer from the level below or for a resource.
     pub misses: u32,
     /// Accesses that the controller passed on without looking for bytes.
     pub bypasses: u32,
     /// Lines or permissions that the controller requested from the level below on behalf of a
     /// request. They count in the step of that request.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts such a request as soon as it is known
-    /// whether the request needed anything from below: a message that one of its steps sent, or a
-    /// fill that was under way.
+    /// Requests for an atomic access. The station counts such a request when the request is
+    /// complete or begins to wait for a fill. At this point it is known whether the request needed
+    /// anything from below: it did if one of its steps sent a message or a memory operation, or if
+    /// it waits for a fill.
     pub sync_accesses: u32,
     /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,
-    /// Atomic accesses to a line that was registered to another controller, which lost the
-    /// registration. The controller that detects the loss counts the access.
+    /// Atomic accesses to a line that was registered to another controller. The access takes the
+    /// registration away from that controller. The controller that detects this loss counts the
+    /// access.
     pub sync_remote: u32,
     /// Registrations that a first-level cache lost because of an eviction in that cache or at a
     /// level below. If a protocol registers atomics only, these are registrations of atomics.

@@ -1,6 +1,7 @@
-//! The form of numbers and their nouns in messages.
+//! Numbers and nouns as text for messages.
 
-/// The form of a noun after a number: "1 arc", "2 arcs", "3 vertices".
+/// The noun in the singular or the plural, as the number requires: "arc" for 1, "arcs" for 2,
+/// "vertices" for 3. The number is not in the result.
 #[must_use]
 pub fn plural(number: u64, noun: &str) -> String {
     match noun {

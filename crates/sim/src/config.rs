@@ -1,10 +1,9 @@
 //! The machine description: every number a run depends on, as plain data.
 //!
-//! The crate `lab` reads a [`System`] from one TOML file, never from several
-//! layers. Names end with their units. Reading refuses a wrong type and a zero,
-//! negative or overflowing number, with the place in the file. [`System::problems`]
-//! finds numbers that do not fit each other, such as an L1 smaller than a line or a
-//! mesh that is too small.
+//! The crate `lab` reads a [`System`] from one TOML file, never from several layers. Names end with
+//! their units. Reading refuses a value of the wrong type and a number that is zero, negative or
+//! too large. The error names the place in the file. [`System::problems`] finds numbers that
+//! contradict one another, such as an L1 smaller than a line or a mesh that is too small.
 
 mod check;
 mod chiplets;

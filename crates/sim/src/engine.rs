@@ -43,8 +43,8 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Whether the machine counts as busy while this event is pending. It does for all events
-    /// except timers and deadlines.
+    /// Whether the machine counts as busy while this event is pending. True for all events except
+    /// timers and deadlines.
     fn is_live(self) -> bool {
         !matches!(self, Event::Timer(..) | Event::Deadline(_))
     }
@@ -66,7 +66,7 @@ impl Engine {
         Engine { queue: EventQueue::default(), live: 0, seed, failure: None }
     }
 
-    /// The current cycle: that of the event taken last.
+    /// The current cycle: the cycle of the event that was taken last.
     #[inline]
     pub(crate) fn now(&self) -> Cycle {
         self.queue.now()
@@ -114,8 +114,8 @@ impl Engine {
         self.failure.get_or_insert(error);
     }
 
-    /// Records the failure that the protocol has violated a rule, such as a step that its tables
-    /// call impossible.
+    /// Records a failure of the run: the protocol has violated a rule. For example, it has reached
+    /// a row that its tables call impossible.
     #[cold]
     pub(crate) fn violate(&mut self, why: String) {
         let (cycle, seed) = (self.now(), self.seed);

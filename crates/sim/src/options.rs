@@ -15,7 +15,7 @@ pub struct RunOptions {
     pub patience_cycles: u64,
     /// The limit of the run in cycles. A longer run fails. `None` means no limit.
     pub cycles_max: Option<u64>,
-    /// A message to drop, for fault injection. `None` drops no message.
+    /// A message to drop, as a seeded fault. `None` drops no message.
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables. `None` leaves the protocol as it is.
     pub mutation: Option<Mutation>,

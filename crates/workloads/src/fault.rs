@@ -1,6 +1,6 @@
 //! Faults that tests plant in kernels, to show that the checks find them.
 //!
-//! Without tests, no fault exists and [`planted`] is always false.
+//! Outside of tests, no fault exists and [`planted`] is always false.
 
 /// A mistake in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,17 +8,18 @@ pub(crate) fn grid_of(shape: &Shape, groups: u64, items: u32) -> Grid {
     Grid::new(groups as u32, items.div_ceil(shape.lanes.max(1)))
 }
 
-/// The number in its work-group of the work-item in lane 0.
+/// The number, within the work-group, of the work-item in lane 0.
 pub(crate) fn first_local(w: &Wave) -> u64 {
     u64::from(w.index() * w.lanes())
 }
 
-/// The number of each lane's work-item in its work-group.
+/// The number, within the work-group, of each lane's work-item.
 pub(crate) fn local_item(w: &Wave) -> Lanes<u32> {
     w.lane_id() + w.index() * w.lanes()
 }
 
-/// The same wavefront with the lanes of the first `items` work-items of the work-group only.
+/// The same wavefront with fewer active lanes: only those of the first `items` work-items of the
+/// work-group.
 pub(crate) fn members(w: &Wave, items: u32) -> Wave {
     w.below(first_local(w), u64::from(items))
 }

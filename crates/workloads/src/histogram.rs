@@ -1,5 +1,5 @@
-//! A histogram by atomic adds in global memory, or in local memory and then once
-//! for each bin and work-group in global memory.
+//! A histogram by atomic adds, in one of two forms. Either all adds go to global memory. Or they go
+//! to local memory, and then each work-group adds each bin once to global memory.
 
 use kernel::prelude::*;
 
@@ -46,7 +46,7 @@ struct Counting {
 }
 
 impl Counting {
-    /// The first value of a wavefront in each of its rounds.
+    /// The index of the first value that a wavefront counts in each of its rounds.
     fn rounds(&self, w: &Wave) -> impl Iterator<Item = u64> + use<> {
         let items = u64::from(w.waves() * w.lanes());
         let first = u64::from(w.work_group()) * items * self.per_item + u64::from(w.index() * w.lanes());

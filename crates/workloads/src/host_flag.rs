@@ -20,8 +20,8 @@ pub(crate) static HOST_FLAG: Workload = Workload {
     make: |settings, seed| Ok(host_flag(settings, seed)),
 };
 
-/// The elements of `flags` for requests of the host and replies of the kernel.
-/// They lie in different lines.
+/// The element of `flags` for requests of the host. `REPLY` is the element for replies of the
+/// kernel. Both lie in different lines.
 const REQUEST: u64 = 0;
 const REPLY: u64 = 64;
 

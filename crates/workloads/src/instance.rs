@@ -20,7 +20,7 @@ pub enum Purpose {
     Race,
 }
 
-/// The subject of a workload, which groups the lists.
+/// A group of workloads with one subject. Lists of workloads are sorted into these groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Room {
     /// Streams and dense matrices.
@@ -37,16 +37,16 @@ pub enum Room {
     Learning,
     /// Histograms and other atomics.
     Atomics,
-    /// Tasks that make tasks.
+    /// Tasks that create tasks.
     Tasks,
     /// Locks, flags and barriers.
     Synchronization,
-    /// Programs that load or test one part of a machine or of a tool.
+    /// Programs that stress or test one part of a machine or of a tool.
     Trial,
 }
 
 impl Room {
-    /// The name of the room.
+    /// The name of this group of workloads.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Room {
         }
     }
 
-    /// The subject of the room, in one line.
+    /// The subject of this group of workloads, in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
@@ -74,9 +74,9 @@ impl Room {
             Room::Physics => "physics and sparse solvers",
             Room::Learning => "machine learning",
             Room::Atomics => "histograms and other atomics",
-            Room::Tasks => "tasks that make tasks",
+            Room::Tasks => "tasks that create tasks",
             Room::Synchronization => "locks, flags and barriers",
-            Room::Trial => "programs that load or test one part of a machine or of a tool",
+            Room::Trial => "programs that stress or test one part of a machine or of a tool",
         }
     }
 }
@@ -88,7 +88,8 @@ pub enum Size {
     Tiny,
     /// For a look at a machine of eight compute units: less than a second.
     Small,
-    /// The size of the paper that uses the workload, or one that fills its machine: minutes.
+    /// The size in the paper that uses the workload, or a size that fills the paper's machine. A
+    /// run takes minutes.
     Paper,
 }
 
@@ -125,7 +126,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The defaults for all sizes, for a program of one size.
+    /// The defaults for all sizes, for a workload that has the same settings at all sizes.
     pub(crate) const DEFAULT: Sizes = Sizes { tiny: &[], small: &[], paper: &[] };
 
     /// The settings of one size.

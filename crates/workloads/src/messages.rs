@@ -38,7 +38,8 @@ struct Channel {
     level: Level,
 }
 
-/// Lies in another line than `SENT`.
+/// The element of `flags` that counts received messages. It lies in another line than element
+/// `SENT`.
 const RECEIVED: u64 = 64;
 const SENT: u64 = 0;
 

@@ -1,7 +1,8 @@
 //! The nearest known name to a misspelled one.
 
-/// The known name with the fewest edits. A name qualifies with one edit, or with
-/// edits up to a third of the letters. Ties go to the first name.
+/// The known name that is the fewest edits away from `name`. A known name qualifies if it is one
+/// edit away, or if the number of edits is at most a third of the letters of the longer name. If
+/// several names are equally near, the first one is returned.
 #[must_use]
 pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str> {
     const LETTERS_MAX: usize = 64;

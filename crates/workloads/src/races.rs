@@ -1,7 +1,8 @@
-//! Small kernels with a race, each of another kind, and each with its repair. A
-//! detector must report the race and must not report the repaired kernel.
+//! Small kernels, each with a different kind of race, and the repair of each kernel. A detector
+//! must report the race and must not report the repaired kernel.
 //!
-//! Their answers may be right: a race does not depend on the timing of a run.
+//! The answers of the kernels may be right in spite of the race: a program has a race independently
+//! of the timing of a run.
 
 use kernel::prelude::*;
 

@@ -72,8 +72,8 @@ pub(crate) fn less_product(c: Lanes<f32>, a: Lanes<f32>, b: impl Operand<f32>) -
 }
 
 /// Sums the values of all work-items of the work-group as a tree in local memory, and leaves the
-/// sum in element 0 of `sums`, which has one element for each work-item. Their number is a power
-/// of two.
+/// sum in element 0 of `sums`. The array `sums` has one element for each work-item. The number of
+/// work-items is a power of two.
 pub(crate) async fn sum_in_group<T: Real>(w: &Wave, sums: Lds<T>, values: Lanes<T>) {
     let here = first_local(w);
     w.store(sums, Unit(here), values);

@@ -108,7 +108,7 @@ impl Stencil {
         }
     }
 
-    /// Copies the halo from its owners.
+    /// Copies the cells of the halo from the work-groups that own them.
     async fn exchange(&self, w: &Wave, cells: Array<u32>) {
         let Part { cells: own, steps } = self.part;
         let (group, groups) = (u64::from(w.work_group()), u64::from(w.work_groups()));

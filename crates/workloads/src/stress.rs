@@ -44,8 +44,8 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
     make: |settings, seed| Ok(random_miss(settings, seed)),
 };
 
-/// The distance of consecutive loads of a wavefront in elements. It is a multiple
-/// of any lane count and skips no line.
+/// The distance between consecutive loads of a wavefront, in elements. It is a multiple of every
+/// possible lane count, and the loads skip no line.
 const STRIDE: u64 = 64;
 
 async fn read_resident(w: Wave, from: Array<u32>, sums: Array<u32>, fours: u64) {

@@ -1,4 +1,7 @@
-//! The machine of a cutoff: its views, their growth and their closure.
+//! A machine that runs one sender and several listeners. A view of a listener is a state of the
+//! machine in which all other listeners are left out. This module computes the growth (the numbers
+//! of views with one, two and three listeners) and the closure (a set that contains the views with
+//! any number of listeners).
 
 use std::collections::BTreeSet;
 
@@ -16,26 +19,28 @@ use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported};
 use crate::subject::Subject;
 
-/// A state of the machine, as numbers of its parts and of its memory.
+/// A state of the machine: the number of each part (the state of one node), then the number of the
+/// state of memory.
 pub(super) type State = Box<[u32]>;
 
 /// The reason for an early end of a computation.
 pub(super) enum Halt {
     /// A state shows a fault.
     Fault(String),
-    /// The induction needs a property that does not hold.
+    /// The proof for any number of listeners (an induction) needs a property that does not hold.
+    /// The text names the obstacle.
     Obstacle(String),
     /// The caller stopped the computation.
     Stopped,
 }
 
-/// An obstacle.
+/// A halt because of an obstacle, which `why` describes.
 fn obstacle(why: &str) -> Halt {
     Halt::Obstacle(why.to_owned())
 }
 
-/// The machine with the program of [`LISTENERS_MAX`] listeners. Some of them may be left out of a
-/// state.
+/// A machine with the program of one sender and [`LISTENERS_MAX`] listeners. A state may leave out
+/// some of the listeners.
 pub(super) struct Listening {
     machine: Machine,
     /// The node of each listener.
@@ -44,14 +49,17 @@ pub(super) struct Listening {
     absent: Vec<u32>,
     /// The state from which the listeners begin.
     start: State,
-    /// For a part and a listener: the part without anything of the listener.
+    /// The known results of `part_without`. The key is a part (state of one node) and the node of a
+    /// listener. The value is the part without the listener's messages and inputs.
     without: FxHashMap<(u32, u8), u32>,
 }
 
-/// The message that a listener sends: the receiver, and the number of the input.
+/// A message that a listener sends: the receiving node, and the number of the input that the node
+/// gets.
 type Sent = (u8, u32);
 
-/// The views with one shared part.
+/// All views that have the same shared part. The shared part of a view is the view without its
+/// listener.
 #[derive(Default)]
 struct Group {
     /// The views of each of the two listeners.
@@ -103,7 +111,8 @@ impl Listening {
         }
     }
 
-    /// The state without anything of a listener.
+    /// The state with a listener left out: without the contents of the listener's node, without its
+    /// messages, and without its inputs that wait at other controllers.
     fn without(&mut self, mut state: State, listener: usize) -> State {
         let node = self.listeners[listener];
         for at in 0..self.machine.known.nodes {
@@ -180,7 +189,7 @@ impl Listening {
         }
     }
 
-    /// The state after a message that comes from a listener outside of the state.
+    /// The state after the delivery of a message from a listener that the state leaves out.
     fn told(&mut self, state: &[u32], (to, told): Sent) -> Result<State, Halt> {
         let at = usize::from(to);
         self.machine.learn_told(state[at], told);
@@ -189,12 +198,13 @@ impl Listening {
         Ok(next)
     }
 
-    /// Whether a listener has left its loop, because it has acquired a flag without the data.
+    /// Checks that a listener has not left its loop. A listener leaves its loop only if it has
+    /// acquired a flag without the data, which is a fault.
     fn check(&self, state: &[u32], listener: usize) -> Result<(), Halt> {
         let part = state[usize::from(self.listeners[listener])];
         let has_left = part != self.absent[listener] && self.machine.known.info(part).is_some_and(|i| i.done);
         if has_left {
-            Err(Halt::Fault(String::from("a listener acquires the flag without the data")))
+            Err(Halt::Fault(String::from("a listener acquires the flag, but reads stale data")))
         } else {
             Ok(())
         }
@@ -241,8 +251,9 @@ impl Listening {
         Ok(Growth { listeners, states: seen.len(), views: is_complete.then_some(own.len()) })
     }
 
-    /// Computes the closure: the numbers of its views and of its shared parts. The views in
-    /// `explored` must be in it.
+    /// Computes the closure (a set that contains the views with any number of listeners). Returns
+    /// the number of views of one listener and the number of shared parts (views without their
+    /// listener). Fails if the closure lacks a view of `explored`.
     pub(super) fn close(
         &mut self,
         options: Options<'_>,
@@ -260,7 +271,7 @@ impl Listening {
             }
             if closing.seen[own].len() > options.views_max {
                 let limit = grouped(options.views_max as u64);
-                return Err(Halt::Obstacle(format!("the set has more than {limit} views")));
+                return Err(Halt::Obstacle(format!("the set of views has more than {limit} elements")));
             }
             self.advance(&mut closing, own, &view)?;
         }
@@ -274,14 +285,15 @@ impl Listening {
             return Err(obstacle("a controller remembers which compute unit has sent a message"));
         }
         if let Some(missed) = explored.iter().find(|view| !closing.seen[0].contains(*view)) {
-            return Err(Halt::Obstacle(format!("the set lacks an explored view: {missed:?}")));
+            return Err(Halt::Obstacle(format!("the set of views lacks an explored view: {missed:?}")));
         }
         Ok((closing.seen[0].len(), closing.groups.len()))
     }
 
-    /// Adds the views that follow from a view: by its own moves, and by the messages that the other
-    /// listener may send in a state with the same shared part. If the view can send a message, the
-    /// views of the other listener with this shared part receive it.
+    /// Adds the views that follow from the view `view` of the listener `own`. A view follows by a
+    /// move of `view`, or by a message that the other listener may send in a view with the same
+    /// shared part (the view without its listener). If `own` can send a message in `view`, each
+    /// view of the other listener with the same shared part receives the message.
     fn advance(&mut self, closing: &mut Closing, own: usize, view: &State) -> Result<(), Halt> {
         let moves = self.moves(view)?;
         self.check(view, own)?;
@@ -301,7 +313,9 @@ impl Listening {
                 {
                     self.send(closing, own, &shared, ((to, told), after))?;
                 } else if after != shared {
-                    return Err(Halt::Obstacle(format!("{mv} of a listener changes more than the listener")));
+                    return Err(Halt::Obstacle(format!(
+                        "the move {mv} of a listener also changes the rest of the machine"
+                    )));
                 }
             } else {
                 let group = &closing.groups[&shared];
@@ -324,7 +338,8 @@ impl Listening {
         Ok(())
     }
 
-    /// The group of a new shared part: its own moves.
+    /// A group for a new shared part (a view without its listener). The group holds the results of
+    /// the moves that the shared part itself can make.
     fn group(&mut self, shared: &State) -> Result<Group, Halt> {
         let mut group = Group::default();
         for part_move in self.moves(shared)? {
@@ -339,7 +354,7 @@ impl Listening {
     fn check_silence(&mut self, state: &State, sender: Option<usize>) -> Result<(), Halt> {
         for listener in (0..LISTENERS_MAX).filter(|&listener| Some(listener) != sender) {
             if self.without(state.clone(), listener) != *state {
-                return Err(obstacle("a controller sends a message to a compute unit that has not asked"));
+                return Err(obstacle("a compute unit receives a message, although it has sent no request"));
             }
         }
         Ok(())
@@ -372,7 +387,7 @@ impl Listening {
         Ok(())
     }
 
-    /// Adds the view after a message of the other listener.
+    /// Adds the view that results when `view` receives a message of the other listener.
     fn receive(
         &mut self,
         closing: &mut Closing,
@@ -390,7 +405,7 @@ impl Listening {
     }
 }
 
-/// A closure that is under way.
+/// The intermediate data of a closure that is being computed.
 #[derive(Default)]
 struct Closing {
     /// The views of each of the two listeners.

@@ -1,4 +1,4 @@
-//! Message programs with any number of compute units.
+//! Programs that pass messages between any number of compute units.
 //!
 //! A program of this module has one sender and any number of equal listeners, each on a compute
 //! unit of its own. A *view* of a listener is a state of the machine in which all other listeners
@@ -9,27 +9,28 @@
 //! units), and the views of the first listener are counted. If the number stops growing, further
 //! listeners seem to add nothing.
 //!
-//! **Closure.** The closure is a proof of it. It is the smallest set of views that contains the
-//! first view and is closed under two kinds of steps: a step of the view itself, and a message from
-//! another listener of which some view in the set has the same shared part. By induction, each view
-//! of each reachable state with any number of listeners is in the set. The literature calls this
-//! method view abstraction; here each view has one process.
+//! **Closure.** The closure proves that further listeners add nothing. It is the smallest set of
+//! views that contains the first view and is closed under two kinds of steps. The first kind is a
+//! step of a view itself. The second kind is a message from another listener; the other listener
+//! must be able to send the message in some view of the set that has the same shared part. By
+//! induction, the set contains each view of each reachable state with any number of listeners. The
+//! literature calls this method view abstraction; here each view has one process (the listener).
 //!
-//! The induction needs some properties of the protocol. Each of them is checked at each step, and a
-//! property that does not hold is the obstacle that the result names:
+//! The induction needs some properties of the protocol. The computation checks each property at
+//! each step. If a property does not hold, the result names this property as the obstacle:
 //!
 //! * The shared part after a step does not depend on the inputs of listeners that wait at a
-//!   controller, so one step may wake any number of them. A station presents them one after
-//!   another, and its controllers do not see the waiting inputs.
-//! * The shared part does not depend on the listener that sent a message. So no controller
-//!   remembers the identity of a listener, except with an input that waits.
-//! * No controller sends a message to a listener that does not wait for it. So no controller
-//!   counts listeners.
+//!   controller. So one step may wake any number of these inputs. A station presents them one after
+//!   another, and its controller does not see the inputs that wait.
+//! * The shared part does not depend on which listener sent a message. So no controller remembers
+//!   the identity of a listener, except with an input that waits.
+//! * No controller sends a message to a listener that does not wait for the message. So no
+//!   controller counts listeners.
 //! * No core waits because a channel is full.
 //!
 //! The closure shows safety: no listener acquires a flag without the data, and no step is
-//! impossible. It does not show that a request is answered. Deadlocks are looked for with up to
-//! three listeners.
+//! impossible. The closure does not show that each request is answered. The exploration looks for
+//! deadlocks with up to three listeners.
 
 mod listening;
 mod program;
@@ -54,7 +55,7 @@ use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 /// the listeners.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
-/// The number of views with some number of listeners.
+/// The counts of one exploration, with a fixed number of listeners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The number of listeners.
@@ -66,7 +67,8 @@ pub struct Growth {
     pub views: Option<usize>,
 }
 
-/// The result for the set of views with any number of listeners.
+/// The result of the attempt to compute the closure: a set that contains the views with any number
+/// of listeners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closure {
     /// The set is closed, and none of its views shows a fault.
@@ -92,17 +94,19 @@ pub enum Closure {
 /// The result for one program, layout and machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
-    /// The way of the flag: from the sender to each listener, or from listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener, or from
+    /// listener to listener.
     pub program: &'static str,
     /// The scope of all atomics, as in OpenCL.
     pub scope: &'static str,
-    /// The place of the words that the listeners write.
+    /// The name of the layout. It says where the words that the listeners write lie, such as beside
+    /// the data.
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
     /// The numbers of views with one, two and three listeners.
     pub growth: Vec<Growth>,
-    /// The set of views with any number of listeners.
+    /// The result for the set that contains the views with any number of listeners.
     pub closure: Closure,
 }
 
@@ -143,7 +147,8 @@ impl fmt::Display for Closure {
     }
 }
 
-/// The bounds and the other conditions of a computation of cutoffs.
+/// The options for a computation of cutoffs: limits, the number of parallel jobs, a seeded fault
+/// and a stop condition.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
@@ -166,9 +171,9 @@ impl Options<'_> {
     }
 }
 
-/// The machines on which the programs run. A private cache holds one line, the shared cache holds
-/// all lines. The shared cache is write-combining: in front of a write-through one, the writes to
-/// memory are not bounded.
+/// The machines on which the programs run. A private cache holds one line, and the shared cache
+/// holds all lines. The shared cache is write-combining, because a write-through shared cache can
+/// have an unbounded number of writes to memory under way.
 fn machines() -> Vec<Bounds> {
     let ample = |l1: WritePolicy, l2: WritePolicy| Bounds { ways: (1, 4), ..Bounds::new(l1, l2) };
     vec![
@@ -179,8 +184,9 @@ fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The scopes of the atomics. Where scopes are hints, atomics of work-group scope synchronize compute
-/// units too, and the protocol may perform them in another way.
+/// The scopes of the atomics. If the protocol treats scopes only as hints, atomics of work-group
+/// scope also synchronize compute units. The protocol may perform these atomics in another way, so
+/// both scopes are tried.
 fn scopes(subject: &Subject) -> &'static [&'static str] {
     let are_hints = subject.info.sharing == Sharing::Unscoped && corpus::scopes_matter(subject);
     if are_hints { &["device", "work_group"] } else { &["device"] }
@@ -217,14 +223,15 @@ fn cutoff(
         {
             Closure::Refuted { listeners: growth.len() + 1, why }
         }
-        Halt::Fault(why) => Closure::Obstacle(format!("the set contains a view in which {why}")),
+        Halt::Fault(why) => Closure::Obstacle(format!("the set of views contains a view in which {why}")),
         Halt::Obstacle(why) => Closure::Obstacle(why),
         Halt::Stopped => Closure::Stopped,
     });
     Ok(Cutoff { program: listener.name, scope, layout: layout.name, bounds, growth, closure })
 }
 
-/// Computes the closure after the growth. Adds each number of the growth to `growth`.
+/// Computes the growth (the numbers of views with one, two and three listeners), then the closure.
+/// Adds the counts of each exploration to `growth`.
 fn grow_and_close(
     listening: &mut Listening,
     options: Options<'_>,

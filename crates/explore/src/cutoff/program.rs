@@ -9,7 +9,8 @@ const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
 /// The lines of the words.
 pub(super) struct Layout {
-    /// The place of the words that the listeners write.
+    /// The name of the layout. It says where the words that the listeners write lie, such as beside
+    /// the data.
     pub(super) name: &'static str,
     /// The lines of the words `x`, `f`, `z` and `g`, in this order.
     lines: [u8; 4],
@@ -33,7 +34,8 @@ pub(super) const LAYOUTS: [Layout; 3] = [
 
 /// The code of a listener.
 pub(super) struct Listener {
-    /// The way of the flag: from the sender to each listener, or from listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener, or from
+    /// listener to listener.
     pub(super) name: &'static str,
     /// The statements, with `SCOPE` in place of a scope.
     code: &'static str,
@@ -52,11 +54,11 @@ const SENDER: &str = "  int r0 = *x;
 /// The number of loads at the start of the sender.
 pub(super) const LOADS: u16 = 4;
 
-/// The behaviours of listeners. Each listener caches the data early, and leaves its loop only if it
-/// acquires a flag without the data that the flag releases. A listener of the first kind writes a
-/// word and releases a flag of its own. A listener of the second kind releases its flag only after
-/// it has acquired a flag, and looks at both flags, so the data may pass through any number of
-/// listeners.
+/// The two kinds of listeners. Each listener caches the data early. It leaves its loop only if it
+/// acquires a flag but does not read the data that the flag releases. A listener of the first kind
+/// writes a word and releases a flag of its own. A listener of the second kind reads both flags,
+/// and releases its own flag only after it has acquired a flag. So the data may pass through any
+/// number of listeners.
 pub(super) const LISTENERS: [Listener; 2] = [
     Listener {
         name: "direct",

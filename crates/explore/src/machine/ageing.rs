@@ -1,10 +1,11 @@
 //! Physical time in an exploration: ticks of the clock, for all nodes together or for one node.
 //!
 //! If all clocks tick together, a tick of a part (the state of one node) steps its station and ages
-//! its messages under way. If clocks may be apart, a part knows by how many ticks its clock is
-//! ahead of the slowest clock, and messages under way are relative to the slowest clock: they age
-//! when the slowest clock ticks, and are converted to the clock of a node when they leave or reach
-//! the node. In both cases a tick of a part is a function of the part alone.
+//! its messages under way. If clocks may be apart, each part records by how many ticks its clock is
+//! ahead of the slowest clock. The times of messages under way are then relative to the slowest
+//! clock. These messages age when the slowest clock ticks. Their times are converted from or to the
+//! clock of a node when they leave or reach the node. In both cases a tick of a part is a function
+//! of the part alone.
 
 use proto::Channels;
 
@@ -57,7 +58,8 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Ages the messages, operations and replies under way from a part by one tick.
+    /// Ages the following by one tick: the part's messages under way, its operations under way to
+    /// memory, and memory's replies under way to the part.
     fn age(&mut self, part: &mut Part) {
         let channels = self.channels();
         let (station, controllers) = (part.station, &mut self.controllers);

@@ -36,8 +36,9 @@ pub struct Bounds {
     /// messages or operations. The limit keeps the state space finite for threads that loop without
     /// waiting for their writes.
     pub queue_max: u8,
-    /// Whether memory answers at once about a line that only one node reaches. No other node can
-    /// observe the difference, and the search has fewer states.
+    /// Whether memory answers an operation at once, without a separate move, if only one node
+    /// accesses the line. No other node can observe the difference, and the search has fewer
+    /// states.
     pub merge_memory: bool,
     /// The maximum number of ticks by which one node's clock may be ahead of another's. 0 means
     /// that all clocks tick together.
@@ -126,7 +127,8 @@ impl Bounds {
     }
 
     /// These bounds, but on this number of chiplets, once for each placement of the first two
-    /// pages. The placements cover a first touch by any node.
+    /// pages. Together, the placements cover all results of a first-touch policy (the node that
+    /// first accesses a page determines the page's chiplet).
     pub fn on_chiplets(self, chiplets: u16) -> impl Iterator<Item = Bounds> {
         let pages = (0..chiplets).flat_map(move |first| (0..chiplets).map(move |second| (first, second)));
         pages.map(move |pages| self.chiplets(chiplets, pages))

@@ -64,7 +64,7 @@ impl Controllers {
         })
     }
 
-    /// The machine on which the controllers are.
+    /// The shape of the machine that the controllers belong to.
     pub(crate) fn topology(&self) -> &Topology {
         self.stations.topology()
     }
@@ -99,7 +99,7 @@ impl Controllers {
         self.stations.node_name(node.into())
     }
 
-    /// The number of the initial station of a node.
+    /// The number of the initial state of a node's station.
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
         let station = self.stations.fresh(node.into());
         self.seen(station)
@@ -126,7 +126,8 @@ impl Controllers {
         self.stations.message(number)
     }
 
-    /// The content of a message as text, which does not depend on numbers.
+    /// The content of a message as text. The text does not depend on the number under which the
+    /// message is stored.
     pub(crate) fn text_of_message(&self, number: u32) -> String {
         self.stations.text_of_message(number)
     }
@@ -165,7 +166,8 @@ impl Controllers {
             + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
-    /// Records the view of a station, if the station is new. Returns the station.
+    /// Records the properties of a station that a driver uses, if the station is new. Returns the
+    /// number of the station.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));

@@ -17,8 +17,8 @@ pub struct Crossing {
     pub nth: u8,
 }
 
-/// Updates `ages`, the list of operations under way in issue order, to a state. An operation is a
-/// thread and the id of its request.
+/// Updates `ages` to match a state. `ages` is the list of operations under way, in issue order. An
+/// operation is given by its thread and the id of its request.
 pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8)>) {
     let parts = state[..machine.known.nodes].iter().map(|&part| machine.part(part));
     let threads = parts.flat_map(|part| part.threads.iter());
@@ -30,8 +30,8 @@ pub(crate) fn note_ages(machine: &Machine, state: &[u32], ages: &mut Vec<(u8, u8
     ages.extend(new);
 }
 
-/// The thread and operation whose request or answer the move `mv` carries across. `None` if the
-/// move is no crossing.
+/// The crossing that the move `mv` makes: the thread and operation whose request or answer the move
+/// delivers. `None` if the move is no crossing.
 pub(crate) fn crossing(machine: &Machine, state: &[u32], mv: Move, ages: &[(u8, u8)]) -> Option<Crossing> {
     let Move::Cross { from, to, nth } = mv else { return None };
     let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);

@@ -49,7 +49,7 @@ pub(crate) struct Remainder {
     pub(crate) lines: Vec<u32>,
 }
 
-/// A machine of which the stations and the lines of memory are given by number.
+/// A machine whose stations and lines of memory are given as numbers.
 struct Numbers<'a> {
     controllers: &'a mut Controllers,
     stations: Vec<u32>,

@@ -1,10 +1,11 @@
 //! Programs of several kernels, with steps of the host between them.
 //!
-//! The threads of such a program are divided into stages: the threads of one stage run at once, and
-//! stages follow one another. A stage with threads on compute units is a kernel. The requests of
-//! `proto::Boundary` come before and after the kernel, agent by agent, in every order; the next
-//! step begins when all of them are answered. After the last stage the program is drained like any
-//! other.
+//! The threads of such a program are divided into stages. The threads of one stage run at the same
+//! time, and the stages follow one another. A stage with threads on compute units is a kernel. The
+//! requests of `proto::Boundary` come before and after the kernel. Each agent makes its request in
+//! a move of its own, and the agents may do so in any order. The next step begins when all these
+//! requests are answered. After the last stage, the program ends in the same way as a program with
+//! one kernel.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ pub(crate) enum ProgramStep {
     /// kernel.
     Run(u8, KernelId),
     /// The agents make the requests of a kernel's beginning or end. The flag says whether the host
-    /// has written since the kernel before.
+    /// has written since the previous kernel.
     Boundary(Boundary, KernelId, bool),
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// The steps of a program in its placement.
+    /// The steps of a program with this placement.
     pub(crate) fn of(
         program: &Program,
         placement: &Placement,
@@ -147,8 +148,8 @@ impl Steps {
         firsts.filter_map(kernel).collect()
     }
 
-    /// Whether a thread of `stage` issues in this step. `None` as the stage stands for a program
-    /// without stages.
+    /// Whether a thread of `stage` issues in this step. If `stage` is `None`, the program has no
+    /// stages.
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
             ProgramStep::Run(running, _) => stage.is_none_or(|&stage| stage == running),
@@ -289,8 +290,8 @@ impl Machine {
     }
 }
 
-/// The controllers of a machine for a program with these kernels, taken from `learnt` if they are
-/// known.
+/// The controllers of a machine for a program with these kernels. If `learnt` contains such
+/// controllers, the function takes them from there.
 pub(crate) fn controllers(
     subject: &Subject,
     topology: &proto::Topology,

@@ -88,7 +88,7 @@ pub(crate) enum Written {
     Update(Rmw, u32),
 }
 
-/// A program on the machine of some bounds, with the parts (node states) met so far.
+/// A program on a machine with given bounds, with the parts (node states) met so far.
 pub(crate) struct Machine {
     pub(crate) controllers: Controllers,
     pub(crate) code: Code,
@@ -126,7 +126,7 @@ pub(crate) struct Machine {
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
-    /// The record of a move, while a replay makes one.
+    /// The record of the current move. `None` unless a replay records the move.
     pub(crate) recorded: Option<Recorded>,
 }
 
@@ -431,7 +431,7 @@ impl Machine {
             for &(slot, data) in &response.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("an answer for a kernel's boundary without a request"));
+                        return Err(Arc::from("the boundary of a kernel is answered without a request"));
                     }
                     part.due &= !(1 << agent);
                     continue;

@@ -105,8 +105,8 @@ impl Machine {
     }
 
     /// The messages under way from a part to the node `to`, in the order of the indices of
-    /// [`Move::Deliver`]. In channels without order, equal messages stand there once, and the
-    /// order follows from their contents.
+    /// [`Move::Deliver`]. If channels keep no order, the list contains equal messages only once,
+    /// and their contents decide their order in the list.
     pub(crate) fn messages(&self, part: &Part, to: u8) -> SmallVec<[u32; 4]> {
         let sent = part.out.iter().filter(|(other, _)| *other == to).map(|&(_, msg)| msg);
         let mut messages: SmallVec<[u32; 4]> = sent.collect();

@@ -89,8 +89,9 @@ impl Code {
         Ok(self.word(loc))
     }
 
-    /// Adds to the request of a thread's next instruction the accesses of the instructions after
-    /// it, as far as one request can make them all. Returns the number of instructions.
+    /// Adds accesses of the following instructions to the request of a thread's next instruction.
+    /// Stops at the first access that the same request cannot make. Returns the number of
+    /// instructions in the request.
     pub(crate) fn combine(
         &self,
         thread: usize,

@@ -236,7 +236,7 @@ impl fmt::Display for Placement {
             write!(f, "; widths {:?}", self.widths.iter().map(|width| width.bytes()).collect::<Vec<_>>())?;
         }
         if self.lanes {
-            write!(f, "; accesses to a line combined")?;
+            write!(f, "; accesses to one line are combined into one request")?;
         }
         if self.stages.is_empty() { Ok(()) } else { write!(f, "; {}", in_words(self)) }
     }
@@ -299,10 +299,11 @@ pub(crate) fn value(bits: u64, width: Width) -> Value {
     (bits << unused).cast_signed() >> unused
 }
 
-/// The largest constant of a program whose values fit into one byte, also after some additions.
+/// The largest constant that a program may contain if its values must fit into one byte. The limit
+/// leaves room for some additions.
 const SMALL_MAX: Value = 31;
 
-/// Whether the values of the program fit into one byte. Addresses do not.
+/// Whether the values of the program fit into one byte. An address does not fit into one byte.
 fn has_small_values(program: &Program) -> bool {
     let is_small = |value: Value| (-SMALL_MAX..=SMALL_MAX).contains(&value);
     let has_small = |expr: &Expr| {
@@ -367,7 +368,7 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
     }
     for location in &program.locations {
         if location.region != Region::Global {
-            return refuse(format!("{} lies in scratchpad memory, which no cache sees", location.name));
+            return refuse(format!("{} lies in local memory, which no cache sees", location.name));
         }
     }
     for (t, thread) in program.threads.iter().enumerate() {

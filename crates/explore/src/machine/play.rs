@@ -18,8 +18,8 @@ pub(crate) enum Halt {
     Impossible(Arc<str>),
 }
 
-/// A sink for the successors of a state: the effect of one move, and the list of the moves that the
-/// state offers.
+/// A sink for the successors of a state. It keeps the effect of one move, and the list of all moves
+/// that the state offers.
 struct Offers {
     mv: Move,
     next: Option<Vec<u32>>,
@@ -58,8 +58,9 @@ impl Machine {
         played
     }
 
-    /// Repeats the inputs of a move so that the answers to threads are recorded: the results of
-    /// known moves are not computed again, and so record nothing.
+    /// Repeats the inputs of a move, so that the answers to threads are recorded. The repetition is
+    /// necessary because the results of known moves are not computed again, so `play` records no
+    /// answers.
     fn record_answers(&mut self, state: &[u32], mv: Move) {
         let nodes = self.known.nodes;
         let number = |node: u8| state[usize::from(node)];

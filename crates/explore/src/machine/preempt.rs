@@ -1,15 +1,17 @@
 //! Preemption: a work-group leaves its compute unit and continues on another one.
 //!
-//! A runtime that preempts waits until the memory operations of the work-group's wavefronts are
-//! complete. It saves their state after a release, and the next compute unit acquires before they
-//! continue. Both requests are those of a kernel's boundary (`proto::Boundary`): the old compute
-//! unit makes the request of [`Boundary::EndCus`], the new one that of [`Boundary::BeginCus`]. The
-//! command processor makes no request, and the saved state does not pass through the caches.
+//! A runtime that preempts a work-group waits until the memory operations of the work-group's
+//! wavefronts are complete. The old compute unit makes a release, and the runtime then saves the
+//! state of the wavefronts. The new compute unit makes an acquire before the wavefronts continue.
+//! Both requests are those of a kernel's boundary (`proto::Boundary`): the old compute unit makes
+//! the request of [`Boundary::EndCus`], the new one that of [`Boundary::BeginCus`]. The command
+//! processor makes no request, and the saved state does not pass through the caches.
 //!
-//! A work-group may be preempted whenever it has no request under way. This covers a runtime that
-//! stops the wavefronts from issuing and waits for their requests, because the exploration also
-//! tries the order in which the later issue comes first. The work-group may continue on every other
-//! compute unit, and does so eventually. `Bounds::preemptions` limits the preemptions of a run.
+//! A work-group may be preempted whenever it has no request under way. This also covers a runtime
+//! that stops the wavefronts from issuing and then waits for their requests: the exploration also
+//! tries the schedules in which the wavefronts issue nothing until these requests are complete. The
+//! work-group may continue on every other compute unit, and does so eventually.
+//! `Bounds::preemptions` limits the preemptions of a run.
 
 use std::sync::Arc;
 
@@ -221,8 +223,8 @@ impl Machine {
         }
     }
 
-    /// Makes the compute unit of a thread issue a request as at the boundary of the running kernel.
-    /// Returns the request if it enters the part's own controller.
+    /// Makes the compute unit of a thread issue the request that it makes at a boundary of the
+    /// running kernel. Returns the request if it enters the part's own controller.
     fn ask_boundary_of(
         &mut self,
         part: &mut Part,

@@ -1,14 +1,15 @@
 //! Logical time: the meaning of a state does not depend on absolute times.
 //!
-//! The times of timestamp protocols only advance. Such protocols have infinitely many states,
-//! but few that differ in more than these numbers. The times of a state are therefore rebased
-//! over all nodes and messages together: the least becomes zero, and gaps wider than
-//! [`proto::Protocol::REBASED`] are narrowed to that width.
+//! The logical times of a timestamp protocol only advance, so the protocol has infinitely many
+//! states. Most of these states differ only in their times. The times of a state are therefore
+//! rebased over all nodes and messages together: the least time of the state becomes zero, and gaps
+//! wider than [`proto::Protocol::REBASED`] are narrowed to that width.
 //!
-//! A part is interned relative to its own least time. A state has, after its other words, a
-//! word for each node: the offset of that time from the least time of the state. Parts stay
-//! few, and the effect of a part's move is computed once for all times. If a move joins two
-//! parts, both are expressed relative to the earlier of the two.
+//! A part (the state of one node) is interned with times relative to the part's own least time.
+//! After its other words, a state has one more word for each node. This word is the offset of the
+//! part's least time from the least time of the state. So there are few different parts, and the
+//! effect of a part's move is computed once for all times. If a move delivers an input from one
+//! part to another, both parts are expressed relative to the smaller of their two offsets.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -20,7 +21,7 @@ use crate::machine::known::{Effect, FAULT, Frames, Known, UNKNOWN, pair};
 /// Different logical times, earliest first.
 pub(crate) type Times = SmallVec<[u32; 8]>;
 
-/// Known parts (node states) at other logical times.
+/// The known results of changing the logical times of parts (node states).
 #[derive(Debug)]
 pub(crate) struct Rebase {
     /// The width to which wider gaps between times are narrowed.
@@ -29,7 +30,7 @@ pub(crate) struct Rebase {
     times: Vec<Option<Times>>,
     /// For a part and times: the same part with these times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// For an input and a number of ticks: the same input at times later by this number.
+    /// For an input and a number of ticks: the same input with all times increased by this number.
     later: FxHashMap<u64, u32>,
 }
 
@@ -70,8 +71,9 @@ impl Rebase {
         if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
     }
 
-    /// The common base of two parts that meet in a move, and the numbers of ticks by which the
-    /// receiver and its input are shifted. A receiver without times needs no shift.
+    /// The common time base of two parts between which a move delivers an input, and the numbers of
+    /// ticks by which the receiver and its input are shifted. A receiver without times needs no
+    /// shift.
     fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
         let (part, offset) = receiver;
         if self.times(part)?.is_empty() {

@@ -20,7 +20,7 @@ pub(crate) struct Slots {
     issuers: Vec<Vec<Issuer>>,
 }
 
-/// A thread at a node that its requests may enter.
+/// A thread whose requests may enter a given node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Issuer {
     thread: u8,
@@ -77,8 +77,8 @@ impl Slots {
         self.units.len() as u16
     }
 
-    /// The slot at the node `entry` of a thread's request, from the thread's place and the request's
-    /// id.
+    /// The slot of a thread's request at the node `entry`. The thread is given by its number and
+    /// its home node, and the request by its id.
     pub(crate) fn of(&self, entry: u8, (thread, home): (u8, u8), id: u8) -> Slot {
         let issuers = &self.issuers[usize::from(entry)];
         let at = issuers.iter().position(|issuer| *issuer == Issuer { thread, home });
@@ -100,7 +100,7 @@ impl Slots {
         self.issuer(entry, slot).map(|issuer| (issuer.thread, (slot % PENDING_MAX) as u8))
     }
 
-    /// The node at which the thread of a slot at the node `entry` is.
+    /// The home node of the thread that a slot at the node `entry` belongs to.
     pub(crate) fn home(&self, entry: u8, slot: u32) -> Option<u8> {
         self.issuer(entry, slot).map(|issuer| issuer.home)
     }

@@ -91,7 +91,7 @@ pub(crate) trait Stations {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// The number of the initial station of a node.
+    /// The number of the initial state of a node's station.
     fn fresh(&mut self, at: At) -> u32;
     /// The number of different station states met so far.
     fn count(&self) -> usize;
@@ -105,7 +105,8 @@ pub(crate) trait Stations {
     fn is_altered(&self) -> bool;
     /// The name of a message, and the line that the message concerns.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
-    /// The content of a message as text, which does not depend on numbers.
+    /// The content of a message as text. The text does not depend on the number under which the
+    /// message is stored.
     fn text_of_message(&self, msg: u32) -> String;
     /// The message `msg` after `elapsed` more ticks under way, as a number.
     fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
@@ -329,9 +330,10 @@ impl<P: Protocol> Typed<P> {
         Ok(())
     }
 
-    /// Compares the answer to a hit, which a driver gives without a step
-    /// ([`proto::Controller::hit`]), with all effects of the step except for timers, because the
-    /// part knows which timers run. Returns true if the input is such a load.
+    /// Checks the effects of a load that a driver may answer as a hit, without a step
+    /// ([`proto::Controller::hit`]). The step must have the same answer as the hit, and no other
+    /// effects. Timers are not compared, because the part (the state of one node) knows which
+    /// timers run. Returns true if the input is such a load.
     fn judge_hit(
         &self,
         before: u32,

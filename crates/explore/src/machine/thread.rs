@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 use crate::machine::live;
 use crate::machine::placement::{self, Placement, Unsupported, Word, value};
 
-/// The maximum number of operations of one thread under way.
+/// The maximum number of operations that one thread has under way.
 pub(crate) const PENDING_MAX: u32 = 8;
 /// The maximum number of silent instructions (without an access to memory) between two accesses.
 pub const SILENT_MAX: u32 = 10_000;
 
-/// The part of a program on a machine that does not change during a run.
+/// The data of a program and its placement that do not change during a run.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) program: Program,
@@ -87,8 +87,8 @@ pub(crate) enum Offer {
     Silent(ThreadState),
     /// Send a request under this id; the thread then has the state `next`.
     Send { id: u8, request: Request, next: ThreadState },
-    /// Keep a store back in the core, which says later when to send it; the thread then has the
-    /// state `next`.
+    /// The core keeps a store back, and says later when to send it. The thread then has the state
+    /// `next`.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
@@ -108,7 +108,7 @@ pub(crate) enum ThreadError {
     Protocol(String),
     /// The program needs the described feature, which no machine here has.
     Unsupported(String),
-    /// The values that the thread has read have no continuation in the program.
+    /// The program cannot continue with the values that the thread has read.
     BadValue(String),
 }
 
@@ -385,7 +385,8 @@ impl Code {
                 set(state, cas.dst, read);
                 let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, width, .. }) = request.op
                 else {
-                    let what = format!("P{thread} has another request for its compare-and-swap");
+                    let what =
+                        format!("the request of P{thread} for a compare-and-swap is not a compare-exchange");
                     return Err(ThreadError::Protocol(what));
                 };
                 let expected = value(expected, width);

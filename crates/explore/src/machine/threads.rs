@@ -141,8 +141,8 @@ impl Machine {
         Ok(send)
     }
 
-    /// The number of a part, after its threads have passed the barriers that all their threads have
-    /// reached.
+    /// Lets the threads of a part pass each barrier that all threads of the barrier's work-group
+    /// have reached. Returns the number of the resulting part.
     pub(crate) fn settled(&mut self, mut part: Part) -> PartResult<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part

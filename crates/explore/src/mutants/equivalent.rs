@@ -1,4 +1,5 @@
-//! Equivalent mutants: seeded faults without an observable effect, each with its argument.
+//! Equivalent mutants: seeded faults without an observable effect, each with the argument that it
+//! has none.
 
 use proto::Info;
 

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 /// The maximum number of rows of a table.
 const TABLE_ROWS: usize = 512;
 
-/// A set of rows, with one bit for each row, because very many runs have such a set.
+/// A set of rows. It has one bit for each row, to save memory: very many runs have such a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowSet(SmallVec<[u64; 2]>);
 

@@ -277,9 +277,9 @@ impl Claim {
         self.promise(&stages::in_turn(program, stages), stop)
     }
 
-    /// Whether the model lets a kernel see the writes of the previous kernel. The programs for the
-    /// models order kernels by operations at system scope, so a model without system scope does not
-    /// order them.
+    /// Whether the model lets a kernel see the writes of the previous kernel. In a program that a
+    /// model evaluates, operations at system scope order the kernels. A model without system scope
+    /// therefore does not order kernels.
     fn orders_kernels(&self) -> bool {
         *self.orders_kernels.get_or_init(|| {
             litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {

@@ -164,7 +164,9 @@ impl Programs {
             0 if !self.is_cut => None,
             _ => {
                 let family = (all - left + 1).min(all);
-                Some(format!("programs were generated up to family {family} of {all}, which is incomplete"))
+                Some(format!(
+                    "programs were generated only up to family {family} of {all}; this family is incomplete"
+                ))
             }
         }
     }

@@ -185,7 +185,8 @@ impl Episode {
 }
 
 impl Sketch<'_> {
-    /// Draws all sections. The host runs alone before a kernel if a bit of `visits` says so.
+    /// Draws all sections. The host runs alone before a kernel if there are several kernels and the
+    /// kernel's bit of `visits` is set.
     fn sections(&mut self, kernels: u8, visits: usize) -> Vec<Section> {
         // The required number of different threads first, then any threads.
         let mut waves: [usize; WAVES] = core::array::from_fn(|wave| wave);

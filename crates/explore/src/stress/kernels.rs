@@ -10,11 +10,11 @@ use super::stations::Stations;
 use drive::{At, StationInput};
 use proto::{Boundary, KernelId, Request};
 
-/// The requests of a step of a kernel's beginning or end, by agent, each with the node that it
-/// enters.
+/// The requests of one step at the beginning or the end of a kernel, in the order of their agents.
+/// Each request comes with the node that it enters.
 type Requests = Vec<(At, Request)>;
 
-/// The requests of all steps of kernels' beginnings and ends.
+/// The requests of all steps at the beginning and the end of a kernel.
 #[derive(Debug)]
 pub(super) struct Boundaries([(Boundary, bool, Requests); 5]);
 
@@ -81,8 +81,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the requests of all agents in a step of a kernel's beginning or end, and runs until all
-    /// are answered.
+    /// Makes the requests of all agents for one step at the beginning or the end of a kernel. Runs
+    /// until all these requests are answered.
     fn pass_boundary(
         &mut self,
         (step, written): (Boundary, bool),
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// Makes one agent's request of a step of a kernel's beginning or end.
+    /// Makes the request of one agent for one step at the beginning or the end of a kernel.
     pub(super) fn ask_boundary(
         &mut self,
         (step, written): (Boundary, bool),

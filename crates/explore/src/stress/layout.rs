@@ -41,7 +41,7 @@ pub(super) const fn initial(word: usize) -> u8 {
     FIRST_INITIAL + word as u8
 }
 
-/// The number whose bytes, as many as the width says, all have the value `byte`.
+/// The number with this width whose bytes all have the value `byte`.
 #[inline]
 pub(super) fn repeated(byte: u8, width: Width) -> u64 {
     u64::from(byte) * (0x0101_0101_0101_0101 >> (64 - 8 * width.bytes()))

@@ -55,7 +55,7 @@ pub struct Options<'a> {
     /// A seeded fault of the protocol. `None` tests the protocol as written.
     pub mutation: Option<Mutation>,
     /// The number of chiplets that the compute units and the banks are divided among: 1, 2, 4 or 8.
-    /// With several chiplets, a seed decides the chiplet of each page of one line.
+    /// With several chiplets, each page has one line, and a seed decides the chiplet of each page.
     pub chiplets: u16,
     /// Whether a message may overtake earlier ones between the same two nodes, even if the protocol
     /// declares that it needs their order ([`Info::channels`](proto::Info::channels)).
@@ -69,8 +69,8 @@ pub struct Options<'a> {
 }
 
 impl Default for Options<'_> {
-    /// One episode of seed 0 on one chiplet, of the protocol as written, under the models that it
-    /// claims.
+    /// One episode with seed 0 on one chiplet. The protocol has no seeded fault and is tested under
+    /// the models that it claims.
     fn default() -> Self {
         Options {
             seed: 0,

@@ -39,8 +39,8 @@ pub(super) struct Program {
     pub(super) stages: SmallVec<[Stage; 1]>,
     /// The last value of each flag and counter, and of each byte of a data word.
     pub(super) last: [u32; WORDS],
-    /// The number of the layout of words, the number of work-groups, and the number of times that a
-    /// work-group may move.
+    /// The number of the layout of words (`layout`), the number of work-groups (`groups`), and the
+    /// maximum number of times that a work-group may move (`preemptions`).
     pub(super) layout: u8,
     pub(super) groups: u8,
     pub(super) preemptions: u8,
@@ -217,8 +217,9 @@ impl Program {
         }
     }
 
-    /// Decides what the beginnings and ends of kernels do for the host. A flag that the host sets is
-    /// a write, so any stage with accesses of the host counts as one with writes.
+    /// Decides for each kernel whether the host has written before the kernel, and whether the
+    /// kernel's end releases to the host. To set a flag is a write, so each stage with accesses of
+    /// the host counts as a stage with writes of the host.
     fn settle_releases(&mut self) {
         let stages = &mut self.stages;
         let mut has_written = false;
@@ -253,7 +254,7 @@ fn bits(mut set: u32) -> impl Iterator<Item = usize> {
 struct Stored(u8);
 
 impl Stored {
-    /// The largest value. Larger bytes are those of words before all stores.
+    /// The largest value that a store writes. Larger values are the initial values of data words.
     const MAX: u8 = 0x7f;
 
     fn next(&mut self) -> u8 {

@@ -42,7 +42,7 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    /// The seats at the start: the work-groups take turns on the compute units.
+    /// The seats at the start. The work-groups are assigned to the compute units in turn.
     pub(super) fn new(program: &Program, cus: u16) -> Seats {
         let mut seats = Seats {
             groups: program.groups,
@@ -105,7 +105,8 @@ impl Seats {
 }
 
 impl Machine {
-    /// Begins the preemption of a work-group, unless the group that is drawn has ended.
+    /// Draws a work-group and begins its preemption, unless the work-group has ended or a
+    /// preemption of it is under way.
     pub(super) fn preempt(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         let group = self.draws.below(usize::from(self.seats.groups));
         let has_ended = self.seats.waves(group).all(|wave| self.waves[wave].is_done());
@@ -119,7 +120,7 @@ impl Machine {
         self.stop(group, program)
     }
 
-    /// Continues the preemption of a stopped wavefront's work-group after an answer.
+    /// Continues a preemption after an answer to a stopped wavefront of the preempted work-group.
     pub(super) fn stopped(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         self.seats.group(wave).map_or(Ok(()), |group| self.stop(group, program))
     }
@@ -152,8 +153,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the compute unit of a work-group issue a request as at the boundary of the running
-    /// kernel.
+    /// Makes the compute unit of a work-group issue the request that it makes at a boundary of the
+    /// running kernel.
     fn ask_boundary_of(
         &mut self,
         group: usize,

@@ -30,10 +30,11 @@ pub struct Failure {
     pub what: String,
     /// The description of the fault in the small program, which is the shrunk episode.
     pub small_what: String,
-    /// The small program: the name of each wavefront, with its operations. If the program has
-    /// several kernels, each has its own list.
+    /// The small program (the shrunk episode): the name of each wavefront, with its operations. If
+    /// the program has several kernels, each kernel has its own list.
     pub program: Vec<(String, Vec<String>)>,
-    /// The width and the place in memory of each data word of the small program.
+    /// The width and the place in memory of each data word of the small program (the shrunk
+    /// episode).
     pub words: Vec<String>,
     /// The description of the machine on which the episode failed.
     pub machine: String,
@@ -63,7 +64,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
         writeln!(f, "on a machine with {}", self.machine)?;
-        writeln!(f, "a small program that fails: {}", self.small_what)?;
+        writeln!(f, "the shrunk program fails: {}", self.small_what)?;
         if !self.words.is_empty() {
             writeln!(f, "  {}", self.words.join(", "))?;
         }

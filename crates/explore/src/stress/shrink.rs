@@ -34,9 +34,10 @@ pub(super) fn shrink(
     }
 }
 
-/// The smaller episodes to try: without many sections, without one section, without preemptions,
-/// without kernels, without single accesses, without single words of accesses, with plain
-/// synchronization of a section, with plain accesses to atomics, and with words in order.
+/// The smaller episodes to try. Each of them differs from `episode` by one change: one preemption
+/// less, fewer stages, several sections or one section removed, one access removed, one word of an
+/// access removed, plain synchronization of one section, an ordinary load or store in place of one
+/// access to atomics, or the layout with all words in order.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
@@ -97,8 +98,9 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     all
 }
 
-/// The episode with all sections in one kernel, with the host's accesses between two kernels moved
-/// into a kernel, and with two successive kernels in one.
+/// The episodes with fewer stages: the episode with all sections in one kernel, the episodes in
+/// which one stage of the host is moved into a kernel, and the episodes in which two successive
+/// kernels become one.
 fn with_fewer_stages(episode: &Episode) -> Vec<Episode> {
     let has = |stage: u8| episode.sections.iter().any(|section| section.stage == stage);
     let with = |stage: &dyn Fn(u8) -> u8| {

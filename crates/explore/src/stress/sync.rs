@@ -19,8 +19,8 @@ pub(super) struct Edge {
 
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
 
-/// The order between section `from` and a later one, whose work-groups are `at`. `None` stands for
-/// the host.
+/// The edge that orders section `from` before a later section. `at` holds the work-groups of the
+/// two sections; `None` stands for the host.
 pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
     let draw = Draws::new(style).below(8);
     let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
@@ -41,7 +41,8 @@ pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
     DATA + wave * FLAGS + flag
 }
 
-/// Appends the acquire of an edge from a section of `wave`.
+/// Appends to `thread` the acquire for an edge. The edge begins at a section of the wavefront
+/// `wave`.
 pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
     let &Edge { from, flag, level, remote } = edge;
     let value = from as u32 + 1;

@@ -122,8 +122,9 @@ impl Machine {
         (LineAddr((place >> self.line_shift) as u64), offset, layout.widths[word])
     }
 
-    /// Completes the step or the request at a kernel's boundary that an answer of a node belongs to,
-    /// or repeats the step.
+    /// Handles an answer from a node. If a step of a wavefront is answered, the step completes or
+    /// is repeated. If a request at the beginning or the end of a kernel is answered, the request
+    /// completes. If a request for a preempted work-group is answered, the preemption continues.
     pub(super) fn answered(
         &mut self,
         (node, slot): (At, Slot),

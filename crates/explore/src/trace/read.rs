@@ -84,7 +84,8 @@ impl<'a> Lines<'a> {
         let ways = self.two("ways")?;
         if sets.0 * ways.0 > WAYS_MAX || sets.1 * ways.1 > WAYS_MAX {
             let found = format!("{} {}", ways.0, ways.1);
-            return self.expected(&found, &format!("ways of at most {WAYS_MAX} lines in a cache"));
+            return self
+                .expected(&found, &format!("numbers of ways that give at most {WAYS_MAX} lines in a cache"));
         }
         Ok(ways)
     }

@@ -194,7 +194,9 @@ pub fn verify_programs(
             let racing: Vec<bool> = tested.iter().map(|t| t.racing >> at & 1 == 1).collect();
             match tested.iter().any(|t| !t.runs.is_empty()) || !is_covered {
                 true => unproved::why(claim, tests, &racing, is_covered),
-                false => format!("no machine can run a test, so nothing is proved for {}", claim.model),
+                false => {
+                    format!("no machine can run any of the tests, so nothing is proved for {}", claim.model)
+                }
             }
         })
         .collect();

@@ -57,7 +57,7 @@ fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() 
     let Ok(refusals) = check::refusals(&asked, &model, &mut options) else { return Vec::new() };
     let Some(refusal) = refusals.first() else { return Vec::new() };
     let mut lines = vec![format!(
-        "without `{}` this execution would be allowed, and is refused for {}:",
+        "only the check `{}` forbids this execution ({}):",
         refusal.check,
         check::cycle_text(&refusal.execution, refusal)
     )];

@@ -156,8 +156,10 @@ impl Trials<'_> {
         let is_preempted = runs().any(|run| run.preemptions > 0);
         match (has_kernels, is_preempted, key.reach()) {
             (true, ..) | (_, true, Reach::Device) => None,
-            (false, true, _) => Some("no sound run has several kernels"),
-            (false, false, _) => Some("no sound run has several kernels or a resumed work-group"),
+            (false, true, _) => Some("no run without a seeded fault has several kernels"),
+            (false, false, _) => {
+                Some("no run without a seeded fault has several kernels or a resumed work-group")
+            }
         }
     }
 

@@ -12,7 +12,7 @@ pub(crate) fn why(claim: &Claim, tests: &[Arc<Test>], racing: &[bool], is_covere
     let model = &claim.model;
     match tests {
         [] => format!("there is no test, so nothing is proved for {model}"),
-        _ if !is_covered => format!("no test about which {model} says something was completed"),
+        _ if !is_covered => format!("the exploration completed no test for which {model} promises something"),
         [one] => of_one(claim, one),
         several => of_several(claim, several, racing),
     }

@@ -73,7 +73,7 @@ pub(crate) enum Command {
   fencepost graph info USA-road-d.BAY"
     )]
     Graph(GraphCommand),
-    /// Print the statistics of a program that hold under every protocol
+    /// Print the statistics of a program that are the same under every protocol
     #[command(
         subcommand,
         after_help = "Example:

@@ -253,7 +253,7 @@ pub(crate) struct WorkloadInfoArguments {
     /// The size of the program
     #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
     pub(crate) size: Option<String>,
-    /// The input of the program, as `run` takes it
+    /// The input of the program, in the same form as for `run`
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
     /// The scale of a stand-in, such as 1/16

@@ -226,14 +226,14 @@ impl Summary {
         if tests.in_no_table > 0 {
             writeln!(
                 out,
-                "{} of the folders left out: not in the table of expectations",
+                "left out, absent from the table of expectations: {} of the folders",
                 count(tests.in_no_table, "test", "tests")
             )?;
         }
         if tests.outside > 0 {
             writeln!(
                 out,
-                "{} of the table of expectations left out: not in the folders",
+                "left out, absent from the folders: {} of the table of expectations",
                 count(tests.outside, "test", "tests")
             )?;
         }

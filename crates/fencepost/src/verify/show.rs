@@ -84,7 +84,7 @@ fn show_counts(
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
-        "  {}, {} of them free of races, {} of those with data that synchronization orders between caches",
+        "  {}, {} of them race-free; in {} of the race-free tests, synchronization orders data between caches",
         counted(verification.tests, "test"),
         number(verification.race_free),
         number(verification.synchronized)

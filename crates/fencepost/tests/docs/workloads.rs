@@ -114,8 +114,8 @@ fn beside_papers(found: &[(&WorkloadEntry, Statistics)]) -> String {
             let _ = writeln!(text, "| {paper} | `{name}` | {:.0}% | {ours} |", 100.0 * share);
         }
     }
-    text += "\nFigure 9 of the STC paper names the programs with read reuse across kernels. At size `tiny` a launch may\
-             \nhave one work-group, which runs on another compute unit each time.\n\n\
+    text += "\nFigure 9 of the STC paper names the programs with read reuse across kernels. The table has size `small`:\
+             \nat size `tiny` a launch may have only one work-group, which runs on another compute unit each time.\n\n\
              | workload | reuse across kernels, small |\n|---|--:|\n";
     for (workload, _) in found.iter().filter(|(workload, _)| REUSED_IN_STC.contains(&workload.name)) {
         let ours = percent(statistics(workload, "small").reuse_across);

@@ -1,9 +1,11 @@
 //! The history of each line of memory: its last writer, its copies and its sharing.
 
-/// The bytes of a unit of sharing. Accesses to different units of a line share it falsely.
+/// The size of a unit of sharing, in bytes. If compute units access different units of one line,
+/// the line is falsely shared.
 const WORD_BYTES: u64 = 4;
 
-/// No compute unit, several compute units, and the host, where a number stands for a unit.
+/// Values that stand in place of the number of a compute unit: `NOBODY` for no compute unit,
+/// `SEVERAL` for several compute units, and `HOST` for the host.
 const NOBODY: u32 = u32::MAX;
 const SEVERAL: u32 = u32::MAX - 1;
 const HOST: u32 = u32::MAX - 2;
@@ -13,7 +15,7 @@ const HOST: u32 = u32::MAX - 2;
 struct Copy {
     cu: u32,
     launch: u32,
-    /// The number of foreign writes of the line at that time.
+    /// The value of the line's `version` at the time of the access.
     version: u32,
 }
 
@@ -47,7 +49,7 @@ struct Line {
     /// How often the writer changed. A copy of an older version is stale.
     version: u32,
     copies: Vec<Copy>,
-    /// The launch of `words`.
+    /// The launch whose accesses `words` holds.
     launch: u32,
     words: Vec<WordUse>,
     /// The widest sharing in any launch.
@@ -121,8 +123,8 @@ impl Lines {
         self.lines[at].get_or_insert_with(|| Box::new(Line::new(words)))
     }
 
-    /// The first access of an operation to a line by a compute unit. Returns what a read finds, and
-    /// whether the last writer is the compute unit itself.
+    /// Records the first access of an operation to a line by a compute unit. Returns what a read
+    /// finds, and whether the compute unit has a valid copy that it wrote last itself.
     pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (Found, bool) {
         let line = self.line(number);
         if line.launch != launch {
@@ -159,7 +161,8 @@ impl Lines {
         (found, is_own && found != Found::Nothing)
     }
 
-    /// The access of one lane to a word, after `touch` of its line.
+    /// Records the access of one lane to a word. The caller has called `touch` for the line of the
+    /// word.
     pub(super) fn word(&mut self, addr: u64, bytes: u64, cu: u32, writes: bool) {
         let (number, first) = (self.line_of(addr), addr % self.line_bytes / WORD_BYTES);
         let last = (addr % self.line_bytes + bytes - 1) / WORD_BYTES;

@@ -1,8 +1,9 @@
 //! Statistics that characterise a program, whatever the protocol.
 //!
 //! The functional executor runs the program on the compute units of a machine, without time and
-//! without caches. An observer counts. So the numbers belong to the program, to the shape of the
-//! machine and to the placement of its work-groups, and not to a protocol.
+//! without caches. An observer counts the operations. The numbers therefore depend on the program,
+//! on the shape of the machine and on the placement of the program's work-groups, but not on a
+//! protocol.
 
 mod lines;
 mod observer;
@@ -22,9 +23,10 @@ pub use observer::Statistics;
 pub struct Info {
     /// The name of the workload.
     pub workload: &'static str,
-    /// Its subject.
+    /// The subject of the workload.
     pub room: &'static str,
-    /// The work that describes the algorithm.
+    /// The work (such as a paper or a benchmark suite) that describes the algorithm or uses the
+    /// program.
     pub source: &'static str,
     /// The name of the machine.
     pub system: String,
@@ -56,7 +58,7 @@ impl From<Error> for NoInfo {
     }
 }
 
-/// Runs the program of an experiment without time, and counts.
+/// Runs the program of an experiment without time, and counts its operations.
 ///
 /// # Errors
 /// If the settings do not fit the machine, if the program does not end, or if its answer is wrong.

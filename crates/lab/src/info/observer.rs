@@ -10,8 +10,8 @@ use sim::race::level_name;
 
 use super::lines::{Found, Lines};
 
-/// The statistics of a run. The field names are keys of the JSON output. A lane access is one
-/// lane of an operation of a wavefront on global memory.
+/// The statistics of a run. The field names are keys of the JSON output. A wavefront performs an
+/// operation on global memory with several lanes. The part of one lane is a lane access.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// Kernels launched.
@@ -48,13 +48,15 @@ pub struct Statistics {
     pub operations_per_byte: f64,
     /// Reads of lines: an ordinary load of a wavefront reads each of its lines once.
     pub line_reads: u64,
-    /// The share of line reads of which the compute unit has a valid copy from the same launch. A
-    /// copy is valid until another compute unit or the host writes the line. Copies are never
-    /// evicted.
+    /// The share of line reads for which the compute unit has a valid copy of the line from the
+    /// same launch. A copy is valid until another compute unit or the host writes the line. Copies
+    /// are never evicted.
     pub reuse_within: f64,
-    /// The share of line reads of which the compute unit has a valid copy from an earlier launch.
+    /// The share of line reads for which the compute unit has a valid copy of the line from an
+    /// earlier launch.
     pub reuse_across: f64,
-    /// The share of line reads of which the compute unit has a valid copy that it wrote itself last.
+    /// The share of line reads for which the compute unit has a valid copy of the line and is
+    /// itself the last writer of the line.
     pub read_after_write: f64,
     /// Different lines accessed.
     pub lines: u64,
@@ -62,16 +64,16 @@ pub struct Statistics {
     pub lines_per_cu_mean: f64,
     /// Different lines that a compute unit accesses: the maximum.
     pub lines_per_cu_max: u64,
-    /// Lines that several compute units read in one launch, but of which no launch is as in the two
-    /// counts below.
+    /// Lines that several compute units read in one launch and that neither of the two counts below
+    /// includes.
     pub read_shared_lines: u64,
     /// Lines with a 4-byte word that one compute unit writes and another accesses, in one launch.
     pub true_shared_lines: u64,
     /// Other lines that one compute unit writes and another accesses, in one launch.
     pub false_shared_lines: u64,
-    /// The vector operations of the busiest compute unit of each launch, summed, divided by the sum
-    /// of the means of all compute units. Memory operations and arithmetic count alike. One means
-    /// balance.
+    /// The imbalance of compute units: the sum over all launches of the vector operations of the
+    /// busiest compute unit, divided by the sum over all launches of the mean of all compute units.
+    /// Memory operations and arithmetic count alike. The value 1 means balance.
     pub imbalance: f64,
 }
 
@@ -122,7 +124,7 @@ pub(super) struct Observer {
     lines: Lines,
     /// The vector operations of each compute unit, by launch.
     busy: Vec<Vec<u64>>,
-    /// The lines of the operation in hand.
+    /// The lines of the current operation.
     of_operation: Vec<u64>,
 }
 

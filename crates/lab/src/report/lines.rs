@@ -8,13 +8,14 @@ use crate::results::Interval;
 
 const TICK: f64 = 12.0;
 const LINE: f64 = 15.0;
-/// The size of the marks of points.
+/// The size of the marks of points, in units of the picture.
 const MARK: f64 = 3.6;
-/// The space between the plot's ends and the first and last points.
+/// The space between the plot's ends and the first and last points, in units of the picture.
 const MARGIN: f64 = 24.0;
 
-/// The share of the largest value below which the range of all values counts as small. The axis of
-/// such values does not begin at zero.
+/// The limit for a small range of values, as a share of the largest value. If the difference
+/// between the largest and the smallest value is below this share of the largest value, the
+/// vertical axis does not begin at zero.
 const SMALL_RANGE: f64 = 0.2;
 
 /// A figure with lines.
@@ -25,7 +26,7 @@ pub(super) struct Lines {
     pub(super) x: String,
     /// The unit of the vertical axis.
     pub(super) unit: String,
-    /// Whether equal distances on the horizontal axis are equal factors.
+    /// Whether the horizontal axis is logarithmic.
     pub(super) is_log: bool,
     pub(super) series: Vec<Series>,
 }

@@ -101,7 +101,10 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(other) = claim.would_be {
-            let text = format!("scaled input, the measured values would score: {}", status(other).1);
+            let text = format!(
+                "the input is scaled; with an unscaled input, the measured values would score: {}",
+                status(other).1
+            );
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
@@ -118,7 +121,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
             Cell::Html(verdict),
         ]
     };
-    let headings = ["where", "what it says, and what was computed", "published", "ours", "status"];
+    let headings = ["where", "the claim, and what was computed", "published", "ours", "status"];
     page.table(&Table {
         headings: headings.map(str::to_owned).into(),
         rows: claims.iter().map(row).collect(),

@@ -25,7 +25,7 @@ impl Fill {
         self.0 >= COLOURS.len()
     }
 
-    /// The attribute of a line that tells series of the same colour apart.
+    /// The dash attribute of an SVG line. It distinguishes series of the same colour.
     fn dashes(self) -> &'static str {
         match self.0 / COLOURS.len() {
             0 => "",

@@ -105,7 +105,7 @@ fn listed(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Listed, Error
     Ok(Listed { value: number_or_name(plain(source, value)?), span: value.span() })
 }
 
-/// A text such as `64k` as the number that it means.
+/// Converts a text such as `64k` to the number that it means. Leaves every other value as it is.
 fn number_or_name(value: toml::Value) -> toml::Value {
     match &value {
         toml::Value::String(text) => suffixed(text.trim()).unwrap_or(value),
@@ -113,8 +113,8 @@ fn number_or_name(value: toml::Value) -> toml::Value {
     }
 }
 
-/// The values of a range: from the first one on, in equal steps or with equal factors, up to the
-/// last one at most.
+/// The values of a range. The range begins with the first value and continues in equal steps or
+/// with equal factors. No value exceeds the last value.
 fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
     let source = keys.source;
     let (from, to) = (keys.need("from")?, keys.need("to")?);

@@ -29,14 +29,15 @@ const ENERGY: [&str; 8] = ["core", "l1", "l2", "noc", "dram", "lds", "links", "t
 #[derive(Clone, Debug)]
 pub(super) struct ChartPlan {
     pub(super) title: String,
-    /// The axis on the horizontal axis.
+    /// The index of the axis of the study that the horizontal axis shows.
     pub(super) x: usize,
     pub(super) y: Expr,
     pub(super) y_text: String,
     pub(super) unit: String,
-    /// The axes whose values are series.
+    /// The indices of the axes of the study whose values are series.
     pub(super) series: Vec<usize>,
-    /// The axes for which each combination has its own figure.
+    /// The indices of the axes of the study for which each combination of values has its own
+    /// figure.
     pub(super) others: Vec<usize>,
     /// The values that the chart shows, for each axis that is restricted.
     pub(super) filter: BTreeMap<usize, BTreeSet<usize>>,
@@ -78,7 +79,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// The definitions that every study has, and those of the file.
+    /// Adds the definitions that every study has and those of the file.
     fn define(&mut self, file: &File) -> Result<(), Error> {
         let first = At { scenario: Some(file.scenarios[0].get_ref().clone()), variant: None };
         let cycles = |at: At| Box::new(Expr::Quantity("cycles".to_owned(), at));
@@ -125,7 +126,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The name under which results have a quantity: `l1_hits` for `l1.hits`.
+    /// The name of a quantity in the results: `l1_hits` for `l1.hits`.
     fn quantity(&self, name: &str) -> String {
         let other = name.replace('.', "_");
         match !self.quantities.iter().any(|known| known == name) && self.quantities.contains(&other) {

@@ -111,7 +111,8 @@ fn inputs(source: &Source, entry: &Entry<'_>) -> Result<Vec<InputsFile>, Error> 
     entries(by_workload).into_iter().map(of).collect()
 }
 
-/// The error for a value that is neither of two kinds. A list keeps its own error.
+/// The error for a value that has neither of two accepted forms. If the value is a list, this is
+/// `error`, which describes the fault in the list.
 fn either(source: &Source, entry: &Entry<'_>, expected: &str, error: Error) -> Error {
     if entry.value.get_ref().is_array() { error } else { wrong(source, entry.value, expected) }
 }

@@ -20,7 +20,7 @@ pub(super) struct Machine {
     /// The variant of the machine, if there are variants.
     pub(super) variant: Option<usize>,
     pub(super) system: System,
-    /// The machine without the changes of the study.
+    /// The index of this machine without the changes of the study.
     pub(super) base: usize,
     pub(super) changes: Changes,
 }

@@ -45,7 +45,8 @@ pub const RUNS_MAX: usize = 50_000;
 pub struct Study {
     /// The title.
     pub title: String,
-    /// What varies, or could: machines, parameters, workloads, inputs and scenarios.
+    /// The axes along which runs can vary: machines, parameters, workloads, inputs and scenarios.
+    /// An axis may have only one value.
     pub axes: Vec<StudiedAxis>,
     /// The seeds of each combination.
     pub seeds: Vec<u64>,

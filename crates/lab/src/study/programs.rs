@@ -116,7 +116,7 @@ impl<'a> Resolver<'a> {
         Ok(found)
     }
 
-    /// The settings of a run, each with its place: name and value.
+    /// The settings of a run. Each has its name, its value and its place in the file.
     fn given(
         &self,
         workload: &Workload,

@@ -90,7 +90,7 @@ fn found(source: &Source, value: &Spanned<DeValue<'_>>) -> String {
     }
 }
 
-/// A text.
+/// Reads a value that must be a text, and returns the text.
 pub(super) fn text(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Spanned<String>, Error> {
     match value.get_ref() {
         DeValue::String(text) => Ok(Spanned::new(value.span(), text.clone().into_owned())),
@@ -118,7 +118,7 @@ pub(super) fn empty(source: &Source, span: Span) -> Error {
     source.error(span, "found an empty list, expected at least one value")
 }
 
-/// A table.
+/// Reads a value that must be a table, and returns the table.
 pub(super) fn table<'a>(source: &Source, value: &'a Spanned<DeValue<'a>>) -> Result<&'a DeTable<'a>, Error> {
     match value.get_ref() {
         DeValue::Table(table) => Ok(table),
@@ -142,7 +142,7 @@ pub(super) fn tables<'a>(
         .collect()
 }
 
-/// A value without places.
+/// Converts a value with places in the file to a TOML value without places.
 pub(super) fn plain(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Error> {
     let out_of_range = || wrong(source, value, "a number within the range of 64 bits");
     Ok(match value.get_ref() {

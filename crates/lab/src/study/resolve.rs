@@ -190,7 +190,8 @@ impl<'a> Resolver<'a> {
         axes
     }
 
-    /// The settings of a workload: those for it alone, and those for all workloads that it has.
+    /// The settings of a workload: those that the file gives for this workload alone, and those
+    /// that the file gives for all workloads and that this workload has.
     pub(super) fn settings_of(&self, workload: &Workload) -> Vec<&'a Axis> {
         let has = |axis: &Axis| workload.settings.iter().any(|known| known.name == axis.name);
         let of_it = |setting: &&SettingFile| {
@@ -232,7 +233,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Adds a value to an axis unless it is there.
+/// Adds a value to an axis unless the axis already has the value.
 fn add(axis: &mut StudiedAxis, value: Value) {
     if !axis.values.contains(&value) {
         axis.values.push(value);

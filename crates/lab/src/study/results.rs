@@ -17,7 +17,7 @@ pub struct StudyResults {
     pub code: String,
     /// The seeds of each combination.
     pub seeds: Vec<u64>,
-    /// What the runs differ in.
+    /// The axes along which the runs can differ.
     pub axes: Vec<StudiedAxis>,
     /// The machines, without the parameters that vary.
     pub machines: Vec<StudiedMachine>,
@@ -109,23 +109,24 @@ pub struct StudyRow {
     pub measured: Measured,
 }
 
-/// A chart of a study: one figure for each combination of the axes that are neither on its
-/// horizontal axis nor its series.
+/// A chart of a study. The chart has one figure for each combination of values of the remaining
+/// axes: those that are neither the horizontal axis nor series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
     /// The title.
     pub title: String,
-    /// The axis on the horizontal axis.
+    /// The name of the axis of the study that the horizontal axis shows.
     pub x: String,
     /// The measured quantity, as the file gives it.
     pub y: String,
     /// The unit of the quantity.
     pub unit: String,
-    /// The axes whose values are series.
+    /// The names of the axes of the study whose values are series.
     pub series: Vec<String>,
-    /// Whether the figures have lines over numbers, or bars over names.
+    /// Whether the figures have lines. Lines need numbers on the horizontal axis. Otherwise the
+    /// figures have bars.
     pub is_lines: bool,
-    /// Whether equal distances on the horizontal axis are equal factors.
+    /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
     /// The figures.
     pub figures: Vec<ChartFigure>,

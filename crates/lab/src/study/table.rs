@@ -62,7 +62,7 @@ pub fn columns(results: &StudyResults) -> Vec<Column> {
     columns
 }
 
-/// The names that any row has, in alphabetical order.
+/// The names that occur in at least one row, in alphabetical order.
 fn names<'a, I: Iterator<Item = &'a String>>(
     rows: &'a [StudyRow],
     of: impl Fn(&'a StudyRow) -> I,

@@ -262,8 +262,8 @@ fn beside(system: &System, key: &str) -> String {
     tables.join(", ")
 }
 
-/// Puts a value into the description. Tables on the way are added if necessary; the reader refuses
-/// those that do not exist.
+/// Puts a value into the description. If a table on the path of the key is missing, the function
+/// adds it. The reader of machine files later refuses tables that no machine has.
 fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), Refusal> {
     if DESCRIPTIVE.contains(&key) {
         return Err(Refusal::Unknown);

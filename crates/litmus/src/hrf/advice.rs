@@ -415,7 +415,7 @@ impl Advice {
                 text.push_str(&race.describe(program, reading));
             }
             Advice::Widen { sets, complete } => {
-                text.push_str("Smallest changes of scope that make it race-free:\n");
+                text.push_str("Smallest changes of scope that make the program race-free:\n");
                 text.push_str(&list(program, sets));
                 text.push_str(if *complete { "" } else { cut });
             }
@@ -423,7 +423,9 @@ impl Advice {
                 if sets.is_empty() {
                     text.push_str("No scope can be smaller.\n");
                 } else {
-                    text.push_str("Scopes that can be smaller, each set alone:\n");
+                    text.push_str(
+                        "Sets of scopes that can be smaller; each set is possible without the others:\n",
+                    );
                     text.push_str(&list(program, sets));
                     text.push_str("All together:\n");
                     text.push_str(&together.describe(program));

@@ -1,8 +1,8 @@
 //! The station: a controller together with its parked inputs.
 //!
 //! Stations are the state of a machine in all drivers (simulator, explorer, random tester). When a
-//! station gets an input, it carries out that input and, before it returns, all parked inputs that
-//! the input wakes.
+//! station gets an input, it presents this input to the controller. In the same call, it also
+//! presents all parked inputs that this input wakes.
 
 mod stepper;
 mod views;
@@ -21,14 +21,15 @@ use crate::request::{Op, Request};
 use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
-/// A request that is parked at the station, with the progress of its plan.
+/// A request that is parked at the station. `stage` is the index of the current step in the
+/// request's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
     req: Request,
     stage: u8,
     data: LineData,
-    /// Whether the request is parked under its own slot. Such a request is in no list of parked
-    /// inputs.
+    /// Whether the request is parked under its own slot, that is, until an answer for this slot
+    /// arrives. Such a request is in no list of parked inputs.
     under_slot: bool,
     stats: RequestStats,
 }
@@ -39,23 +40,24 @@ pub(crate) enum Parked<M> {
     Request(Slot),
     // Boxed because a message is large and lists of parked inputs are moved.
     Message(NodeId, Box<M>),
-    /// Stands for all parked accesses of this sender to this line; the oldest one is presented
-    /// first.
+    /// Stands for all parked accesses of this sender to this line. A wake presents the oldest of
+    /// these accesses first.
     Turn(NodeId, LineAddr),
 }
 
 /// The lists of parked inputs, by the key that wakes them.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// Whether an input is parked under a key. Inputs that a wake of this key presents do not count.
+/// Whether an input is parked under a key. While a wake of this key presents inputs, the inputs
+/// that wait for their turn in this wake do not count.
 #[inline]
 pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
     parked.get(&key).is_some_and(|list| !list.is_empty())
 }
 
-/// The parked accesses of one sender to one line, oldest first. All of them share one entry, in the
-/// list of parked inputs that belongs to the key of the oldest access. So the accesses keep their
-/// order, and a younger access does not depend on a wake of its own key.
+/// The parked accesses of one sender to one line, oldest first. All of these accesses share one
+/// entry in one list of parked inputs: the list of the key that the oldest access waits for. So the
+/// accesses keep their order, and a younger access needs no wake of a key of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
@@ -81,7 +83,7 @@ pub struct Station<P: Protocol> {
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
-/// The bytes that the controller gets with a request before a call of `resume_with`: all zero.
+/// The bytes that a request carries until the controller calls `resume_with` for it: all zero.
 static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 
 /// The maximum number of steps for one input. More steps mean that parked inputs wake one another
@@ -368,7 +370,8 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Presents a parked message again. Returns the key under which it parks again, or `None` if it
-    /// is complete. It counted as a miss at its first presentation, so it is not counted again.
+    /// is complete. The first presentation counted the message as an access, so this function does
+    /// not count the message again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -410,8 +413,8 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Carries out the effects of the last step on the station itself, and the effects that follow
-    /// from them, until no such effect is left.
+    /// Carries out the effects of the last step on the station itself. These effects can cause
+    /// further steps. The function returns when no effect on the station is left.
     #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         if !fx.inner.is_empty() {

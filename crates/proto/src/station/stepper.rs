@@ -1,4 +1,5 @@
-//! One step of a controller, and the wait of an input that the step does not complete.
+//! One step of a controller. If the step does not complete its input, the reason why the input must
+//! wait.
 
 use core::hash::{Hash, Hasher};
 
@@ -129,9 +130,9 @@ impl<P: Protocol> Stepper<'_, P> {
     }
 }
 
-/// The line of a message that must keep its order: the message must not pass parked accesses of its
-/// sender to this line. `None` if the message may pass them, or if the protocol needs no order on
-/// its channels.
+/// The line for which a message must keep its order: the message must not pass parked accesses of
+/// its sender to this line. `None` if the message may pass them, or if the protocol needs no order
+/// on its channels.
 pub(super) fn ordered_by<P: Protocol>(msg: &P::Msg) -> Option<LineAddr> {
     let ordered = P::INFO.channels == Channels::Fifo && msg.keeps_order();
     ordered.then(|| msg.line()).flatten()
@@ -145,9 +146,12 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
 }
 
 /// Counts a request once, as a hit, a miss or a bypass. Returns whether the request has been
-/// counted. A request that is parked under its own slot has not reached its access yet, so it is
-/// counted later, unless the controller has already passed it on (a bypass). It is then a hit only
-/// if no message was sent for it before.
+/// counted.
+///
+/// A request that parks under its own slot is not counted yet, because it has not reached its
+/// access. Exception: it counts at once if the controller has already passed it on (a bypass). A
+/// request that is not a bypass counts as a hit if it is complete and none of its steps has sent a
+/// message or a memory operation. Otherwise it counts as a miss.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

@@ -52,7 +52,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// The requests that are parked under their own slots.
+    /// The slots of the requests that are parked under their own slots, that is, until an answer
+    /// for the slot arrives.
     fn under_slots(&self) -> impl Iterator<Item = Slot> {
         self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
     }

@@ -5,14 +5,15 @@ use proto::words::counted;
 use super::System;
 use crate::network::noc::NocSpec;
 
-/// A reason why a machine description is impossible: a key, and the second half of a sentence about
-/// its value.
+/// A reason why a machine description is impossible. It consists of the key of a wrong value and a
+/// text with the value found and the value expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key from the top of the file, such as `["l1", "bytes"]`. A number is an index into a
-    /// list.
+    /// The path to the key, from the top of the file, such as `["l1", "bytes"]`. A part that is a
+    /// number is an index into a list.
     pub path: Vec<String>,
-    /// The value found and the value expected, as the second half of a sentence.
+    /// The value found and the value expected, such as `65 lanes, expected a power of two up to
+    /// 64`.
     pub message: String,
 }
 
@@ -21,8 +22,8 @@ impl Problem {
         Problem::at(&[table, key], message)
     }
 
-    /// A problem of the key at this path from the top of the file. A number in the path is an index
-    /// into a list. Empty parts are left out.
+    /// A problem with the key at this path, which begins at the top of the file. A part that is a
+    /// number is an index into a list. Empty parts are left out.
     pub(super) fn at(path: &[&str], message: String) -> Self {
         let path = path.iter().filter(|part| !part.is_empty());
         Problem { path: path.map(|part| (*part).to_owned()).collect(), message }

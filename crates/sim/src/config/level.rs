@@ -46,12 +46,13 @@ pub struct LevelSpec {
     /// The name of the level below. If absent, memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
-    /// The name of a level that shares its network place with this level, if this level has no
-    /// place of its own. Messages between the two levels cross no link and cost no bytes.
+    /// The name of a level with which this level shares its places on the network. If absent, this
+    /// level has places of its own. Messages between the two levels use no link, and their bytes
+    /// are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Cycles from the arrival of an access at a controller to the controller's first message or
-    /// answer.
+    /// Cycles from the arrival of an access at a controller until the controller sends its first
+    /// message or answer for this access.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
     /// The cycles for which one access occupies a controller.
@@ -73,7 +74,7 @@ pub struct LevelSpec {
     /// The number of misses that one controller can have outstanding.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of a controller's store FIFO, in dirty lines.
+    /// The capacity of a controller's store FIFO (its store buffer), in dirty lines.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes here, or pass them on to the level below.

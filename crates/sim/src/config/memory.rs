@@ -8,8 +8,8 @@ use super::number;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// Dirty bytes stay in the cache until a release, an eviction, or a full store FIFO writes them
-    /// out.
+    /// Dirty bytes stay in the cache until a release or an eviction writes them out, or until the
+    /// store FIFO (the store buffer) is full.
     Combining,
     /// The bytes of a store go to the next level at once. The line stays in the cache.
     Through,
@@ -59,7 +59,7 @@ pub struct L1Spec {
     /// The number of misses that the cache can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of the store FIFO, in dirty lines.
+    /// The capacity of the store FIFO (the store buffer), in dirty lines.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes in the L1, or pass them on to the L2.
@@ -97,8 +97,8 @@ pub struct L2Spec {
     /// The number of misses that one bank can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of a bank's store FIFO, in dirty lines. A release at system scope empties the
-    /// FIFO.
+    /// The capacity of a bank's store FIFO (its store buffer), in dirty lines. A release at system
+    /// scope empties the FIFO.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.

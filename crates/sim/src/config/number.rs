@@ -1,5 +1,5 @@
 //! Readers for the whole numbers of a machine description. They refuse a fraction and a number out
-//! of range, with the expected range.
+//! of range. The error states the expected range.
 
 use core::fmt;
 

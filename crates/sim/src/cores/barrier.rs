@@ -10,8 +10,8 @@ use crate::engine::{Engine, Event};
 const BARRIER_CYCLES: u64 = 4;
 
 impl Cores<'_> {
-    /// Turns the barrier instruction of a wavefront into the fence before or after the barrier.
-    /// Returns the number of the wavefront.
+    /// Changes the barrier instruction of a wavefront into a fence: the release before the barrier
+    /// or the acquire after it, as `order` and `phase` say. Returns the number of the wavefront.
     pub(crate) fn fence(&mut self, number: u32, order: Order, phase: Phase) -> Option<u32> {
         let instr = self.instrs.get_mut(number)?;
         let Owner::Wave(wave) = instr.owner else { return None };

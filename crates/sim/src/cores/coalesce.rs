@@ -2,11 +2,10 @@
 //!
 //! A load or store becomes one request for each line, in the order in which the lanes first touch
 //! the lines. A read-modify-write request updates each word at most once. If several lanes address
-//! one word, the second lane goes into a further request after the first ones, the third lane into
-//! another, and so on.
+//! one word, each of these lanes gets its update in a different request, in the order of the lanes.
 //!
-//! Lanes with consecutive addresses, by far the most common case, take a faster path that examines
-//! no single lane.
+//! Lanes with consecutive addresses are by far the most common case. They take a faster path, which
+//! does not look at each lane separately.
 
 use proto::{ByteMask, LineAddr, Width};
 
@@ -22,8 +21,8 @@ pub struct LinePart {
     pub mask: ByteMask,
     /// The lanes that access these bytes, as a bit mask.
     pub lanes: u64,
-    /// The offset of the lowest lane's address in the line, if the lanes' addresses are
-    /// consecutive; otherwise `None`.
+    /// The offset in bytes, within the line, of the address of the lowest lane. `None` if the
+    /// addresses of the lanes are not known to be consecutive.
     pub run: Option<u8>,
 }
 
@@ -46,8 +45,8 @@ impl Coalescer {
         Coalescer { line_shift: line_bytes.trailing_zeros(), table: [0; TABLE] }
     }
 
-    /// Splits lanes with consecutive addresses. `base` is the address of lane 0,
-    /// even if lane 0 is inactive. `lanes` must be contiguous.
+    /// Splits an access whose lanes have consecutive addresses. `base` is the address of lane 0,
+    /// even if lane 0 is inactive. The active lanes, `lanes`, must be contiguous.
     #[inline]
     pub fn unit_stride(&self, base: u64, lanes: u64, width: Width, out: &mut Vec<LinePart>) {
         if lanes == 0 {
@@ -71,7 +70,8 @@ impl Coalescer {
         }
     }
 
-    /// Splits lanes with arbitrary addresses that are aligned to the width: one part for each line.
+    /// Splits an access whose lanes have arbitrary addresses, which are aligned to the width. The
+    /// result has one part for each line.
     #[inline]
     pub fn gather(
         &mut self,

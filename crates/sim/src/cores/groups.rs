@@ -67,8 +67,8 @@ impl Cores<'_> {
         true
     }
 
-    /// The entry of the work-group with this number in its grid. `None` if the work-group is not on
-    /// the machine.
+    /// The entry (the number in the list of work-groups on the machine) of the work-group that has
+    /// this number in its grid. `None` if the work-group is not on the machine.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }
@@ -87,8 +87,8 @@ impl Cores<'_> {
         waves
     }
 
-    /// Whether a wavefront has no outstanding instruction (a wait at a barrier does not count) and
-    /// no operation that the issue rule holds.
+    /// Whether a wavefront has no outstanding instruction and no operation that the issue rule
+    /// holds. An instruction that waits at a barrier does not count as outstanding.
     pub(crate) fn is_at_rest(&self, number: u32) -> bool {
         let of_wave = self.instrs.iter().filter(|(_, instr)| instr.owner == Owner::Wave(number));
         let mut under_way = of_wave.filter(|(_, instr)| instr.phase != Phase::BarrierWait);

@@ -22,7 +22,8 @@ pub(crate) enum Owner {
     Kernel(KernelId),
     /// The release of the writes of all completed kernels to the host.
     Release,
-    /// A work-group that moves to another compute unit, by its entry on the machine.
+    /// A work-group that moves to another compute unit. The number is its entry in the list of
+    /// work-groups on the machine.
     Group(u32),
 }
 
@@ -57,8 +58,8 @@ pub(crate) struct Instr {
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,
-    /// Waits other than the access itself: `spent` in earlier phases, `spent_now` in the current
-    /// phase.
+    /// Cycles of waits by cause, without the access itself. `spent` has the waits of earlier
+    /// phases, `spent_now` those of the current phase.
     pub(crate) spent: Waits,
     pub(crate) spent_now: Waits,
     /// Whether the bytes come from a buffered store of the same wavefront. Such a load sends no
@@ -99,7 +100,7 @@ impl Instr {
         }
     }
 
-    /// Ends a phase all of whose requests are answered, so that another phase may follow.
+    /// Ends the current phase. All requests of the phase are answered. Another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
         self.spent_now = Waits::default();
@@ -132,8 +133,8 @@ impl Instr {
         } += access;
     }
 
-    /// The cause to which the access time of this instruction is charged, apart from queues and
-    /// synchronization.
+    /// The cause to which the access time of this instruction is attributed. Waits in queues and
+    /// for synchronization have causes of their own.
     pub(crate) fn access_cause(&self) -> Cause {
         match (self.phase, self.head.op) {
             (Phase::Lds, _) => Cause::LocalMemory,

@@ -31,7 +31,8 @@ use crate::slab::Slab;
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Scopes that replace those of the program at places in its source.
+    /// Replacements of scope levels. Each one concerns the operations at one place in the program's
+    /// source.
     scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,

@@ -1,4 +1,5 @@
-//! Conversions of operations: to text, to address ranges, to line requests and to operands.
+//! Conversions of operations: to text, to address ranges for the issue rule, and to line requests
+//! with their operands.
 
 use kernel::{Action, Addressing, LANES_MAX, Packed, Posted, Session, Space};
 use proto::issue::{IssueId, IssueKind, IssueOp};
@@ -209,8 +210,8 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     }
 }
 
-/// Whether a read-modify-write changes a word, given the old bytes of the line. At the time of the
-/// call, the operation still has its operands and not yet the old values.
+/// Whether a read-modify-write changes a word. `old` has the bytes of the line before the
+/// operation. `op` must still hold the operands: the old values must not have replaced them yet.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
     if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;

@@ -13,8 +13,8 @@ use crate::reports::probe::WaveAt;
 pub(crate) enum Stage {
     /// No arithmetic of the wavefront waits for or runs on its SIMD unit.
     Idle,
-    /// The wavefront's arithmetic runs on, or waits for, the SIMD unit. Then this operation
-    /// follows, or the wavefront ends if `None`.
+    /// The wavefront's arithmetic runs on the SIMD unit or waits for it. This operation follows the
+    /// arithmetic. If `None`, the wavefront ends after the arithmetic.
     Arithmetic(Option<OpId>),
     /// The arithmetic is done, but the issue rule does not let this operation issue yet.
     Held(OpId),
@@ -42,7 +42,8 @@ pub(crate) struct Wave {
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// Arithmetic since the last operation, which no later operation has followed yet.
+    /// The arithmetic that the wavefront has after its last operation. No later operation follows
+    /// this arithmetic yet.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,

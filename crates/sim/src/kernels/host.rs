@@ -111,7 +111,7 @@ impl Host {
         self.waits_for_release = waits;
     }
 
-    /// Begins the wait of a copy until nothing is outstanding in the machine.
+    /// Begins the wait of a copy. The wait ends when nothing is outstanding in the machine.
     pub(crate) fn drain(&mut self, now: Cycle) {
         self.draining_since = Some(now);
     }

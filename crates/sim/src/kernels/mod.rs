@@ -29,13 +29,14 @@ use crate::reports::progress::BUSY_LAUNCH;
 pub(crate) enum KernelPhase {
     /// The launch latency has not passed yet.
     Launching,
-    /// The acquire or release requests of the kernel's beginning or end are not all answered.
+    /// The kernel is in this step of its beginning or end, and not all acquire or release requests
+    /// of the step are answered.
     Boundary(Boundary),
     /// Work-groups of the kernel run.
     Running,
 }
 
-/// The kernel that is being launched, runs or ends.
+/// The current kernel: the command processor launches it, it runs, or it ends.
 #[derive(Debug)]
 pub(crate) struct CurrentKernel {
     pub(crate) launch: Rc<Launch>,
@@ -129,7 +130,8 @@ impl<'a> Kernels<'a> {
         self.current.is_none() && self.queue.is_empty()
     }
 
-    /// The kernel that is being launched, runs or ends.
+    /// The current kernel, which is being launched, runs or ends. `None` if there is no such
+    /// kernel.
     pub(crate) fn current(&self) -> Option<&CurrentKernel> {
         self.current.as_ref()
     }
@@ -154,8 +156,8 @@ impl<'a> Kernels<'a> {
         self.unreleased
     }
 
-    /// Takes the last kernel that has ended and is not released to the host yet, because its
-    /// release begins now.
+    /// Takes the last kernel that has ended, if its writes are not released to the host yet. The
+    /// caller begins this release now.
     pub(crate) fn take_unreleased(&mut self) -> Option<KernelId> {
         self.unreleased.take()
     }

@@ -17,8 +17,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().and_then(|script| script.kernels.as_deref())
     }
 
-    /// Marks that a program step has ended, or that the next one has begun. While a step has ended,
-    /// the next one begins only when a move names it.
+    /// Records that a step of the program has ended (true) or that the next step has begun (false).
+    /// While the value is true, the machine waits for the move that begins the next step.
     pub(crate) fn set_between_steps(&mut self, is_between_steps: bool) {
         if let Some(script) = self.script.as_mut().filter(|script| script.orders_boundaries()) {
             script.is_between_steps = is_between_steps;
@@ -38,8 +38,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the script says that the last kernel is not released to the host, although the host
-    /// accesses memory next.
+    /// Whether the script says that the writes of the last kernel stay unreleased, although the
+    /// next access is by the host.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
@@ -137,8 +137,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// Makes the request of a kernel's beginning or end for a single work-group, on its compute
-    /// unit.
+    /// Makes a request of the kernel's beginning or end for a single work-group. The compute unit
+    /// of the work-group makes the request.
     pub(crate) fn queue_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };

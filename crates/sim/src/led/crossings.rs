@@ -1,5 +1,6 @@
-//! Crossings, in a machine that follows a script of moves. A crossing is a request from a core to a
-//! station (controller) other than the station of its plain loads, or the answer to such a request.
+//! Crossings, in a machine that follows a script of moves. The plain loads of a core go to one
+//! station (controller). A crossing is a request from the core to a different station, or the
+//! answer to such a request.
 
 use proto::issue::IssueId;
 use proto::{Agent, PlanKey};
@@ -11,8 +12,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// A crossing: a request from a core to a station other than the station of its plain loads, or the
-/// answer.
+/// A crossing: a request from a core to a station other than the one that receives the core's plain
+/// loads, or the answer to such a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -31,8 +32,8 @@ pub(crate) enum HeldCrossing {
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The issuer of an instruction, the station of its plain loads, and the station that this
-    /// instruction enters. `None` if the two stations are the same.
+    /// The issuer of an instruction, the station that receives the issuer's plain loads, and the
+    /// station that receives the instruction's requests. `None` if the two stations are the same.
     fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -54,8 +55,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != entered).then_some((issues, home, entered))
     }
 
-    /// The crossing by which an answer returns from a station other than that of plain loads.
-    /// `None` if the event is not such an answer.
+    /// The crossing by which an answer returns from a station other than the one that receives the
+    /// core's plain loads. `None` if the event is not such an answer.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
@@ -63,8 +64,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// The crossing by which a request goes to a station other than that of plain loads. `None` if
-    /// the request does not cross.
+    /// The crossing by which a request goes to a station other than the one that receives the
+    /// core's plain loads. `None` if the request does not cross.
     fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, entered) = self.crossing_stations(instr)?;

@@ -2,11 +2,12 @@
 //! times.
 //!
 //! In an ordinary run, latencies decide which of two messages arrives first, and the least recently
-//! used way is evicted. In a scripted run, a list of [`Move`]s decides. An event that is a choice
-//! of the environment waits until a move names it, and then happens at the current cycle. All other
-//! events (arithmetic, ports, transit through the network, kernel launches) happen by themselves.
-//! If the script lists kernels, moves also order the requests at their boundaries. For controllers
-//! with clocks, time passes when a move says so; after the last move it passes by cycles.
+//! used way is evicted. In a scripted run, a list of [`Move`]s decides both. An event that is a
+//! choice of the environment waits until a move names it, and then happens at the current cycle.
+//! All other events (arithmetic, ports, transit through the network, kernel launches) need no move.
+//! If the script lists kernels, moves also order the requests at the boundaries of these kernels.
+//! The clocks of controllers advance only by moves. After the last move, the clocks advance with
+//! the cycles.
 
 use kernel::Program;
 use proto::Mutation;
@@ -21,11 +22,11 @@ use crate::options::RunOptions;
 use crate::run::outcome;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under a protocol, with the moves of a script in their order. Each
-/// cache must have one set. If the script lists no kernels, every wavefront waits before its first
-/// operation when the moves begin. Each kernel must end with arithmetic, so that it does not end
-/// before the last move or before the move that ends it. If the host runs last, the program must
-/// launch another kernel after it.
+/// Runs `program` on `system` under a protocol, and makes the moves of a script in their order.
+/// Each cache must have one set. If the script lists no kernels, every wavefront waits before its
+/// first operation when the moves begin. Each kernel must end with arithmetic, so that it does not
+/// end before the last move or before the move that ends it. If the last moves are operations of
+/// the host, the program must launch another kernel after these operations.
 ///
 /// # Errors
 /// The errors of [`crate::run`], and an error if a move is not possible when its turn comes.

@@ -35,11 +35,12 @@ enum Choice {
     None,
     /// The event waits until this move names it.
     Of(Move),
-    /// The event is an answer from a station other than that of plain loads. It waits until a
-    /// crossing move names it.
+    /// The event is an answer from a station other than the one that receives the core's plain
+    /// loads. It waits until a crossing move names it.
     Crosses,
     /// The event is the last arithmetic of a wavefront, or the launch of a kernel that the script
-    /// does not list. It happens after all moves of its kernel or program.
+    /// does not list. The arithmetic waits until a move ends its kernel or until all moves are
+    /// made. The launch waits until all moves are made.
     Last,
 }
 
@@ -180,8 +181,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that names this event, if the event may happen now. `None` if it must wait for
-    /// others.
+    /// The move that names this event, if the event may happen now. `None` if no move names the
+    /// event, or if the event must wait for other events first.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -313,8 +314,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// The state after the last move. If all threads have ended, lets the kernel end and the host
-    /// continue first.
+    /// The state after the last move. If all threads have ended, the function first lets the kernel
+    /// end and the host continue.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {

@@ -57,7 +57,8 @@ pub enum Move {
         /// The class of the timer that expires.
         class: TimerClass,
     },
-    /// A station evicts a way. Ways are numbered in the order of their lines.
+    /// A station evicts a way. After each move, the lines of each set are sorted by their numbers,
+    /// and the number of a way is the position of its line in this order.
     Evict {
         /// The station that evicts the way.
         station: u32,
@@ -69,15 +70,17 @@ pub enum Move {
         /// The station whose clock advances. `None` advances the clocks of all stations.
         station: Option<u32>,
     },
-    /// A request that its core holds reaches a station other than that of the core's plain loads,
-    /// or the answer returns from that station.
+    /// A request that its core has held reaches a station other than the one that receives the
+    /// core's plain loads, or the answer to such a request returns from that station.
     Cross {
-        /// The station that the request or answer leaves. A core counts as the station of its plain
-        /// loads.
+        /// The station that the request or answer leaves. If a core sends the request, the station
+        /// that receives the core's plain loads stands for the core.
         from: u32,
-        /// The station that the request or answer reaches.
+        /// The station that the request or answer reaches. If a core receives the answer, the
+        /// station that receives the core's plain loads stands for the core.
         to: u32,
-        /// The issuer of the operation. A work-group that migrates counts as its first wavefront.
+        /// The issuer of the operation. For a work-group that moves to another compute unit, the
+        /// first wavefront of the work-group.
         issues: MoveIssuer,
         /// The index of this crossing among those of the same issuer on the same path, sorted by
         /// the age of their operations.
@@ -88,8 +91,8 @@ pub enum Move {
         /// The number of the compute unit, or 0 for the command processor.
         agent: u32,
     },
-    /// The next step of the program begins: the requests at a kernel boundary, or the code after
-    /// them.
+    /// The next step of the program begins. A step is the requests at a kernel boundary, or the
+    /// code that follows them.
     Next,
     /// A work-group is taken off its compute unit. The compute unit makes a release first.
     Preempt {
@@ -121,8 +124,8 @@ pub struct ScriptKernel {
 /// The schedule of a scripted run.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    /// For placement by first touch: lines whose pages lie on the given chiplets from the start, in
-    /// the order of placement.
+    /// The lines whose pages have a chiplet from the start, each with its chiplet, in the order of
+    /// placement. Only for machines that place pages by first touch.
     pub pages: &'a [(LineAddr, u16)],
     /// The kernels at whose boundaries moves decide the order of requests, in launch order. Later
     /// kernels run after the moves. If `None`, boundaries happen by themselves.

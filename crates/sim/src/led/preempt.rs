@@ -2,9 +2,9 @@
 //! different one.
 //!
 //! When a move preempts a work-group, no request of the work-group is outstanding. The old compute
-//! unit makes the request of a kernel's end at device scope. The new one makes the request of a
-//! kernel's beginning before the work-group continues. The registers and local memory of the
-//! work-group do not pass through the caches.
+//! unit makes the same request as at the end of a kernel, at device scope. The new compute unit
+//! makes the same request as at the beginning of a kernel, before the work-group continues. The
+//! registers and local memory of the work-group do not pass through the caches.
 
 use proto::{Agent, Boundary};
 
@@ -31,8 +31,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Takes a work-group off its compute unit, which makes a release. Returns `None` if the
-    /// work-group cannot be preempted now.
+    /// Takes a work-group off its compute unit. The compute unit makes a release. Returns `None` if
+    /// the work-group cannot be preempted now.
     pub(crate) fn make_preempt(
         &mut self,
         now: Cycle,
@@ -76,8 +76,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Resumes a preempted work-group on another compute unit, which makes an acquire. Returns
-    /// `None` if this move is not possible.
+    /// Resumes a preempted work-group on another compute unit. The new compute unit makes an
+    /// acquire. Returns `None` if this move is not possible.
     pub(crate) fn make_resume(&mut self, now: Cycle, work_group: u32, cu: u32) -> Option<&'static str> {
         if !self.resumes().contains(&Move::Resume { work_group, cu }) {
             return None;

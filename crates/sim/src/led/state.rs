@@ -12,11 +12,11 @@ pub(crate) struct ScriptState {
     /// The kernels of the script, if moves order the requests at kernel boundaries. `None` if these
     /// requests happen by themselves.
     pub(super) kernels: Option<Vec<ScriptKernel>>,
-    /// Held requests at a kernel's beginning or end: the number of the agent in moves, the agent,
-    /// and the instruction.
+    /// Held requests at a kernel's beginning or end. Each has the number by which moves name its
+    /// agent, the agent, and the instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// The instructions whose requests cores hold before they cross to a station other than that of
-    /// plain loads.
+    /// The instructions whose requests their cores hold. These requests are crossings: each goes to
+    /// a station other than the one that receives the core's plain loads.
     pub(super) held_requests: Vec<u32>,
     /// Work-groups that a move has taken off their compute unit.
     pub(super) preempted: Vec<Preempted>,

@@ -1,11 +1,12 @@
 //! The machine: all parts that take time, around the stations (the controllers of the protocol).
 //!
-//! **Event order.** Events happen by cycle, and within a cycle in the order in which they were
-//! scheduled. An input to a station (a request at its L1's port, a message, memory's answer, a
-//! timer) changes the station's state when it arrives. Messages and answers leave after the
-//! station's latency, after earlier work of the station. A wavefront's arithmetic runs between the
-//! completion of the operation it waited for and its next operation. Its operations reach the L1
-//! one line per port and cycle, in the order of issue.
+//! **Event order.** Events happen in the order of their cycles. Events of the same cycle happen in
+//! the order in which they were scheduled. An input to a station (a request at its L1's port, a
+//! message, memory's answer, a timer) changes the station's state when it arrives. The messages and
+//! answers that the input causes leave later: after the station's latency, and after the earlier
+//! work of the station. A wavefront that has waited for an operation runs its arithmetic first, and
+//! then issues its next operation. The line requests of its operations reach the L1 in the order of
+//! issue, one line for each port in each cycle.
 
 mod host;
 mod kernels;
@@ -57,7 +58,8 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) script: Option<Box<ScriptState>>,
     /// Whether pages are placed on chiplets at their first touch.
     places_pages: bool,
-    /// The cycle until which no check for limits or missing progress is needed.
+    /// Up to this cycle, the machine need not check whether the run exceeds its limits or makes no
+    /// progress.
     check_at: Cycle,
 }
 

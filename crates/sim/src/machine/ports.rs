@@ -28,9 +28,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Places the pages of lines that are touched for the first time. The page of a wavefront's
-    /// access goes to the chiplet of its compute unit; the page of a host access goes where
-    /// interleaving puts it.
+    /// Places the pages of lines that are touched for the first time. If a wavefront makes the
+    /// access, its page goes to the chiplet of the wavefront's compute unit. If the host makes the
+    /// access, the page goes to the chiplet that interleaving gives.
     #[cold]
     fn touch(&mut self, instr: u32, parts: &[LinePart]) {
         let chiplet = self.cores.chiplet(instr);
@@ -40,7 +40,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Queues a request without a line: a fence or a kernel boundary.
+    /// Queues a request that accesses no line: a request of a fence or of a kernel boundary.
     pub(crate) fn queue_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {

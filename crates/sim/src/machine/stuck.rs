@@ -1,5 +1,4 @@
-//! Diagnosis of a machine that does not finish: the threads, and the thing that each of them waits
-//! for.
+//! Diagnosis of a machine that does not finish: for the host and each wavefront, what it waits for.
 
 use std::collections::BTreeSet;
 
@@ -111,8 +110,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who, what, site })
     }
 
-    /// The wait for the first unanswered request of an instruction: its operation, its address, and
-    /// where the request is.
+    /// A description of the wait for an instruction's answers: the operation, and the address and
+    /// the place of the first unanswered request.
     fn answer_waits(
         &self,
         number: u32,
@@ -152,14 +151,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn slot_in_words(&self, station: u32, slot: Slot) -> String {
         for parked in self.stations.fabric().parked(station) {
             match parked {
-                Parked::Request { key, slot: s } if s == slot => return format!("it is parked for {key}"),
+                Parked::Request { key, slot: s } if s == slot => {
+                    return format!("the request is parked for {key}");
+                }
                 Parked::Waiting { line, slot: s } if s == slot => {
-                    return format!("it waits for the fill of line {:#x}", line.0);
+                    return format!("the request waits for the fill of line {:#x}", line.0);
                 }
                 _ => {}
             }
         }
-        "its protocol is handling it".to_owned()
+        "the protocol is handling the request".to_owned()
     }
 
     fn wave_in_words(&self, at: WaveAt) -> String {
@@ -168,7 +169,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         format!("kernel `{kernel}`, work-group {work_group}, wavefront {wave} (CU[{cu}], slot {slot})")
     }
 
-    /// The place of an address in words, such as ` of `array[3]` at 0x1234`.
+    /// The place of an address, as the rest of a sentence. Example: ``of `array[3]` at 0x1234``,
+    /// with a space in front.
     fn place_in_words(&self, address: u64) -> String {
         let arrays = self.session.arrays();
         let holds = |a: &&kernel::ArrayInfo| (a.base.0..a.base.0 + a.bytes).contains(&address);

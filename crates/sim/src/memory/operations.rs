@@ -24,8 +24,9 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// An operation on memory that a station has sent and whose answer it has not read yet. The bytes
-/// of the operation and of its answer are stored apart, because a read has none before it starts.
+/// An operation on memory that a station has sent and whose answer the station has not read yet.
+/// [`MainMemory`] stores the bytes of the operation and of its answer separately, because a read
+/// has no bytes before memory performs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
     /// The station (controller) that sent the operation.

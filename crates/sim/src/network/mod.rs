@@ -65,7 +65,7 @@ pub(crate) struct Network {
     noc: Noc,
     placement: Placement,
     header_bytes: u32,
-    /// The message to drop, for fault injection. `None` if none is dropped.
+    /// The message to drop as a seeded fault. `None` if no message is dropped.
     drop: Option<DropMessage>,
     /// The place and the last departures of each station, by station.
     places: Vec<StationPlace>,
@@ -146,7 +146,7 @@ impl Network {
         *last
     }
 
-    /// Sends a message from a station. Returns true if fault injection drops it.
+    /// Sends a message from a station. Returns true if a seeded fault drops the message.
     #[must_use]
     pub(crate) fn send<Pr: Probe>(
         &mut self,

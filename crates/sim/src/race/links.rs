@@ -243,8 +243,9 @@ impl Links {
     }
 
     /// Records an atomic write of `thread` at the place `at`. If the write is a release, it
-    /// publishes the clock of its thread; any write publishes those of earlier release fences.
-    /// `tentative` is the token of an operation of which it is not certain yet whether it writes.
+    /// publishes the clock of its thread. Every write, release or not, publishes the clocks of
+    /// earlier release fences of the thread. `tentative` is the token of the operation if it is not
+    /// yet certain whether the operation writes.
     pub(super) fn write(
         &mut self,
         thread: &mut Thread,
@@ -300,8 +301,8 @@ impl Links {
     }
 
     /// Records an atomic read of `thread` at the place `at`. If the read is an acquire, it
-    /// synchronizes with the releases at its scope. A later acquire fence may synchronize with the
-    /// others.
+    /// synchronizes with the releases at its scope. A later acquire fence may synchronize with all
+    /// releases that the read found.
     pub(super) fn read(
         &mut self,
         thread: &mut Thread,
@@ -449,7 +450,8 @@ impl Channel {
         }
     }
 
-    /// The clocks of all certain and tentative releases here, which an acquire may take now.
+    /// The clocks of all certain and tentative releases of this channel. An acquire may take these
+    /// clocks now.
     fn acquirable(&self) -> Published {
         let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {

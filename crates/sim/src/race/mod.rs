@@ -1,17 +1,17 @@
 //! A race detector for simulated runs.
 //!
-//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront: the
-//! operations it is ordered after by synchronization at sufficient scope. For each
-//! word of global and local memory it keeps the accesses with which a later one may
-//! race. Two accesses race if only their timing ordered them. A race is therefore
+//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront. The clock tells after
+//! which operations of other threads the wavefront is ordered, by synchronization at sufficient
+//! scope. For each word of global and local memory, the detector keeps the accesses with which a
+//! later access may race. Two accesses race if only their timing ordered them. A race is therefore
 //! found even if the run's answer is right.
 //!
-//! * A wavefront is one thread. Its lanes advance together, so its instructions are
-//!   ordered. Two lanes that store to one word in the same instruction race.
-//! * The beginning and end of a kernel order everything. A barrier orders the local
-//!   memory of its work-group with any semantics.
-//! * A release takes effect at its issue and an acquire at its completion. No run
-//!   orders more.
+//! * A wavefront is one thread. Its lanes advance together, so its instructions are ordered. Two
+//!   lanes that store to one word in the same instruction race.
+//! * The beginning and end of a kernel order everything. A barrier orders the local memory of its
+//!   work-group with any semantics.
+//! * A release takes effect at its issue and an acquire at its completion. This is the most that a
+//!   run can order.
 
 mod clock;
 mod code;

@@ -79,8 +79,8 @@ pub struct Race {
     pub count: u64,
 }
 
-/// An atomic operation or a fence whose scope is wider than the synchronization observed in the
-/// runs needed.
+/// An atomic operation or a fence whose scope is wider than necessary. The synchronization in the
+/// observed runs needed only a narrower scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WideScope {
     /// The name of the kernel that contains the operation, or `host`.
@@ -105,7 +105,8 @@ fn by_name<S: serde::Serializer>(level: &Level, to: S) -> Result<S::Ok, S::Error
     to.serialize_str(level_name(*level))
 }
 
-/// The amount of work that a race detector did, and how far it reached its limits.
+/// The amount of work that a race detector did, and counts that show how near it came to its
+/// limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// The number of accesses by lanes that were checked.
@@ -118,8 +119,8 @@ pub struct Usage {
     pub spilled: u64,
     /// The length of the longest list of a word's accesses.
     pub longest_list: u64,
-    /// The number of wavefronts and releases that exceeded the detector's numbers. Their races may
-    /// be missed.
+    /// The number of wavefronts and releases that exceeded the largest number that the detector can
+    /// store. Their races may be missed.
     pub unwatched: u64,
 }
 
@@ -130,7 +131,7 @@ pub struct RaceReport {
     pub races: Vec<Race>,
     /// The operations whose scopes are wider than necessary.
     pub wide_scopes: Vec<WideScope>,
-    /// The amount of work of the detector, and how far it reached its limits.
+    /// The amount of work of the detector, and counts that show how near it came to its limits.
     pub usage: Usage,
 }
 
@@ -204,7 +205,7 @@ impl Detector {
         let theirs = *self.standing(first.thread());
         let level = level_name(theirs.common(&thread.standing));
         if kind == RaceKind::Synchronization {
-            return format!("both need the same scope, one that holds the two of them: {level}");
+            return format!("both operations need the same scope, one that contains both threads: {level}");
         }
         if !self.would_order(thread, first.thread(), first.epoch()) {
             let atomics = [first, second].map(|record| self.codes.get(record.code()).is_atomic());
@@ -247,7 +248,7 @@ impl Detector {
             (true, false) => "widen the first of these",
             (false, true) => "widen the second of these",
             (true, true) => "widen both",
-            (false, false) => "use one scope for both",
+            (false, false) => "set both",
         };
         let enough = level_name(enough);
         format!("{from} does not reach {to}: {what} to {enough} scope")

@@ -48,7 +48,7 @@ counts! {
     barriers,
     /// The number of accesses of wavefronts to local memory.
     lds_accesses,
-    /// The number of additional turns that bank conflicts in local memory cost.
+    /// The number of additional cycles that bank conflicts in local memory cost.
     lds_conflict_cycles,
     /// The number of timed accesses of the host.
     host_accesses,
@@ -98,7 +98,7 @@ counts! {
     memory_ops,
     /// The number of operations that memory answered.
     memory_answers,
-    /// The number of messages dropped by fault injection.
+    /// The number of messages that a seeded fault dropped.
     dropped_messages,
     /// The number of bytes of the dropped messages.
     dropped_bytes,

@@ -29,10 +29,10 @@ pub enum RunError {
         seed: u64,
     },
     /// The counters of the run are inconsistent, which is an error of the simulator. The text names
-    /// them.
+    /// the inconsistent counters.
     #[error("the counters of the run do not add up: {0}")]
     Unreconciled(String),
-    /// The message that fault injection should drop was never sent.
+    /// The message that a seeded fault was to drop was never sent.
     #[error("{}", nothing_dropped(name, *nth, *sent, names))]
     NothingDropped {
         /// The name of the message to drop.

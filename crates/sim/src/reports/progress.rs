@@ -8,10 +8,10 @@
 //! only repeats operations does not.
 //!
 //! The user sets the patience: the number of cycles without progress that are allowed. Two things
-//! can take longer without an error. A long computation extends the limit: the cycles count from
-//! its end. While operations are examined, each length of computation extends it only once for each
-//! wavefront, so a spin with pauses is found too. The machine's own latencies are the lower bound
-//! of the limit: see [`least_patience`].
+//! can take longer without an error. First, a long computation extends the limit: the cycles are
+//! counted from the end of the computation. While operations are examined, computations of one
+//! length extend the limit only once for each wavefront. A spin with pauses is therefore found too.
+//! Second, the machine's own latencies are the lower bound of the limit: see [`least_patience`].
 
 use core::hash::{Hash, Hasher};
 
@@ -101,8 +101,8 @@ impl Watch {
         }
     }
 
-    /// Records that a component is busy for `cycles` cycles. If they are many, they extend the
-    /// limit of the run without progress.
+    /// Records that a component is busy for `cycles` cycles. If the number of cycles is large, they
+    /// extend the limit of the run without progress.
     #[inline]
     pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
         if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {

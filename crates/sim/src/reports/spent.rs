@@ -10,15 +10,15 @@ use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
 /// Cycles of waits of an operation by cause, without the access itself. An operation takes far
-/// fewer than 2^32 cycles; an excess counts as access.
+/// fewer than 2^32 cycles. Cycles above this limit count as access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
     /// Cycles of waiting for the L1's port.
     pub(crate) port: u32,
     pub(crate) acquire: u32,
     pub(crate) release: u32,
-    /// Cycles of waiting in queues of the network, during any activity. The next two fields are
-    /// those at L2 banks and at memory.
+    /// Cycles of waiting in queues of the network, during any activity. The next two fields, `bank`
+    /// and `dram`, are the cycles of waiting in queues of L2 banks and of memory.
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
@@ -62,15 +62,15 @@ impl Spent {
         Spent { waits: Waits { port: small(waited), ..Waits::default() }, on, since: now }
     }
 
-    /// Ends the current activity of the request and begins another, `on`. `trail` is the
-    /// time that the input which causes this change has waited in queues.
+    /// Ends the current activity of the request and begins another, `on`. An input causes this
+    /// change. `trail` holds the cycles that this input has waited in queues.
     pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits up to now, when an input arrives. `trail` is the time that this input has waited
-    /// in queues. Queue waits are limited to the time of the current activity, because the input
-    /// may have been sent before the activity began.
+    /// The waits up to now, when an input arrives. `trail` holds the cycles that this input has
+    /// waited in queues. Queue waits are limited to the time of the current activity, because the
+    /// input may have been sent before the activity began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

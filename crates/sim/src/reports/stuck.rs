@@ -29,7 +29,8 @@ pub struct Stuck {
 pub enum Cause {
     /// Every thread waits, and no event is pending.
     NothingMoves,
-    /// No byte changed and no wavefront retired for longer than the patience allows.
+    /// No byte changed and no wavefront retired for longer than the patience (the allowed number of
+    /// cycles without progress).
     NoProgress {
         /// The number of cycles since the last progress.
         idle_cycles: u64,

@@ -1,4 +1,4 @@
-//! The bookkeeping of [`crate::attribution`] (of cycles to causes) during a run.
+//! The bookkeeping during a run for [`crate::attribution`], which attributes cycles to causes.
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Attribution, Cause};
@@ -72,8 +72,8 @@ impl Times {
     }
 
     /// Attributes the time of a slot since its mark (the end of the attributed time) to the
-    /// operation that its wavefront waited for. `spent` are the waits of the operation without its
-    /// access.
+    /// operation that its wavefront waited for. `spent` holds the waits of the operation, without
+    /// the time of its access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
@@ -110,8 +110,8 @@ impl Times {
         slots.add(access, left);
     }
 
-    /// Ends the running phase of a kernel. Slots whose wavefronts ended earlier have waited for the
-    /// last wavefront.
+    /// Ends the running phase of a kernel. A slot whose wavefronts ended earlier has waited for the
+    /// last wavefront since then: this time counts as imbalance.
     ///
     /// # Errors
     /// A message that names the inconsistent sums.

@@ -15,7 +15,8 @@ use proto::{
 
 use crate::options::RunOptions;
 
-/// The number of a station (controller) in the order of the protocol's kinds.
+/// The number of a station (controller). Stations are numbered kind by kind, in the order of the
+/// protocol's kinds.
 pub(crate) type StationId = At;
 
 /// The number of a message in transit.
@@ -90,8 +91,8 @@ impl LevelInfo {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The level and the number of the station at whose place station `index` stands. If the level
-    /// has a place of its own, this is the station itself.
+    /// The place of station `index` on the network, as a level and the number of a station of that
+    /// level. If this level has a place of its own, the result is this level and `index`.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -130,8 +131,9 @@ pub(crate) trait Fabric {
     fn is_clocked(&self) -> bool;
     /// Tells the protocol which arrays the next kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
-    /// Answers a plain load that is a hit whose step has no other effect, and executes that step.
-    /// Returns the bytes. `None` means that the load needs a normal step; nothing has changed then.
+    /// Answers a plain load if the load is a hit and its step has no other effect. Executes that
+    /// step and returns the bytes. Returns `None`, without any change, if the load needs a normal
+    /// step.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
     /// Gives a station a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
@@ -162,8 +164,8 @@ pub(crate) trait Fabric {
     /// Sets who chooses victims: the caller, with [`Fabric::evict`], if `held`; otherwise the
     /// fabric.
     fn hold_ways(&mut self, held: bool);
-    /// Sorts the lines of each set of each station by their numbers, as the explorer does after
-    /// each move. The order decides which line a flush writes first.
+    /// Sorts the lines by their numbers within each set, in all stations. The explorer does the
+    /// same after each move. The order decides which line a flush writes first.
     fn sort_ways(&mut self);
     /// The ways of a station, for a caller that chooses victims.
     fn ways(&mut self, at: StationId) -> Ways;
@@ -205,7 +207,8 @@ pub(crate) struct Stations<P: Protocol> {
     skips_hits: bool,
 }
 
-/// For each way of a station, the number of the use (a count over all stations) that used it last.
+/// The last uses of a station's ways. All uses at all stations are numbered in order. Each way has
+/// the number of its last use.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,

@@ -1,7 +1,7 @@
 //! The stations of a machine (the controllers of the protocol) and their timing.
 //!
-//! A step changes its station at once. Messages and answers leave after the station's latency,
-//! after earlier work of the station.
+//! A step changes its station at once. The station first finishes its earlier work. Messages and
+//! answers of the step leave one latency of the station later.
 
 use proto::{
     Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,

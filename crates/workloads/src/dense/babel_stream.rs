@@ -1,4 +1,5 @@
-//! BabelStream: five kernels over three arrays, in turn, many times.
+//! BabelStream: five kernels over three arrays. The kernels run in turn, and the whole sequence
+//! runs many times.
 
 use kernel::prelude::*;
 
@@ -36,7 +37,7 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
 };
 
 const SCALAR: f64 = 0.4;
-/// The most work-groups of `dot`.
+/// The maximum number of work-groups of `dot`.
 const DOT_GROUPS: u64 = 256;
 
 #[derive(Clone, Copy)]

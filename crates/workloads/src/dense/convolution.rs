@@ -1,4 +1,5 @@
-//! The convolution of an image with a mask: one kernel, or one each for rows and columns.
+//! The convolution of an image with a mask. It runs as one kernel, or as two kernels: one for the
+//! rows and one for the columns.
 
 use kernel::prelude::*;
 
@@ -9,7 +10,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static CONVOLUTION_2D: Workload = Workload {
     name: "convolution-2d",
-    summary: "filters an image with a mask, by all elements at once or by rows and columns",
+    summary: "filters an image with a mask, by one kernel or by a kernel for rows and one for columns",
     origin: "AMD APP SDK sample SimpleConvolution; Hechtman thesis (2014), Table 3.2",
     room: Room::Dense,
     purpose: Purpose::Benchmark,
@@ -37,13 +38,13 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
 struct Filtering {
     /// The image with its margin.
     input: Array<f32>,
-    /// The rows after the first pass, with a margin above and below.
+    /// The result of the pass over the rows, with a margin above and below.
     between: Array<f32>,
     output: Array<f32>,
-    /// The whole mask, or the filter of rows and that of columns.
+    /// The weights: the whole mask, or the filter of the rows and then the filter of the columns.
     mask: Array<f32>,
     width: u32,
-    /// The rows and the columns of the mask.
+    /// The number of rows of the mask. The number of columns is the same.
     side: u32,
 }
 

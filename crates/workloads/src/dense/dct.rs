@@ -34,7 +34,7 @@ pub(crate) static DCT: Workload = Workload {
     make: dct,
 };
 
-/// The rows and the columns of a block.
+/// The number of rows of a block. The number of columns is the same.
 const BLOCK: u32 = 8;
 
 #[derive(Clone, Copy)]

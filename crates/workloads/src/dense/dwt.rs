@@ -40,7 +40,7 @@ pub(crate) static DWT2D: Workload = Workload {
     },
 };
 
-/// The rows and the columns of a tile.
+/// The number of rows of a tile. The number of columns is the same.
 const TILE: u32 = 32;
 
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
@@ -50,7 +50,7 @@ const COLOURS: [&str; 3] = ["red", "green", "blue"];
 struct Level2d<T> {
     from: Array<T>,
     to: Array<T>,
-    /// The distance of two rows.
+    /// The number of elements from the start of one row to the start of the next.
     stride: u32,
     /// The columns and rows of this level.
     size: [u32; 2],
@@ -67,7 +67,8 @@ async fn split<T: Lifted>(w: Wave, pixels: Array<u32>, colours: [Array<T>; 3]) {
 }
 
 impl<T: Lifted> Level2d<T> {
-    /// The rows and the columns of a tile with its halo.
+    /// The number of rows of a tile with its halo (the elements around the tile). The number of
+    /// columns is the same.
     const SIDE: u32 = TILE + 2 * T::STEPS;
 
     /// The columns and rows of the low bands.
@@ -75,7 +76,9 @@ impl<T: Lifted> Level2d<T> {
         self.size.map(|n| n.div_ceil(2))
     }
 
-    /// Calls `each` with the numbers from 0 to `count` that the lanes have in turn.
+    /// Distributes the numbers from 0 to `count - 1` over the lanes of the work-group, in rounds.
+    /// Each round gives the wave, with only the lanes active that have a number in this round, and
+    /// the number of each lane.
     fn rounds(w: &Wave, count: u32) -> impl Iterator<Item = (Wave, Lanes<u32>)> {
         let (stride, local) = (w.waves() * w.lanes(), local_item(w));
         let w = w.clone();
@@ -85,7 +88,8 @@ impl<T: Lifted> Level2d<T> {
         })
     }
 
-    /// The quotient and the remainder by a constant: a multiplication and a shift.
+    /// The quotient and the remainder of `item` divided by a constant. The division is a
+    /// multiplication and a shift.
     fn divided(item: Lanes<u32>, by: u32) -> (Lanes<u32>, Lanes<u32>) {
         let quotient = item.map(Class::IntMul, |item| item / by);
         (quotient, item - quotient * by)
@@ -109,8 +113,8 @@ impl<T: Lifted> Level2d<T> {
         w.barrier().await;
     }
 
-    /// Performs all steps along rows (distance 1) or along columns. Each step leaves one more
-    /// element out at either end.
+    /// Performs all lifting steps along rows (neighbours at distance 1) or along columns. Each step
+    /// omits one more element at both ends than the step before.
     async fn lift(w: &Wave, tile: Lds<T>, along_rows: bool) {
         let pairs = Self::SIDE / 2;
         let distance = if along_rows { 1 } else { Self::SIDE };

@@ -1,7 +1,8 @@
 //! The fast Fourier transform of complex numbers: a kernel for each pass, between two buffers.
 //!
-//! The passes are those of Stockham's form (Govindaraju et al., 2008): pass by pass, groups of
-//! `done` finished frequencies become groups of `radix * done`, without a reversal of bits.
+//! The passes are those of Stockham's form (Govindaraju et al., 2008). Each pass combines groups of
+//! `done` finished frequencies into groups of `radix * done` finished frequencies. No reversal of
+//! bits is necessary.
 
 use core::f64::consts::PI;
 use core::ops::{Add, Sub};
@@ -15,7 +16,7 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static FFT: Workload = Workload {
     name: "fft",
-    summary: "transforms complex numbers to frequencies, by a kernel for each pass",
+    summary: "computes the Fourier transform of complex numbers, by a kernel for each pass",
     origin: "SHOC and AMD APP SDK; STC paper (TACO 2023), section 7; Hechtman thesis (2014), Table 3.2",
     room: Room::Dense,
     purpose: Purpose::Benchmark,
@@ -160,7 +161,8 @@ impl Pass {
     }
 }
 
-/// The powers of the root of unity of degree `n` in double precision.
+/// The power `power` of the root of unity of degree `n`, in double precision: the real and the
+/// imaginary part.
 fn root(power: u64, n: u64) -> (f64, f64) {
     let angle = -2.0 * PI * power as f64 / n as f64;
     (libm::cos(angle), libm::sin(angle))
@@ -203,7 +205,8 @@ fn fft(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The transform in double precision: that of the even and that of the odd numbers, combined.
+/// The transform in double precision. It combines the transform of the numbers at even indices with
+/// the transform of the numbers at odd indices.
 fn reference(numbers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let n = numbers.len();
     if n == 1 {

@@ -1,9 +1,10 @@
 //! All shortest paths of a graph by the Floyd-Warshall algorithm on a matrix of distances.
 //!
-//! The naive form launches a kernel for each intermediate vertex. A path over vertex `k` never
-//! shortens one that begins or ends there, so no kernel writes the row and the column that all of
-//! its work-items read. The blocked form (Katz and Kider, 2008) launches three kernels for each
-//! block of vertices: for the block on the diagonal, for its row and its column, for the rest.
+//! The naive form launches a kernel for each intermediate vertex. All work-items of the kernel for
+//! vertex `k` read row `k` and column `k`. No work-item writes them, because a path that begins or
+//! ends at `k` never becomes shorter by a visit to `k`. The blocked form (Katz and Kider, 2008)
+//! launches three kernels for each block of vertices: the first for the block on the diagonal, the
+//! second for the blocks in its row and its column, the third for all other blocks.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,7 +51,8 @@ const VERTICES_MAX: u64 = 1 << 13;
 /// The vertices of a block.
 const B: u32 = 16;
 
-/// The distance of vertices without a path. The sum of two fits 32 bits.
+/// The distance of two vertices without a path between them. The sum of two such distances fits in
+/// 32 bits.
 const NO_PATH: u32 = u32::MAX / 4;
 
 /// The largest length of an edge. The smallest is 1.
@@ -59,7 +61,7 @@ const LENGTH_MAX: u64 = 100;
 #[derive(Clone, Copy)]
 struct Paths {
     d: Array<u32>,
-    /// The rows and the columns of the matrix.
+    /// The number of rows of the matrix. The number of columns is the same.
     n: u32,
     /// The intermediate vertex, or the block of intermediate vertices.
     k: u32,
@@ -80,13 +82,16 @@ impl Paths {
         shorter.store(self.d, index, over);
     }
 
-    /// The index of each lane's element of a block.
+    /// The index in the matrix of each lane's element of the block at column `block_x` and row
+    /// `block_y` of blocks.
     fn element(&self, at: InTile, block_x: u32, block_y: u32) -> Lanes<u32> {
         (at.y + block_y * B) * self.n + at.x + block_x * B
     }
 
-    /// Shortens the paths of block `own` over the vertices of the diagonal: its rows are the ends
-    /// in `left`, its columns those in `above`. One of them may be `own` itself.
+    /// Shortens the paths of block `own` by paths over the vertices of the diagonal block. Block
+    /// `left` has the distances between the rows of `own` and these vertices. Block `above` has the
+    /// distances between these vertices and the columns of `own`. `left`, `above` or both may be
+    /// `own` itself.
     async fn shorten(w: &Wave, at: InTile, own: Lds<u32>, left: Lds<u32>, above: Lds<u32>) {
         let here = at.y * B + at.x;
         for k in 0..B {
@@ -111,7 +116,8 @@ impl Paths {
         w.store(self.d, index, values);
     }
 
-    /// The blocks in the row of the diagonal block, then those in its column.
+    /// Shortens the paths of the blocks in the row of the diagonal block and of the blocks in its
+    /// column. The first half of the work-groups has the row, the second half has the column.
     async fn cross_blocks(self, w: Wave) {
         let at = in_tile(&w, B);
         let others = self.n / B - 1;

@@ -43,12 +43,12 @@ struct Elimination {
     n: u32,
     /// The eliminated column.
     t: u32,
-    /// The work-items of a side of a work-group of the second kernel.
+    /// The number of work-items along one side of a work-group of the second kernel.
     block: u32,
 }
 
 impl Elimination {
-    /// The factor of each row below row `t`.
+    /// Computes the factor of each row below row `t`.
     async fn fan1(self, w: Wave) {
         let w = w.below(w.first_item(), u64::from(self.n - 1 - self.t));
         let index = (w.item() + self.t + 1) * self.n + self.t;

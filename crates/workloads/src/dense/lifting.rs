@@ -7,19 +7,21 @@ use kernel::prelude::*;
 /// Step `i` changes the odd elements if `i` is even, and the even elements otherwise. It adds to
 /// each a function of its two neighbours.
 pub(super) trait Lifted: Word {
-    /// The number of steps, and the elements beyond a tile that its results depend on.
+    /// The number of steps. The results of a tile depend on the same number of elements beyond each
+    /// end of the tile.
     const STEPS: u32;
     /// A step on vectors.
     fn lift(step: u32, left: Lanes<Self>, here: Lanes<Self>, right: Lanes<Self>) -> Lanes<Self>;
     /// The same step on one element.
     fn lift_one(step: u32, left: Self, here: Self, right: Self) -> Self;
-    /// Scales an element, which is of the high band in so many directions.
+    /// Scales an element. `high` says for each of the two directions whether the element is in the
+    /// high band.
     fn scaled(here: Lanes<Self>, high: [bool; 2]) -> Lanes<Self>;
-    /// The same on one element.
+    /// The same scaling for one element.
     fn scaled_one(here: Self, high: [bool; 2]) -> Self;
-    /// The element of a pixel from 0 to 255.
+    /// Converts pixels, with values from 0 to 255, to elements.
     fn pixels(byte: Lanes<u32>) -> Lanes<Self>;
-    /// The same of one pixel.
+    /// The same conversion for one pixel.
     fn pixel(byte: u32) -> Self;
 }
 
@@ -59,7 +61,8 @@ const FACTORS: [f32; 4] = [-1.586_134_3, -0.052_980_12, 0.882_911_1, 0.443_506_8
 /// The factor of the high band. The low band is divided by it.
 const SCALE: f32 = 1.230_174_1;
 
-/// The factor of an element.
+/// The factor of an element. `high` says for each of the two directions whether the element is in
+/// the high band.
 fn scale(high: [bool; 2]) -> f32 {
     let one = |is_high| if is_high { SCALE } else { 1.0 / SCALE };
     one(high[0]) * one(high[1])
@@ -94,15 +97,16 @@ impl Lifted for f32 {
     }
 }
 
-/// The index within `0..n` of an element beyond an end, where the elements are mirrored.
+/// The index within `0..n` of the element that stands for element `index`. Beyond both ends, the
+/// elements are mirrored.
 pub(super) fn mirrored(index: i64, n: i64) -> i64 {
     let period = (2 * (n - 1)).max(1);
     let index = index.rem_euclid(period);
     if index < n { index } else { period - index }
 }
 
-/// Transforms the first `n` elements with this distance: the low band in the first half, the high
-/// band in the second half. Without scaling.
+/// Transforms the first `n` of the elements that are `distance` apart, without scaling. The low
+/// band goes to the first half, the high band to the second half.
 pub(super) fn transform<T: Lifted>(values: &mut [T], distance: usize, n: usize) {
     let mut line: Vec<T> = values.iter().step_by(distance).take(n).copied().collect();
     if n == 1 {

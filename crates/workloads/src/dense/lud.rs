@@ -13,7 +13,7 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static LUD: Workload = Workload {
     name: "lud",
-    summary: "decomposes a matrix into triangles, by three kernels for each block of the diagonal",
+    summary: "factors a matrix into two triangular ones (LU), by three kernels for each diagonal block",
     origin: "Rodinia (2009); Hechtman thesis (2014), section 4.4.2; Dalmia thesis (2023), Tables 3.3 and 5.2",
     room: Room::Dense,
     purpose: Purpose::Benchmark,
@@ -22,7 +22,7 @@ pub(crate) static LUD: Workload = Workload {
     make: lud,
 };
 
-/// The rows and the columns of a block.
+/// The number of rows of a block. The number of columns is the same.
 const B: u32 = 16;
 
 #[derive(Clone, Copy)]
@@ -34,12 +34,13 @@ struct Decomposition {
 }
 
 impl Decomposition {
-    /// The index of an element relative to the block on the diagonal.
+    /// The index in the matrix of an element. `row` and `column` count from the first element of
+    /// the block on the diagonal.
     fn at(&self, row: u32, column: u32) -> u32 {
         (self.first + row) * self.n + self.first + column
     }
 
-    /// The block of the diagonal, by one row of work-items.
+    /// Decomposes the block on the diagonal, with one row of work-items.
     async fn diagonal(self, w: Wave) {
         let w = members(&w, B);
         let tx = local_item(&w);
@@ -75,7 +76,8 @@ impl Decomposition {
         }
     }
 
-    /// A block to the right, by the first half of the work-items, and one below, by the other half.
+    /// Decomposes two blocks: the first half of the work-items has a block to the right of the
+    /// diagonal block, the other half has a block below it.
     async fn perimeter(self, w: Wave) {
         let item = local_item(&w);
         let tx = item & (B - 1);
@@ -123,7 +125,8 @@ impl Decomposition {
         }
     }
 
-    /// A block below and to the right, by a work-item for each element.
+    /// Subtracts the product from a block that is below and to the right of the diagonal block,
+    /// with one work-item for each element.
     async fn internal(self, w: Wave) {
         let (block_x, block_y) = group_at(&w, (self.n - self.first) / B - 1);
         let (right, down) = ((block_x + 1) * B, (block_y + 1) * B);
@@ -161,7 +164,8 @@ impl Decomposition {
     }
 }
 
-/// A matrix whose diagonal is larger than the rest of a row, so that no pivots need be searched.
+/// A random matrix whose diagonal elements are larger than the sum of all other elements of their
+/// row, so that no search for pivots is necessary.
 pub(super) fn dominant(seed: u64, n: u64) -> Vec<f32> {
     let mut values = data::floats(seed, n * n);
     values.iter_mut().step_by(n as usize + 1).for_each(|x| *x += n as f32);

@@ -64,7 +64,7 @@ pub(crate) static DGEMM: Workload = Workload {
     make: |settings, seed| Ok(matmul::<f64>("dgemm", Some((1.5, -0.5)), settings, seed)),
 };
 
-/// The rows and the columns of a tile.
+/// The number of rows of a tile. The number of columns is the same.
 const TILE: u32 = 16;
 
 /// The matrices: `c = a * b`, or `c = alpha * a * b + beta * c`.

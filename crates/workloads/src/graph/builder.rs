@@ -13,18 +13,18 @@ use super::scan::Scanner;
 pub struct Repairs {
     /// The number of self loops that were removed.
     pub self_loops_removed: u64,
-    /// Removed duplicates. The arc of least weight is kept.
+    /// The number of duplicate arcs that were removed. The arc of least weight is kept.
     pub duplicates_merged: u64,
-    /// Added reverse arcs, because the file has each edge once.
+    /// The number of reverse arcs that were added, because the file lists each edge only once.
     pub arcs_mirrored: u64,
-    /// Renumbered vertices, because the file skips numbers.
+    /// The number of vertices that were renumbered, because the file skips numbers.
     pub vertices_renumbered: u64,
     /// Vertices whose sizes or weights were dropped.
     pub vertex_values_unused: u64,
 }
 
 impl Repairs {
-    /// The nonzero counts, in words.
+    /// A text for each count that is not zero.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         [
             (self.self_loops_removed, "self loop", "removed"),
@@ -39,7 +39,7 @@ impl Repairs {
     }
 }
 
-/// The line and column of an arc in one word.
+/// The line and the column of an arc in its file, packed into one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PackedPosition(u64);
 
@@ -133,7 +133,7 @@ impl<'o> GraphBuilder<'o> {
         reserved.map_err(|_| too_large)
     }
 
-    /// Adds the arc that ends with the last word.
+    /// Adds an arc. The last word that the scanner has read is the end of the arc in the file.
     #[inline]
     pub(crate) fn add_arc(
         &mut self,
@@ -206,7 +206,7 @@ impl<'o> GraphBuilder<'o> {
         Ok(())
     }
 
-    /// The vertices that an arc names, in order.
+    /// All vertices that an arc names, in ascending order.
     pub(crate) fn named_vertices(&self) -> Vec<u32> {
         let isolated = self.isolated.as_deref().unwrap_or_default();
         let mut named = Vec::with_capacity(2 * self.sources.len() + isolated.len());
@@ -227,7 +227,7 @@ impl<'o> GraphBuilder<'o> {
         }
     }
 
-    /// The graph of all arcs. Their vertices are below `vertices`.
+    /// Finishes the graph of all arcs. The numbers of all their vertices are below `vertices`.
     pub(crate) fn finish(mut self, scan: &Scanner<'_>, vertices: u32) -> Result<(Csr, Repairs), GraphError> {
         let mut offsets = vec![0u64; vertices as usize + 1];
         for &source in &self.sources {

@@ -15,7 +15,8 @@ pub struct Csr {
     pub weights: Option<Weights>,
 }
 
-/// The starts of rows, as kernels load them: of 32 bits if these suffice.
+/// The starts of rows, in the form that kernels load: 32-bit numbers if 32 bits are enough,
+/// otherwise 64-bit numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offsets {
     /// Every offset fits 32 bits.
@@ -34,10 +35,11 @@ pub enum Weights {
 }
 
 impl Offsets {
-    /// These offsets in the narrowest kind.
+    /// Stores these offsets as 32-bit numbers if 32 bits are enough, otherwise as 64-bit numbers.
     ///
     /// # Panics
-    /// If there is no offset, the first one is not 0, or they descend.
+    /// If `offsets` is empty, the first offset is not 0, or an offset is less than the one before
+    /// it.
     #[must_use]
     pub fn new(offsets: Vec<u64>) -> Self {
         assert!(offsets.first() == Some(&0) && offsets.is_sorted(), "offsets start at 0 and ascend");
@@ -86,7 +88,8 @@ impl Offsets {
 }
 
 impl Weights {
-    /// These values in the simplest kind.
+    /// Stores these values as [`Weights::Whole`] if all of them are whole numbers from 0 to 2^32 -
+    /// 1, otherwise as [`Weights::Real`].
     ///
     /// # Panics
     /// If a value is not finite.

@@ -81,7 +81,7 @@ pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Weights::Real(values)) = &graph.weights {
         let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= (1u64 << 53) as f64;
         if let Some(value) = values.iter().find(|value| !whole(value)) {
-            let sentence = format!("a .gr file holds whole weights from -2^53 to 2^53, found {value}");
+            let sentence = format!("a .gr file holds whole-number weights from -2^53 to 2^53, found {value}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
         }
     }

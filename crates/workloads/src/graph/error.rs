@@ -101,13 +101,13 @@ pub enum GraphError {
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {
-        /// The position at which this is known.
+        /// The position in the file at which the reader knows this.
         place: FilePosition,
         /// The size of the graph.
         size: String,
-        /// The memory that it needs.
+        /// The memory that the reader needs for the graph.
         needed_bytes: u64,
-        /// The memory that it may use.
+        /// The memory that the reader may use.
         budget_bytes: u64,
     },
     /// Neither the name nor the content shows the format.
@@ -141,7 +141,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// A number of bytes in the largest unit of which it has at least one.
+/// A number of bytes as text, in the largest unit in which the number is at least 1.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;

@@ -20,7 +20,7 @@ pub struct GraphInfo {
     pub symmetric: bool,
     /// Arcs from a vertex to itself.
     pub self_loops: u64,
-    /// Duplicate arcs, without the first of each kind.
+    /// The number of duplicate arcs. The first arc between two vertices does not count.
     pub parallel_arcs: u64,
     /// The out-degrees of the vertices.
     pub degree: Degrees,

@@ -177,7 +177,7 @@ pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
         return refuse("a METIS file holds undirected graphs without self loops");
     }
     if matches!(graph.weights, Some(Weights::Real(_))) {
-        return refuse("a METIS file holds whole weights");
+        return refuse("a METIS file holds whole-number weights only");
     }
     let format = if graph.weights.is_some() { " 001" } else { "" };
     writeln!(out, "{} {}{format}", graph.vertices(), graph.edges() / 2)?;

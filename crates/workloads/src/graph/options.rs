@@ -3,10 +3,10 @@
 /// The handling of a defect in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DefectPolicy {
-    /// The reader removes and counts it.
+    /// The reader removes the defect and counts it.
     #[default]
     Repair,
-    /// The reader keeps it in the graph.
+    /// The reader keeps the defect in the graph.
     Keep,
     /// The reader refuses the file.
     Refuse,
@@ -19,8 +19,8 @@ pub enum Direction {
     /// `# Undirected graph` in a SNAP file. Otherwise each entry is one arc.
     #[default]
     AsStated,
-    /// Each entry is an edge, and the reader adds the reverse arc. (METIS files
-    /// have both by definition.)
+    /// Each entry is an edge, and the reader adds the reverse arc. (METIS files list both arcs of
+    /// an edge by definition.)
     BothWays,
     /// Each entry is one arc, even if the file declares otherwise.
     OneWay,

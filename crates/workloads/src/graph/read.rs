@@ -41,8 +41,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, GraphErro
     read_from(file, path, options)
 }
 
-/// Reads a graph from a stream. Messages name the path, and it may show the
-/// format.
+/// Reads a graph from a stream. Error messages name `path`. The name may also show the format of
+/// the file.
 ///
 /// # Errors
 /// As [`read`].

@@ -67,7 +67,7 @@ impl<'a> Scanner<'a> {
         FilePosition::new(&self.path, line, column)
     }
 
-    /// The first bytes of the text, enough to detect a format. Takes nothing.
+    /// The first bytes of the text, enough to detect a format. The scanner stays at its position.
     pub(crate) fn head(&mut self) -> Result<&[u8], GraphError> {
         const HEAD_BYTES: usize = 64;
         while self.end < HEAD_BYTES {
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the byte of `peek`.
+    /// Takes the byte that `peek` returned.
     #[inline]
     fn advance(&mut self, letter: u8) {
         self.next += 1;
@@ -259,8 +259,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The error of an unexpected last word, or of an unexpected end of the line
-    /// or file.
+    /// The error for a last word that is not `expected`, or for an end of the line or of the file
+    /// where `expected` should follow.
     pub(crate) fn unexpected(&self, expected: &str) -> GraphError {
         if !self.word.is_empty() {
             return self.unexpected_found(format!("`{}`", printable(&self.word)), expected);
@@ -277,7 +277,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The value of a word of digits, or `None` if it is no number below 2^64.
+/// The value of a word that consists of digits. `None` if the word is not a number below 2^64.
 fn digits(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;

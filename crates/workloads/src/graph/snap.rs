@@ -1,12 +1,11 @@
-//! Edge lists of the Stanford Network Analysis Project: a line `FROM TO` per
-//! arc, optionally with a weight, and comments `#`.
+//! Edge lists of the Stanford Network Analysis Project: a line `FROM TO` per arc, optionally with a
+//! weight, and comments `#`.
 //!
-//! Vertices count from 0, and a file may skip numbers. The edges define the
-//! vertices; the reader renumbers them to close gaps, and counts that. A comment
-//! `# Nodes: N Edges: M` announces the size. The edges must match it, so a
-//! truncated file is an error; if all numbers are below N, they are kept. A
-//! comment `# Undirected graph` ahead of the edges means that the file lists
-//! each edge once.
+//! Vertices count from 0, and a file may skip numbers. The edges define the vertices. The reader
+//! renumbers the vertices to close gaps, and counts the renumbered vertices. A comment `# Nodes: N
+//! Edges: M` announces the size. The edges must match the size, so a truncated file is an error. If
+//! all vertex numbers are below N, the reader keeps them. A comment `# Undirected graph` ahead of
+//! the edges means that the file lists each edge once.
 
 use std::io::{self, Write};
 

@@ -1,10 +1,10 @@
-//! The training of a network with one hidden layer by back propagation
-//! (Rodinia's backprop): one pass forward and one backward.
+//! The training of a network with one hidden layer by back propagation (Rodinia's backprop): one
+//! pass forward and one backward.
 //!
-//! A work-group of 16 by 16 work-items multiplies 16 inputs with their weights to
-//! the 16 hidden units, and adds the products in local memory. The host adds the
-//! partial sums, computes the hidden units, the output and their errors. The
-//! second kernel adjusts the weights between input and hidden layer.
+//! A work-group of 16 by 16 work-items multiplies 16 inputs with their weights to the 16 hidden
+//! units, and adds the products in local memory. The host adds the partial sums, and computes the
+//! hidden units, the output, and the errors of both. The second kernel adjusts the weights between
+//! input and hidden layer.
 
 use kernel::prelude::*;
 
@@ -53,7 +53,7 @@ fn coordinates(w: &Wave) -> (Lanes<u32>, Lanes<u32>) {
     (item & (SIDE - 1), item >> 4)
 }
 
-/// The weight of each lane.
+/// The index of the weight of each lane, given its hidden unit and its input.
 fn weight_of(w: &Wave, unit: Lanes<u32>, input: Lanes<u32>) -> Lanes<u32> {
     (input + (w.work_group() * SIDE + 1)) * ROW + unit + 1
 }
@@ -152,8 +152,8 @@ impl Network {
         [0.0].into_iter().chain(back).collect()
     }
 
-    /// The sum of each hidden unit over the inputs of each block, one block after
-    /// another.
+    /// The partial sums in double precision: for each block of inputs, one block after another, the
+    /// sum of each hidden unit over these inputs.
     fn partials(&self) -> Vec<f32> {
         let (side, row) = (SIDE as usize, ROW as usize);
         let of_block = |block: usize| {

@@ -34,11 +34,11 @@ pub(crate) static CNN: Workload = Workload {
     make: cnn,
 };
 
-/// The rows and columns of a filter.
+/// The number of rows of a filter. The number of columns is the same.
 const FILTER: u64 = 3;
 
-/// The largest relative difference between a probability and that in double
-/// precision.
+/// The largest relative difference between a probability and the same probability computed in
+/// double precision.
 const TOLERANCE: f64 = 1e-5;
 
 /// The sizes of the network.
@@ -80,8 +80,8 @@ struct Network {
     probabilities: Array<f32>,
 }
 
-/// The plane and the first pixel of a wavefront. A plane of `pixels` has as many
-/// work-groups as it fills.
+/// The plane and the first pixel of a wavefront. The work-groups of one plane cover its `pixels`,
+/// and a work-group has pixels of one plane only.
 fn plane_of(w: &Wave, pixels: u64) -> (u64, u64) {
     let (group, groups) = (u64::from(w.work_group()), pixels.div_ceil(GROUP_ITEMS));
     (group / groups, group % groups * GROUP_ITEMS + u64::from(w.index() * w.lanes()))

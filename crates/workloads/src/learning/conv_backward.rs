@@ -30,14 +30,14 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
         Setting::count("side", 32, 1, 1 << 12, "rows and columns of an image"),
         Setting::count("filters", 16, 1, 1 << 12, "filters"),
         Setting::count("filter-side", 3, 1, 31, "rows and columns of a filter, an odd number"),
-        Setting::count("stride", 1, 1, 16, "pixels between two places of a filter"),
+        Setting::count("stride", 1, 1, 16, "pixels from one position of a filter to the next"),
         Setting::count("rows", 4, 1, 1 << 12, "output rows of a work-group"),
     ],
     make: conv_backward,
 };
 
-/// The images of Table 3.3 of the Dalmia thesis. The thesis does not give the
-/// filters; these are the filters of each network's first layer.
+/// The images of Table 3.3 of the Dalmia thesis. The thesis does not give the filters. The filters
+/// here are those of each network's first layer, or our choice where the summary says so.
 pub(crate) static INPUTS: [NamedInput; 6] = [
     NamedInput {
         name: "bwc",
@@ -103,8 +103,8 @@ struct Sizing {
 }
 
 impl Sizing {
-    /// The rows and columns of an output image. Half a filter reaches beyond the
-    /// edge.
+    /// The number of rows of an output image. The number of columns is the same. At the edges of
+    /// the input, half a filter reaches beyond the image.
     fn out_side(&self) -> u64 {
         (self.side - 1) / self.stride + 1
     }
@@ -126,7 +126,8 @@ impl Sizing {
         self.batch * self.filters * self.out_side() * self.out_side()
     }
 
-    /// The work-groups for the weights, for the rows, and for the images.
+    /// The numbers of work-groups along three dimensions: the weights, the output rows, and the
+    /// images.
     fn groups(&self) -> [u64; 3] {
         [self.weights().div_ceil(GROUP_ITEMS), self.out_side().div_ceil(self.rows), self.batch]
     }

@@ -55,8 +55,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The products that each hidden unit needs: reset, update and new of a gated
-    /// unit; input, forget, new and output of a memory cell.
+    /// The number of products that each hidden unit needs, one for each gate. A gated recurrent
+    /// unit has the gates reset, update and new. A memory cell has input, forget, new and output.
     fn gates(self) -> u64 {
         match self {
             Kind::Gru => 3,
@@ -123,7 +123,8 @@ struct Product {
     biases: Array<f32>,
     from: Array<f32>,
     to: Array<f32>,
-    /// The elements of an input vector, and of an output vector.
+    /// The number of elements of an input vector. `height` is the number of elements of an output
+    /// vector.
     width: u64,
     height: u64,
 }
@@ -166,8 +167,9 @@ async fn multiply(w: Wave, p: Product) {
 }
 
 impl Layer {
-    /// The products of the gate `gate` in a step, from the inputs and from the
-    /// last outputs. `at` has the product of gate 0 of each lane's hidden unit.
+    /// The products of gate `gate` in a step: those from the inputs and those from the last
+    /// outputs. `at` holds, for each lane, the index of the product of gate 0 of the lane's hidden
+    /// unit.
     async fn products(&self, w: &Wave, step: u64, at: Lanes<u32>, gate: u64) -> (Lanes<f32>, Lanes<f32>) {
         let at = at + (gate * self.sizes.hidden) as u32;
         let of_step = step * self.sizes.batch * self.sizes.products();

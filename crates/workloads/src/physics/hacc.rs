@@ -1,10 +1,10 @@
 //! HACC: the short-range force of cosmological particles.
 //!
-//! The host sorts the particles into the cells of a chaining mesh as wide as the range of the force,
-//! as HACC builds its tree on the host. A work-group of `short-force` computes a cell: it brings the
-//! particles of the 27 cells around it through local memory, tile by tile. The force is Newton's,
-//! softened, less the polynomial that the long-range solver covers. `kick` then changes the
-//! velocities and `stream` the places, in three substeps for each sorting.
+//! The host sorts the particles into the cells of a chaining mesh. A cell is as wide as the range
+//! of the force. HACC builds its tree on the host too. A work-group of `short-force` computes a
+//! cell: it brings the particles of the 27 cells around it through local memory, tile by tile. The
+//! force is Newton's force, softened, less the polynomial that the long-range solver covers. `kick`
+//! then changes the velocities and `stream` changes the places, in three substeps for each sorting.
 //!
 //! The mesh is periodic.
 
@@ -40,16 +40,19 @@ pub(crate) static HACC: Workload = Workload {
 const GROUP_ITEMS: u64 = 64;
 /// The substeps between two sortings.
 const SUBSTEPS: u64 = 3;
-/// The change of velocity for a unit of force, and of place for a unit of velocity.
+/// The change of velocity for one unit of force. `STREAM` is the change of place for one unit of
+/// velocity.
 const KICK: f32 = 1e-5;
 const STREAM: f32 = 1e-2;
-/// The softening of the force, in squared widths of a cell.
+/// The softening of the force, as a square of a distance. Distances are in widths of a cell.
 const SOFTENING: f32 = 0.01;
-/// The polynomial of the long-range force, in squared widths of a cell: the fit of HACC.
+/// The coefficients of the long-range force, as a polynomial of the squared distance: the fit of
+/// HACC. Distances are in widths of a cell.
 const LONG_RANGE: [f32; 6] =
     [0.269_327, -0.075_097_8, 0.011_480_8, -0.001_091_31, 0.000_060_549_1, -0.000_001_471_77];
 
-/// The factor of the distance in the force at a squared distance, in widths of a cell.
+/// The factor by which the distance vector is multiplied to give the force. `square` is the squared
+/// distance. Distances are in widths of a cell.
 fn factor(square: f32) -> f32 {
     let soft = square + SOFTENING;
     let newton = 1.0 / (soft * soft.sqrt());
@@ -62,7 +65,7 @@ fn factor(square: f32) -> f32 {
 struct Particles {
     place: [Vec<f32>; 3],
     velocity: [Vec<f32>; 3],
-    /// The first particle of each cell, and the number of particles.
+    /// The index of the first particle of each cell. The last entry is the number of particles.
     first: Vec<u32>,
 }
 
@@ -100,14 +103,15 @@ impl Particles {
     }
 }
 
-/// A coordinate within the periodic mesh.
+/// The coordinate `value`, wrapped around into the periodic mesh.
 fn wrapped(value: f32, cells: u64) -> f32 {
     let width = cells as f32;
     let above = if value < 0.0 { value + width } else { value };
     if above < width { above } else { above - width }
 }
 
-/// The cells around a cell, with the distances that wrapping around the mesh adds.
+/// The 27 cells in and around a cell. Each comes with the distances, along the three axes, that its
+/// particles are shifted by where the mesh wraps around.
 fn around(cell: u64, cells: u64) -> impl Iterator<Item = (u64, [f32; 3])> {
     let place = [cell % cells, cell / cells % cells, cell / cells / cells];
     (0..27_u64).map(move |step| {
@@ -131,8 +135,8 @@ struct Arrays {
     first: Array<u32>,
 }
 
-/// Computes the forces on the particles of one cell. Rounds of particles, cells and tiles are the
-/// same for all wavefronts, so that they meet at the barriers.
+/// Computes the forces on the particles of one cell. All wavefronts of the work-group run the same
+/// rounds over particles, cells and tiles, so that they meet at the barriers.
 async fn short_force(w: Wave, a: Arrays) {
     let cell = u64::from(w.work_group());
     let range = |cell: u64| [w.load(a.first, cell), w.load(a.first, cell + 1)];

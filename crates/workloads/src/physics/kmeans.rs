@@ -3,7 +3,8 @@
 //! The kernel `swap` transposes the features, so that consecutive work-items read consecutive
 //! words. Each iteration assigns every point to its nearest centre and computes the means of the
 //! clusters. Rodinia computes the means on the host, from the copied memberships. The policy
-//! `device-update` computes them by atomic additions. The host decides on convergence.
+//! `device-update` computes the means by atomic additions in kernels. The host decides on
+//! convergence.
 //!
 //! Features are multiples of 1/256, so that all sums are exact and their order does not matter.
 
@@ -31,7 +32,13 @@ pub(crate) static KMEANS: Workload = Workload {
         Setting::count("features", 8, 1, 256, "features of a point"),
         Setting::count("clusters", 5, 1, 256, "clusters"),
         Setting::count("iterations", 5, 1, 500, "most iterations"),
-        Setting::count("threshold", 0, 0, 1 << 22, "points that may change their cluster at convergence"),
+        Setting::count(
+            "threshold",
+            0,
+            0,
+            1 << 22,
+            "the iterations end when at most this number of points change their cluster",
+        ),
         Setting::policy(
             "means",
             &[
@@ -44,7 +51,7 @@ pub(crate) static KMEANS: Workload = Workload {
     make: |settings, seed| kmeans(settings, seed),
 };
 
-/// Steps of a feature from 0 to 1.
+/// The number of steps into which the range of a feature, from 0 to 1, is divided.
 const STEPS: u64 = 256;
 
 /// The size of a problem.
@@ -101,15 +108,16 @@ impl Problem {
 
 #[derive(Clone, Copy)]
 struct Arrays {
-    /// Point by point, as a file has them.
+    /// The features, with all features of a point consecutive, as in a file.
     by_point: Array<f32>,
-    /// Feature by feature.
+    /// The features, with the values of one feature for all points consecutive.
     by_feature: Array<f32>,
     centres: Array<f32>,
     membership: Array<u32>,
     /// The number of points that changed their cluster.
     changed: Array<u32>,
-    /// Sums of features in steps, and the points of each cluster.
+    /// The sums of the features of each cluster, in steps of 1/256. `counts` has the number of
+    /// points of each cluster.
     sums: Array<u32>,
     counts: Array<u32>,
 }

@@ -19,7 +19,8 @@ pub(crate) use spmv::SPMV;
 
 use kernel::{Grid, Loading, Place, Shape, Word};
 
-/// A grid of work-groups with at least `group_items` work-items each, for at least `items` in all.
+/// A grid of work-groups with at least `group_items` work-items each. The grid has at least `items`
+/// work-items.
 fn grid_of(shape: &Shape, items: u64, group_items: u64) -> Grid {
     let lanes = u64::from(shape.lanes.max(1));
     Grid::new(items.div_ceil(group_items) as u32, group_items.div_ceil(lanes) as u32)

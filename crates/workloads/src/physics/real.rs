@@ -1,11 +1,12 @@
-//! Real numbers of the host and of a wavefront, for formulas that both evaluate.
+//! Real numbers, in a form for the host and in a form for a wavefront. Formulas that both evaluate
+//! use them.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use kernel::Lanes;
 
-/// A number, or one number for each lane. Both round every operation alike, so that a formula has
-/// the same bits on the host and on the machine.
+/// A number, or one number for each lane. Both forms round every operation in the same way, so a
+/// formula gives the same bits on the host and on the machine.
 pub(super) trait Real:
     Copy
     + Add<Output = Self>

@@ -15,7 +15,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static SPMV: Workload = Workload {
     name: "spmv",
-    summary: "multiplies a sparse matrix in CSR form and a vector, again and again",
+    summary: "multiplies a sparse matrix in CSR form and a vector repeatedly",
     origin: "SHOC (2010) and Bell and Garland (SC 2009); Hechtman's thesis (2014), section 4.4",
     room: Room::Physics,
     purpose: Purpose::Benchmark,

@@ -1,4 +1,4 @@
-//! Searches in a B+ tree: one work-group for each, one work-item for each key of a node.
+//! Searches in a B+ tree: one work-group for each search, one work-item for each key of a node.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
@@ -52,7 +52,9 @@ impl Descent {
         [self.keys.read().in_parts(1), node, next]
     }
 
-    /// The child that the work-item whose key is next to the wanted one has found.
+    /// Finds the child for the searched key. Each work-item compares one key of the node and the
+    /// next key with the searched key. The work-item whose key is the last one that is not larger
+    /// than the searched key stores its child in `next`.
     async fn choose(&self, w: &Wave, nodes: Array<u32>) {
         let group = u64::from(w.work_group());
         let (node, key) = (w.load(self.node, group), w.load(self.keys, group));
@@ -75,7 +77,7 @@ impl Descent {
         }
     }
 
-    /// The lanes whose key of the leaf is the wanted one, and their records.
+    /// The lanes whose key in the leaf equals the searched key, and the records of these lanes.
     async fn records(&self, w: &Wave, nodes: Array<u32>) -> (Wave, Lanes<u32>) {
         let group = u64::from(w.work_group());
         let (node, key) = (w.load(self.node, group), w.load(self.keys, group));
@@ -111,7 +113,8 @@ async fn find_key(
     }
 }
 
-/// The records of a range: the first one and their number.
+/// The searches for ranges of keys: the descents to the first and to the last key of each range,
+/// the first record of each range, and the number of its records.
 #[derive(Clone, Copy)]
 struct Ranges {
     start: Descent,
@@ -148,7 +151,7 @@ fn key(record: u32) -> u32 {
     2 * record + 1
 }
 
-/// The keys of all searches: about a quarter of them does not exist.
+/// The keys of all searches. The tree does not contain about a quarter of these keys.
 fn searched(seed: u64, keys: u64, count: u64) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     let mut draw = || key(rng.below(keys) as u32) + u32::from(rng.below(4) == 0);

@@ -1,13 +1,13 @@
 //! The nodes of a B+ tree as an array of words.
 
-/// The keys of a node. A work-group has as many work-items.
+/// The number of keys of a node. A work-group has the same number of work-items.
 pub(super) const ORDER: u32 = 256;
 
-/// Larger than all keys: the keys of a node after its last one.
+/// The value of the unused keys after the last key of a node. It is larger than all keys.
 pub(super) const NO_KEY: u32 = u32::MAX;
 
-/// The words of a node: its number, the children or records, the keys, whether it is a leaf, and the
-/// number of keys, in the order of Rodinia's structure.
+/// The number of words of a node. The words are the number of the node, the children or records,
+/// the keys, a flag that marks a leaf, and the number of keys, in the order of Rodinia's structure.
 pub(super) const NODE_WORDS: u32 = 1 + 2 * (ORDER + 1) + 2;
 
 /// The offset of the children or records in a node.
@@ -21,7 +21,7 @@ pub(super) const KEYS: u32 = CHILDREN + ORDER + 1;
 pub(super) struct Tree {
     /// The words of all nodes. Node 0 is the root.
     pub(super) words: Vec<u32>,
-    /// The levels above the leaves.
+    /// The number of levels above the leaves.
     pub(super) height: u32,
 }
 

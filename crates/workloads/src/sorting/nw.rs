@@ -1,8 +1,9 @@
 //! The alignment of two sequences by Needleman and Wunsch, in tiles along the diagonals.
 //!
 //! The tiles of a diagonal depend only on earlier diagonals, so each diagonal is a launch. One
-//! kernel does the diagonals up to the longest one, another one those after it. The work-items of
-//! a tile go along its diagonals in local memory.
+//! kernel computes the diagonals up to the longest one. Another kernel computes the diagonals after
+//! the longest one. In local memory, the work-items of a tile compute the tile's own diagonals one
+//! after another.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
@@ -31,13 +32,14 @@ pub(crate) static NW: Workload = Workload {
     make: nw,
 };
 
-/// The rows and the columns of a tile.
+/// The number of rows of a tile, which is also the number of its columns.
 const TILE: u32 = 16;
 
-/// The rows and the columns of a tile with the row above and the column to the left.
+/// The number of rows of a tile with the row above it. It is also the number of columns of a tile
+/// with the column to its left.
 const SIDE: u32 = TILE + 1;
 
-/// The letters of the sequences, as in Rodinia.
+/// The number of different letters in the sequences, as in Rodinia.
 const LETTERS: u64 = 10;
 
 #[derive(Clone, Copy)]
@@ -45,11 +47,12 @@ struct Diagonal {
     scores: Array<i32>,
     /// The similarity of the letters of each row and column.
     similarity: Array<i32>,
-    /// The rows and the columns of both matrices: one more than letters.
+    /// The number of rows of each matrix, which is also the number of its columns. It is one more
+    /// than the number of letters of a sequence.
     width: u32,
     penalty: i32,
-    /// The tile of the first work-group: its column and its row. The next one is one column to the
-    /// right and one row up.
+    /// The tile of the first work-group: its column and its row. The tile of the next work-group is
+    /// one column to the right and one row up.
     first: [u32; 2],
 }
 
@@ -101,7 +104,9 @@ impl Diagonal {
     }
 }
 
-/// The matrix of similarities of two random sequences, and the scores of gaps at their starts.
+/// The matrix of similarities of two random sequences, and the initial matrix of scores. The first
+/// row and the first column of the scores hold the penalties of gaps at the starts of the
+/// sequences.
 struct Alignment {
     similarity: Vec<i32>,
     scores: Vec<i32>,

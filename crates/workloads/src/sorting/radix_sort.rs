@@ -1,10 +1,11 @@
 //! A sort of 4-byte keys byte by byte: a histogram of each work-group, a scan of all histograms,
-//! and a scatter that keeps the order of equal bytes.
+//! and a scatter that keeps the order of keys with equal bytes.
 //!
-//! The histograms lie byte by byte: first the counts of byte 0 of all work-groups, and so on. So
-//! their scan gives the place of the first key of each byte and work-group. A work-group finds the
-//! rank of its keys wavefront by wavefront: the lanes with equal bytes find each other by a vote on
-//! each bit (Merrill and Grimshaw, 2011).
+//! The histograms are stored by the value of the byte: first the counts of the value 0 of all
+//! work-groups, then the counts of the value 1 of all work-groups, and so on. So the scan of the
+//! histograms gives, for each value and work-group, the place of the first key with this value. A
+//! work-group finds the rank of its keys wavefront by wavefront: the lanes with equal bytes find
+//! each other by a vote on each bit (Merrill and Grimshaw, 2011).
 
 use kernel::prelude::*;
 
@@ -28,13 +29,13 @@ pub(crate) static RADIX_SORT: Workload = Workload {
 
 const GROUP: u32 = GROUP_ITEMS as u32;
 
-/// The values of a byte. Each work-item of a work-group counts one of them.
+/// The number of values of a byte. Each work-item of a work-group counts one of these values.
 const DIGITS: u32 = 256;
 
-/// The keys of a work-item.
+/// The number of keys of a work-item.
 const PER_ITEM: u32 = 4;
 
-/// The keys of a work-group.
+/// The number of keys of a work-group.
 const TILE: u64 = (GROUP * PER_ITEM) as u64;
 
 #[derive(Clone, Copy)]
@@ -47,8 +48,8 @@ struct Pass {
 }
 
 impl Pass {
-    /// The active lanes of a round of a wavefront, and its first key. The keys of a wavefront are
-    /// consecutive.
+    /// The active lanes of a wavefront in one round, and the position of the first key of the
+    /// round. The keys of a wavefront are consecutive.
     fn round(&self, w: &Wave, round: u32) -> (Wave, u64) {
         let first = u64::from(w.work_group()) * TILE + first_local(w) * u64::from(PER_ITEM);
         let base = first + u64::from(round * w.lanes());
@@ -59,7 +60,8 @@ impl Pass {
         (keys >> self.shift) & (DIGITS - 1)
     }
 
-    /// The place of each lane's counter of its work-group.
+    /// For each lane, the place in `counts` of the counter that the work-item keeps for its
+    /// work-group.
     fn counter(w: &Wave) -> Lanes<u32> {
         local_item(w) * w.work_groups() + w.work_group()
     }
@@ -80,7 +82,7 @@ impl Pass {
         w.store(self.counts, Self::counter(&w), count);
     }
 
-    /// The lanes with the same digit: for each lane a mask.
+    /// For each lane, a mask of the lanes with the same digit.
     fn peers(w: &Wave, digit: Lanes<u32>) -> Lanes<u64> {
         let mut peers = Lanes::splat(w.mask().0);
         for bit in 0..DIGITS.trailing_zeros() {

@@ -13,7 +13,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static SCAN: Workload = Workload {
     name: "scan",
-    summary: "computes the sums before each element of an array, by trees in local memory",
+    summary: "computes the exclusive prefix sums of an array, by trees in local memory",
     origin: "GPU Gems 3 (2007), chapter 39; AMD APP SDK sample ScanLargeArrays; SHOC (2010)",
     room: Room::Sorting,
     purpose: Purpose::Benchmark,
@@ -82,7 +82,7 @@ async fn scan_blocks(w: Wave, from: Array<u32>, to: Array<u32>, sums: Option<Arr
     }
 }
 
-/// Adds the sum of all blocks before it to each block.
+/// Adds to each block the sum of all blocks before it.
 async fn add_sums(w: Wave, values: Array<u32>, sums: Array<u32>) {
     let sum = w.load(sums, u64::from(w.work_group())).await;
     let first = u64::from(w.work_group()) * u64::from(BLOCK) + first_local(&w);
@@ -93,7 +93,7 @@ async fn add_sums(w: Wave, values: Array<u32>, sums: Array<u32>) {
     }
 }
 
-/// The arrays of a scan: one of sums for each level, the largest first.
+/// The arrays of a scan. Each level has one array of block sums. The largest array is the first.
 pub(super) struct Scan {
     sums: Vec<Array<u32>>,
 }

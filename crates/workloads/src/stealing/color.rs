@@ -81,8 +81,8 @@ impl Application for Color {
     }
 }
 
-/// The same sweeps on the host: `sweeps` of them, or until nothing changes if
-/// that is 0. Returns the colours and the number of sweeps.
+/// The reference on the host with the same sweeps. It runs `sweeps` sweeps, or runs until nothing
+/// changes if `sweeps` is 0. Returns the colours and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32) {
     let mut color = vec![0u32; arcs.vertices() as usize];
     let rank = |v: usize| priority(seed, v as u32);

@@ -1,15 +1,15 @@
 //! The queues of all work-groups, in two arrays.
 //!
-//! The algorithm is that of Cederman and Tsigas. The owner pushes and pops at
-//! the tail, and needs a compare-exchange for the last task only. Thieves take at
-//! the head. Three things differ from the published code: the memory orders (see
-//! [`super::order`]); a thread reads a slot only after it has won it; positions
-//! only grow between refills, so no tag guards against their reuse.
+//! The algorithm is that of Cederman and Tsigas. The owner pushes and pops at the tail, and needs a
+//! compare-exchange for the last task only. Thieves take at the head. Three things differ from the
+//! published code: the memory orders (see [`super::order`]); a thread reads a slot only after it
+//! has won the slot; positions only grow between refills, so no tag is needed against the reuse of
+//! positions.
 //!
-//! A queue accepts as many tasks between two refills as it has slots. It is
-//! refilled between kernels. There are two sets of heads and tails: while a
-//! kernel uses one set, the owners prepare the other. Both sets share lines,
-//! because they belong to the same queue and the same role.
+//! A queue accepts as many tasks between two refills as it has slots. A queue is refilled between
+//! kernels. Each queue has two sets of head and tail: while a kernel uses one set, the owners
+//! prepare the other set. The heads of both sets share a line, and so do the tails, because they
+//! belong to the same queue and have the same role.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -35,7 +35,7 @@ pub struct Queues {
     slots: Array<u32>,
     queues: u32,
     capacity: u32,
-    /// Elements from one variable to the next.
+    /// The distance from one variable to the next, in elements.
     stride: u64,
     /// The set of heads and tails in use.
     set: u64,

@@ -62,11 +62,11 @@ proto::symbols! {
 proto::symbols! {
     /// The access of a step.
     pub enum Access {
-        /// Reads it.
+        /// Reads the variable.
         Load,
-        /// Writes it.
+        /// Writes the variable.
         Store,
-        /// Replaces it if it has the expected value.
+        /// Replaces the value of the variable if the variable has the expected value.
         CompareExchange,
     }
 }
@@ -211,7 +211,7 @@ pub static STEPS: [QueueRow; 15] = [
         POP,
         STORE_TAIL,
         (Release, Relaxed),
-        "shows that the queue is empty, as the head already does",
+        "shows that the queue is empty; with the old tail, the head shows the same",
     ),
     row(QueueStep::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "written by the owner, or by an earlier kernel"),
     row(
@@ -253,7 +253,7 @@ pub static STEPS: [QueueRow; 15] = [
 ];
 
 impl QueueStep {
-    /// Its row of the table.
+    /// The row of this step in the table.
     #[inline]
     #[must_use]
     pub fn row(self) -> &'static QueueRow {

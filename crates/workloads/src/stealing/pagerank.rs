@@ -99,8 +99,8 @@ impl Application for PageRank {
     }
 }
 
-/// The number of sweeps until nothing changes, in the same precision and with
-/// the same order of additions.
+/// The number of sweeps until nothing changes, in single precision as on the device and with the
+/// same order of additions.
 pub(crate) fn sweeps_needed(arcs: &InArcs) -> u32 {
     let vertices = arcs.vertices() as f32;
     let mut ranks = vec![1.0 / vertices; arcs.vertices() as usize];

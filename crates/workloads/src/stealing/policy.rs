@@ -17,8 +17,8 @@ pub enum Stealing {
     /// Steals at device scope by remote operations, which synchronize with
     /// owners at a narrower scope (remote-scope promotion).
     Remote,
-    /// Steals at the owner's scope. This is for machines without scopes. On all
-    /// others it is a race.
+    /// Steals at the owner's scope. This is for machines without scopes. On all other machines such
+    /// a steal is a race.
     Unscoped,
 }
 
@@ -48,18 +48,16 @@ pub struct Scenario {
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B without a machine of their own, and that of
-/// section V.C.
+/// The scenarios of section IV.B that are not bound to one machine, and the scenario of section
+/// V.C.
 ///
-/// Two of the paper's machines have no scopes (Table 3, right): they use the
-/// order of an atomic and the last location of its variable. Section V.C extends
-/// hLRC by scopes: it performs an atomic at work-group scope like one without a
-/// scope, and an atomic at device scope at the L2. `hlrc-scoped` uses that for
-/// thefts.
+/// Two of the paper's machines have no scopes (Table 3, right). They act on the memory order of an
+/// atomic and on the last location of its variable. Section V.C extends hLRC by scopes: an atomic
+/// at work-group scope acts like an atomic without a scope, and an atomic at device scope runs at
+/// the L2. The scenario `hlrc-scoped` makes thefts at device scope.
 ///
-/// The scenarios at device scope have no races on any machine. `scope-only` has
-/// none on a machine with scopes. `hlrc-scoped` has none on a machine whose
-/// atomics are correct whatever their scope.
+/// The scenarios at device scope have no races on any machine. `scope-only` has none on a machine
+/// with scopes. `hlrc-scoped` has none on a machine whose atomics are correct whatever their scope.
 pub static SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "baseline",
@@ -141,9 +139,9 @@ pub(crate) const ORDERING: Setting = Setting::policy(
     "the memory orders of the queue",
 );
 
-/// The default is 4, because Table 6 of the hLRC paper shows about 5 to 13
-/// accesses served elsewhere per sweep and work-group, on six of nine inputs,
-/// and an empty queue costs two such accesses.
+/// The number of consecutive empty queues after which a work-group stops. The default is 4. Table 6
+/// of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5 to 13 atomics
+/// for each sweep and work-group. A look at an empty queue makes two of these atomics.
 pub(crate) const ATTEMPTS: Setting = Setting::count(
     "attempts",
     4,

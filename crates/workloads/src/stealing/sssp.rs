@@ -1,6 +1,6 @@
-//! Shortest paths from one vertex. In each sweep, every vertex takes the minimum
-//! of its own distance and, over its predecessors, their distance plus the length
-//! of the arc.
+//! Shortest paths from one vertex. In each sweep, every vertex adds, for each predecessor, the
+//! length of the arc to the distance of the predecessor. The new distance of the vertex is the
+//! minimum of these sums and of its old distance.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -78,8 +78,8 @@ fn start(arcs: &InArcs, from: u32) -> Vec<u32> {
     (0..arcs.vertices()).map(|v| if v == from { 0 } else { UNREACHED }).collect()
 }
 
-/// The same sweeps on the host: `sweeps` of them, or until nothing changes if
-/// that is 0. Returns the distances and the number of sweeps.
+/// The reference on the host with the same sweeps. It runs `sweeps` sweeps, or runs until nothing
+/// changes if `sweeps` is 0. Returns the distances and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32) {
     let mut old = start(arcs, from);
     for sweep in 0.. {

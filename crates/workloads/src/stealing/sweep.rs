@@ -1,15 +1,14 @@
 //! An iteration over a graph: every sweep visits all vertices by tasks.
 //!
-//! A task is a number of consecutive vertices, one per lane of a wavefront by
-//! default. A sweep is one kernel. Each queue starts it with an equal share of
-//! consecutive tasks. A vertex reads the values of its neighbours after the last
-//! sweep and writes its new value into another array. So only the queues have
-//! atomics, and the answer does not depend on the distribution of tasks.
+//! A task is a number of consecutive vertices, one per lane of a wavefront by default. A sweep is
+//! one kernel. Each queue starts a sweep with an equal share of consecutive tasks. A vertex reads
+//! the values that its neighbours had at the end of the previous sweep, and writes its own new
+//! value into another array. So only the queues have atomics, and the answer does not depend on the
+//! distribution of tasks.
 //!
-//! Every wavefront counts its tasks and adds up a fingerprint of their numbers,
-//! without memory accesses. The sums over all wavefronts show that each task ran
-//! once in each sweep: a lost or repeated task changes the count, and a task in
-//! place of another changes the fingerprint.
+//! Every wavefront counts its tasks and adds up a fingerprint of their numbers, without memory
+//! accesses. The sums over all wavefronts show that each task ran once in each sweep: a lost or
+//! repeated task changes the count, and a task in place of another task changes the fingerprint.
 
 use core::future::Future;
 
@@ -40,7 +39,7 @@ pub(crate) struct Plan {
     /// The number of sweeps, or 0 to run until nothing changes.
     pub(crate) sweeps: u32,
     vertices: u64,
-    /// Vertices of a task.
+    /// The number of vertices of a task.
     chunk: u64,
     /// The number of queues, or 0 for one per compute unit.
     queues: u32,
@@ -49,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
 }
 
-/// The limit of sweeps, because kernels have 16-bit numbers.
+/// The largest number of sweeps. A sweep is one kernel, and kernels have 16-bit numbers.
 const SWEEPS_MAX: u64 = 60_000;
 
 pub(crate) const SWEEPS: Setting =
@@ -162,7 +161,7 @@ impl Plan {
     }
 }
 
-/// Runs the part of one wavefront in a sweep.
+/// Runs all tasks that one wavefront gets in one sweep.
 async fn all_tasks<A: Application>(
     w: Wave,
     plan: Plan,
@@ -208,8 +207,8 @@ impl SweepTotals {
     }
 }
 
-/// Checks the counts of an answer: the number of sweeps, and each task once in
-/// each sweep.
+/// Checks the counts of an answer: that the number of sweeps is right, and that each task ran once
+/// in each sweep.
 pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<(), WrongAnswer> {
     let (tasks, each) = (plan.tasks(), sweeps as usize);
     let sum = (0..tasks).fold(0u64, |sum, task| sum.wrapping_add(fingerprint(task)));

@@ -1,13 +1,12 @@
 //! The supply of tasks to a work-group.
 //!
-//! The first wavefront takes a task for each wavefront of its work-group: from its
-//! own queue first, then from others. It stores them in local memory. After a
-//! barrier every wavefront runs its own task. So a queue has one owner, as its
-//! algorithm requires.
+//! The first wavefront takes a task for each wavefront of its work-group: from its own queue first,
+//! then from other queues. It stores the tasks in local memory. After a barrier every wavefront
+//! runs its own task. So a queue has one owner, as the algorithm of the queue requires.
 //!
-//! The barrier is relaxed, so it orders local memory only. That suffices, because
-//! only the number of a task is passed, in local memory. Tasks that read data
-//! written by other tasks of the same kernel need more.
+//! The barrier is relaxed, so it orders local memory only. A relaxed barrier suffices, because only
+//! the number of a task is passed, in local memory. Tasks that read data written by other tasks of
+//! the same kernel need stronger synchronization.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;

@@ -29,12 +29,12 @@ pub(crate) static HOTSPOT: Workload = Workload {
     make: |settings, seed| Ok(hotspot(settings, seed)),
 };
 
-/// The rows and the columns of a tile.
+/// The number of rows of a tile, which is also the number of its columns.
 const TILE: u32 = 16;
 
 /// Physical constants of Rodinia's model, in SI units.
 pub(super) mod chip {
-    /// The most power of a unit of volume.
+    /// The maximum power per unit of area, in W/m².
     pub(crate) const POWER_MAX: f64 = 3.0e6;
     pub(crate) const PRECISION: f64 = 0.001;
     pub(crate) const HEAT_SILICON: f64 = 1.75e6;
@@ -45,7 +45,7 @@ pub(super) mod chip {
     /// The temperature around the chip.
     pub(crate) const AMBIENT: f32 = 80.0;
 
-    /// The longest step of time.
+    /// The longest time step, in seconds.
     pub(crate) fn step() -> f64 {
         PRECISION / (POWER_MAX / (FACTOR * THICKNESS * HEAT_SILICON))
     }
@@ -83,12 +83,13 @@ struct Step {
     rows: u32,
     columns: u32,
     factors: Factors,
-    /// The steps of this launch.
+    /// The number of steps of this launch.
     count: u32,
 }
 
 impl Step {
-    /// The rows and the columns that a tile computes.
+    /// The number of rows that a tile computes, which is also the number of columns that it
+    /// computes.
     fn inner(&self) -> u32 {
         TILE - 2 * self.count
     }

@@ -28,7 +28,7 @@ pub(crate) static HOTSPOT3D: Workload = Workload {
     make: |settings, seed| Ok(hotspot3d(settings, seed)),
 };
 
-/// The columns of a work-group. It has four rows.
+/// The number of columns of a work-group. A work-group has four rows.
 const TILE_X: u32 = 64;
 const TILE_Y: u32 = GROUP_ITEMS as u32 / TILE_X;
 

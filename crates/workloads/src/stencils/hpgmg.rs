@@ -1,7 +1,8 @@
 //! Multigrid V-cycles for Poisson's equation on a cube of cells, with zeros at its faces.
 //!
-//! A V-cycle smooths the solution on each level, restricts what is left of the equation to the next
-//! coarser level, and on its way back adds the correction of the coarser level and smooths again.
+//! On the way down, a V-cycle smooths the solution on each level and restricts the residual to the
+//! next coarser level. On the way up, it adds the correction of the coarser level to each level and
+//! smooths the solution again.
 
 use kernel::prelude::*;
 
@@ -46,7 +47,7 @@ struct Cells {
     temp: Array<f64>,
     /// The inverse of the diagonal of the operator.
     inverse: Array<f64>,
-    /// The cells on a side, a power of two.
+    /// The number of cells along one side of the cube, a power of two.
     side: u32,
 }
 
@@ -73,8 +74,9 @@ impl Cells {
         Places { w: w.below(base, self.x.len()), base, item, at }
     }
 
-    /// The operator times `x`: six times a cell less its neighbours. Beyond a face, the neighbour
-    /// is the negative of the cell.
+    /// The operator applied to `x`: six times the value of a cell minus the values of its six
+    /// neighbours, scaled by the square of `side`. Beyond a face, the value of the neighbour is the
+    /// negative of the value of the cell.
     async fn applied(&self, p: &Places, x: Array<f64>, own: Lanes<f64>) -> Lanes<f64> {
         let distances = [1, self.side, self.side * self.side];
         let neighbours: [_; 3] = core::array::from_fn(|axis| {
@@ -93,14 +95,15 @@ impl Cells {
         (own * 6.0 - sum) * f64::from(self.side * self.side)
     }
 
-    /// The correction of each cell by one sweep, not weighted.
+    /// The correction of each cell by one sweep, before it is multiplied by a weight.
     async fn correction(&self, p: &Places, x: Array<f64>, own: Lanes<f64>) -> Lanes<f64> {
         let (rhs, inverse) = (p.w.load(self.rhs, Unit(p.base)), p.w.load(self.inverse, Unit(p.base)));
         let rest = rhs.await - self.applied(p, x, own).await;
         inverse.await * rest
     }
 
-    /// A sweep from `from` to `to`. A momentum other than zero uses what `to` had before.
+    /// A sweep from `from` to `to`. If the momentum is not zero, the sweep also uses the earlier
+    /// values of `to`.
     async fn sweep(self, w: Wave, [from, to]: [Array<f64>; 2], momentum: f64, weight: f64) {
         let p = self.places(&w);
         let own = p.w.load(from, Unit(p.base)).await;
@@ -112,7 +115,8 @@ impl Cells {
         p.w.store(to, Unit(p.base), value);
     }
 
-    /// A sweep in place over the cells of one colour. All their neighbours have the other one.
+    /// A sweep in place over the cells of one colour. All neighbours of these cells have the other
+    /// colour.
     async fn sweep_colour(self, w: Wave, colour: u32) {
         let mut p = self.places(&w);
         let parity = (p.at[0] ^ p.at[1] ^ p.at[2]) & 1;

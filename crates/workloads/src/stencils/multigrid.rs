@@ -7,7 +7,7 @@ use crate::settings::Settings;
 pub(super) enum Smoothing {
     /// Sweeps from one array to another: the momentum and the weight of each.
     Sweeps([(f64, f64); 4]),
-    /// Sweeps in place over the cells of one colour, four in all.
+    /// Four sweeps in place, each over the cells of one colour.
     Colours,
 }
 
@@ -21,8 +21,8 @@ impl Smoothing {
     }
 }
 
-/// The factors of a Chebyshev polynomial for eigenvalues from 0.25 to 2, an eighth of the spectrum
-/// and more, as in HPGMG.
+/// The momentum and the weight of each sweep, from a Chebyshev polynomial for the eigenvalues from
+/// 0.25 to 2: from an eighth of the largest eigenvalue to the largest one, as in HPGMG.
 fn chebyshev() -> [(f64, f64); 4] {
     let (smallest, largest) = (0.25, 2.0);
     let (theta, delta) = (0.5 * (largest + smallest), 0.5 * (largest - smallest));
@@ -37,7 +37,7 @@ fn chebyshev() -> [(f64, f64); 4] {
     factors
 }
 
-/// The smoothings of the coarsest level, which replace an exact solution.
+/// The number of smoothings of the coarsest level. They replace an exact solution.
 pub(super) fn bottom_smoothings() -> usize {
     4
 }
@@ -115,7 +115,7 @@ fn v_cycle(smoothing: Smoothing, x: &mut Vec<f64>, rhs: &[f64], n: usize) {
     smooth(smoothing, x, rhs, n);
 }
 
-/// The solution after some cycles from zero.
+/// The solution after `cycles` V-cycles that start from zero.
 pub(super) fn v_cycles(smoothing: Smoothing, rhs: &[f64], n: usize, cycles: u64) -> Vec<f64> {
     let mut x = vec![0.0; rhs.len()];
     (0..cycles).for_each(|_| v_cycle(smoothing, &mut x, rhs, n));

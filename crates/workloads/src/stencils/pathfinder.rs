@@ -40,13 +40,13 @@ struct Descent {
     from: Array<u32>,
     to: Array<u32>,
     columns: u32,
-    /// The rows above, and the rows of this launch.
+    /// The number of rows above those of this launch, and the number of rows of this launch.
     first: u32,
     count: u32,
 }
 
 impl Descent {
-    /// The columns that a work-group computes.
+    /// The number of columns that a work-group computes.
     fn inner(&self) -> u32 {
         GROUP - 2 * self.count
     }

@@ -32,7 +32,7 @@ pub(crate) static SRAD: Workload = Workload {
     make: srad,
 };
 
-/// The rows and the columns of a work-group.
+/// The number of rows of a work-group, which is also the number of its columns.
 const TILE: u32 = 16;
 
 const GROUP: u32 = GROUP_ITEMS as u32;
@@ -85,7 +85,7 @@ impl Sums {
 }
 
 impl Image {
-    /// Copies the region of speckles and its squares.
+    /// Copies the region of speckles, and stores the squares of its elements.
     async fn prepare(self, w: Wave, to: Sums) {
         let base = w.first_item();
         let item = w.item();
@@ -188,7 +188,7 @@ impl Image {
     }
 }
 
-/// An image as the exponential of its logarithm, which is from 0 to 1, as in Rodinia.
+/// A random image. The logarithm of each element is between 0 and 1, as in Rodinia.
 fn image(seed: u64, n: u64) -> Vec<f32> {
     data::floats(seed, n).into_iter().map(|x| libm::expf(x.abs())).collect()
 }

@@ -1,10 +1,9 @@
 //! Fibonacci numbers by recursion, as tasks that wait for others.
 //!
-//! A task `fib` either returns its number, or makes a frame and two child tasks,
-//! which store their numbers in the frame. The child that stores the second
-//! number makes the task `add`, which returns the sum. A child may run anywhere,
-//! so frames are synchronized at device scope under either policy: the policy
-//! applies to queues only.
+//! A task `fib` either returns its number, or makes a frame and two child tasks. Each child stores
+//! its number in the frame. The child that stores the second number makes the task `add`, which
+//! returns the sum. A child may run anywhere, so frames are synchronized at device scope under
+//! either policy for scopes. The policy applies to queues only.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -36,7 +35,7 @@ pub(crate) static FIB: Workload = Workload {
     make: |settings, _| fib(settings),
 };
 
-/// No frame: the number of the task is the answer.
+/// The mark of a task without a frame. The number of such a task is the answer.
 const NO_FRAME: u32 = u32::MAX;
 
 const FIB_TASK: usize = 0;
@@ -55,8 +54,8 @@ struct Fib {
 }
 
 impl Fib {
-    /// Stores each lane's number at its side of its frame, and makes the task
-    /// `add` for each frame that is complete.
+    /// Stores the number of each lane in the lane's frame, in the place of this child. Makes the
+    /// task `add` for each frame that is complete. A lane without a frame stores the answer.
     async fn leave(
         &self,
         w: &Wave,
@@ -110,7 +109,7 @@ impl TaskProgram<3> for Fib {
     }
 }
 
-/// The number, and the number of calls with children.
+/// The Fibonacci number, and the number of calls that have children.
 fn reference(n: u64) -> (u32, u64) {
     let (mut this, mut next) = ((0u32, 0u64), (1, 0));
     for _ in 0..n {

@@ -19,7 +19,8 @@ const HEIGHTS_MAX: u32 = 1 << 14;
 /// The required distance of a limit from the mean, in standard deviations.
 const DEVIATIONS: f64 = 10.0;
 
-/// The size of a subtree: its mean, and the square of its deviation over its mean.
+/// The size of a subtree: its mean, and the square of the ratio of its standard deviation to its
+/// mean.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     mean: f64,

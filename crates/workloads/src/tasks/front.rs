@@ -102,7 +102,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         front
     }
 
-    /// Writes the tasks of a dense mask, one per lane, from slot `first`.
+    /// Writes the task of each active lane into consecutive slots from `first`. The active lanes of
+    /// `w` are the lowest ones.
     pub(super) fn write(&self, w: &Wave, front: u32, first: u32, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             w.store(self.words, Unit(self.place(front, word) + u64::from(first)), *values);

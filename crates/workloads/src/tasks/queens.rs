@@ -1,8 +1,8 @@
-//! The n-queens problem as tasks. A task places a queen on each free square of
-//! its row, and makes a task for each.
+//! The n-queens problem as tasks. A task places a queen on each free square of its row, and makes a
+//! further task for each of these placements.
 //!
-//! A task has the row, and the squares of it attacked by column and by either
-//! diagonal.
+//! The words of a task are its row and the squares of this row that are attacked by column and
+//! along each of the two diagonals.
 
 use kernel::prelude::*;
 

@@ -146,8 +146,8 @@ impl Ring {
         }
     }
 
-    /// Adds an entry. It orders all earlier accesses of the wavefront before
-    /// those of the taker.
+    /// Adds an entry. The operation orders all earlier accesses of the wavefront before the
+    /// accesses of the taker.
     pub(super) async fn give(&self, w: &Wave, entry: Entry) {
         w.fence(release(self.level)).await;
         let (leader, order) = (w.leader(), relaxed(self.level));

@@ -54,9 +54,11 @@ pub struct Plan {
     pub group_queue: u32,
     /// The capacity of the device's queue, in task-fronts.
     pub device_queue: u32,
-    /// A work-group's queue with fewer fronts gets more. 0 means one per wavefront.
+    /// The number of fronts below which a work-group's queue gets more fronts. 0 means one per
+    /// wavefront.
     pub group_low: u32,
-    /// The device's queue with fewer fronts gets more. 0 means one per work-group.
+    /// The number of fronts below which the device's queue gets more fronts. 0 means one per
+    /// work-group.
     pub device_low: u32,
 }
 
@@ -65,8 +67,8 @@ const FRONTS: u32 = 1 << 14;
 const WAVE_QUEUE: u32 = 1 << 10;
 const GROUP_QUEUE: u32 = 1 << 8;
 const DEVICE_QUEUE: u32 = 1 << 12;
-/// The limits of wavefronts, each with its tallies, and of slots in all queues of
-/// a kind. They fit into the memory of most machines.
+/// The largest number of wavefronts, each of which has its own tallies, and the largest number of
+/// slots in all queues of one kind. The arrays then fit into the memory of most machines.
 const WAVES_MOST: u64 = 1 << 14;
 const SLOTS_MOST: u64 = 1 << 26;
 
@@ -102,14 +104,14 @@ pub const SETTINGS: [Setting; 9] = [
         0,
         0,
         FRONTS_MAX,
-        "a work-group's queue with fewer task-fronts gets more; 0 means one per wavefront",
+        "a work-group's queue that holds fewer task-fronts is refilled; 0 means one per wavefront",
     ),
     Setting::count(
         "device-low",
         0,
         0,
         FRONTS_MAX,
-        "the device's queue with fewer task-fronts gets more; 0 means one per work-group",
+        "the device's queue that holds fewer task-fronts is refilled; 0 means one per work-group",
     ),
 ];
 
@@ -167,8 +169,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Runs a program to its end. `first` has its first tasks, each with its
-    /// function.
+    /// Runs a program to its end. `first` holds the first tasks of the program, each with the
+    /// function that it calls.
     pub async fn run<const WORDS: usize, P: TaskProgram<WORDS>>(
         self,
         host: &Host,
@@ -212,7 +214,8 @@ impl Plan {
 /// The limit of tallies in a program.
 pub const TALLIES_MAX: u64 = 1 << 12;
 
-/// Runs the part of one wavefront.
+/// Runs tasks in one wavefront until no task is left, and stores the counts and tallies of the
+/// wavefront.
 async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     w: Wave,
     queues: Queues<WORDS>,
@@ -246,7 +249,7 @@ pub struct TaskTotals {
     pub counts: TaskCounts,
     /// The tallies of the program.
     pub tallies: Vec<u64>,
-    /// The fronts in the queue of the device at the start.
+    /// The number of fronts in the queue of the device at the start.
     pub first: u32,
 }
 

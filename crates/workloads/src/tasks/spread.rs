@@ -1,19 +1,19 @@
-//! The distribution of work items of uneven lanes over full wavefronts.
+//! The distribution of items over full wavefronts, when the lanes have different numbers of items.
 
 use kernel::prelude::*;
 
-/// The work items of all lanes of a wavefront, in one sequence.
+/// The items of all lanes of a wavefront, in one sequence.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
-    /// The number of items of the lanes up to and including this one.
+    /// For each lane, the number of items of this lane and of all lower lanes.
     ends: Lanes<u64>,
     counts: Lanes<u32>,
     total: u64,
 }
 
 impl Spread {
-    /// Computes the prefix sums over the active lanes, in a step per bit of the
-    /// lane count.
+    /// Computes the prefix sums over the active lanes. There is one step for each bit of the lane
+    /// count.
     pub(super) fn new(w: &Wave, count: &Lanes<u32>) -> Spread {
         let mut counts = Lanes::splat(0);
         counts.assign(w.mask(), *count);
@@ -34,8 +34,8 @@ impl Spread {
         self.total
     }
 
-    /// Assigns the items from `first` to the lanes of `w`. Returns, for each, the
-    /// lane that has the item, and its number within that lane.
+    /// Assigns the items from `first` to the lanes of `w`, one item per lane. Returns, for each
+    /// item, the lane that made it and its number among the items of that lane.
     pub(super) fn at(&self, w: &Wave, first: u64) -> (Lanes<u32>, Lanes<u32>) {
         let item = w.lane_id().to_u64() + first;
         let mut lane = Lanes::splat(0u32);

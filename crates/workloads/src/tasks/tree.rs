@@ -11,13 +11,14 @@ use super::sha1;
 /// The number of nodes after which a traversal makes a forecast.
 const FORECAST_AFTER: u64 = 1 << 16;
 
-/// The most children of a node, except of the root of a binomial tree.
+/// The largest number of children of a node, except of the root of a binomial tree.
 pub(super) const CHILDREN_MAX: u32 = 100;
 
 /// The distribution of the number of children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeKind {
-    /// A fixed number or none, with one probability at every height; many at the root.
+    /// Every node below the root has either a fixed number of children or none, with the same
+    /// probability at every height. The root has many children.
     Binomial,
     /// Geometric, with a mean that depends on the height.
     Geometric,
@@ -52,7 +53,7 @@ pub struct Tree {
     pub branching: f64,
     /// The probability that a node of a binomial tree has children.
     pub probability: f64,
-    /// The number of these children.
+    /// The number of children of a node of a binomial tree that has children.
     pub fan_out: u32,
     /// The fraction of the depth in which a hybrid tree is geometric.
     pub shift: f64,
@@ -84,7 +85,7 @@ impl TreeSummary {
 /// The limits of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most nodes.
+    /// The largest number of nodes.
     pub nodes: u64,
     /// The largest height of a node.
     pub depth: u64,

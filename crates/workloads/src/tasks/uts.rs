@@ -40,7 +40,7 @@ const SHAPE: Setting = Setting::policy(
 
 pub(crate) static UTS: Workload = Workload {
     name: "uts",
-    summary: "unbalanced tree search: tasks visit nodes and make tasks for their children",
+    summary: "unbalanced tree search: tasks visit nodes and create tasks for their children",
     origin: "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7",
     room: Room::Tasks,
     purpose: Purpose::Benchmark,
@@ -196,7 +196,7 @@ impl Tree {
     }
 }
 
-/// The words of a task: a message of six words and the height.
+/// The number of words of a task: a message of six words and the height.
 const WORDS: usize = 7;
 
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +204,8 @@ struct Search {
     tree: Tree,
 }
 
-/// The tallies of a search: leaves, a fingerprint of all nodes, and from here
-/// the nodes of each height.
+/// The numbers of a search's tallies: the tally of leaves, the fingerprint of all nodes, and the
+/// first of the tallies that count the nodes of each height.
 const LEAVES: usize = 0;
 const FINGERPRINT: usize = 1;
 const HEIGHTS: usize = 2;

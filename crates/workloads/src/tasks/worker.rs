@@ -36,28 +36,28 @@ pub(super) struct Queues<const WORDS: usize> {
     pub(super) groups: Rings,
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
-    /// A work-group's queue with fewer fronts gets more.
+    /// The number of fronts below which a work-group's queue gets more fronts.
     pub(super) group_low: u32,
-    /// The device's queue with fewer fronts gets more.
+    /// The number of fronts below which the device's queue gets more fronts.
     pub(super) device_low: u32,
 }
 
 /// The counts of tasks and fronts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounts {
-    /// Tasks run.
+    /// The number of tasks that were run.
     pub tasks: u32,
-    /// Fronts run.
+    /// The number of fronts that were run.
     pub fronts: u32,
-    /// Partial fronts run.
+    /// The number of partial fronts that were run.
     pub partial: u32,
-    /// Fronts given to the queue of a work-group.
+    /// The number of fronts given to the queue of a work-group.
     pub to_group: u32,
-    /// Fronts given to the queue of the device.
+    /// The number of fronts given to the queue of the device.
     pub to_device: u32,
-    /// Fronts taken from the queue of a work-group.
+    /// The number of fronts taken from the queue of a work-group.
     pub from_group: u32,
-    /// Fronts taken from the queue of the device.
+    /// The number of fronts taken from the queue of the device.
     pub from_device: u32,
 }
 
@@ -100,9 +100,9 @@ pub struct Worker<const WORDS: usize> {
     w: Wave,
     /// The start of its private queue.
     private: u64,
-    /// The position of the oldest front in it.
+    /// The position of the oldest front in the private queue.
     head: u32,
-    /// The position after the newest front in it.
+    /// The position after the newest front in the private queue.
     tail: u32,
     /// The open front of each function.
     open: Vec<Option<OpenFront>>,
@@ -155,9 +155,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Makes `count` tasks for each active lane of `w`. `make` gets a wavefront
-    /// of new tasks, one per lane. For each, it also gets the lane of `w` that
-    /// makes the task, and the number of the task within that lane.
+    /// Makes `count` tasks for each active lane of `w`. `make` gets a wavefront with one new task
+    /// per lane. For each new task, `make` also gets the lane of `w` that makes the task, and the
+    /// number of the task among those of that lane.
     pub async fn spawn_each(
         &mut self,
         w: &Wave,

@@ -65,5 +65,5 @@ fn formats_refuse_to_write_what_they_cannot_hold() {
     );
     let mut graph = Csr::from_edges(2, vec![(0, 1), (1, 0)]);
     graph.weights = Some(Weights::from_values(vec![0.5, 0.5]));
-    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds whole weights");
+    assert_eq!(refused(&graph, Format::Metis), "a METIS file holds whole-number weights only");
 }

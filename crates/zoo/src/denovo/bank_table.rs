@@ -10,12 +10,12 @@ pub struct BankTable;
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
 const UNOWNED: &str = "no cache is registered";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fetch or a recall under way is pinned";
 const ENDED: &str = "acquires and releases at system scope wait until no fetch is under way";
 const RECALLED: &str = "acquires and releases at system scope recall registered lines first";
 const REGISTERED: &str =
-    "written bytes are registered, and reach the bank only when the registration returns";
+    "no L1 sends this access: written bytes reach the bank only when a registration returns";
 
 impl Table for BankTable {
     type State = BankState;

@@ -21,8 +21,8 @@ pub struct L1 {
     /// The lines of the cache. Fills, and registrations for atomics, occupy miss registers.
     cache: FirstLevel<LineState>,
     /// The lines whose registration has been requested for stored data. Releases wait for these
-    /// registrations. The value of a line is the class bit (parity), which tells registrations
-    /// before a release from later ones.
+    /// registrations. The value of a line is its class bit (parity), which distinguishes
+    /// registrations before a release from later registrations.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
 }

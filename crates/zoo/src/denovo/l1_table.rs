@@ -19,7 +19,8 @@ symbols! {
         IR,
         /// Registration is requested, and some bytes that the access needs come with the grant.
         IP,
-        /// Registration is requested, and returned at once after the grant.
+        /// Registration is requested, and this cache returns the registration at once after the
+        /// grant.
         IE,
         /// The line is registered to this cache.
         R,
@@ -124,9 +125,9 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fill or a registration under way is pinned";
-const UNQUEUED: &str = "a line leaves the store buffer when it is registered, and not during a fill";
+const UNQUEUED: &str = "only a line in V drains: present, not registered, and without a fill under way";
 const UNREQUESTED: &str = "no registration was requested";
 
 impl Table for L1Table {
@@ -166,7 +167,7 @@ impl Table for L1Table {
             (IE, Load | Store | Atomic) => stall(),
             // Table 3, b0, b3, b6, b9, b12, b15, b17, b21, b25.
             (R, Registered) => stay(&[Perform]),
-            (I | P | V | IV | IX | IR | IP | IE, Registered) => impossible("the line is newly registered"),
+            (I | P | V | IV | IX | IR | IP | IE, Registered) => impossible("the event occurs only in R"),
 
             (IR, Grant) => go(R, &[Fill, Resume, EndRegister, Answer, Wake]),
             (IE, Grant) => go(I, &[SendReturn, EndRegister, Wake]),

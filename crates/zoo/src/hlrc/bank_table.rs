@@ -10,7 +10,7 @@ pub struct BankTable;
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
 const UNOWNED: &str = "no cache is registered";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fetch or a recall under way is pinned";
 const ENDED: &str = "acquires and releases at system scope wait until no fetch is under way";
 const RECALLED: &str = "acquires and releases at system scope recall registered lines first";

@@ -137,12 +137,12 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fill or a flush under way is pinned";
 const UNQUEUED: &str = "a line leaves the store buffer before it leaves the cache";
 const UNREQUESTED: &str = "no registration was requested";
-const UNREGISTERED: &str = "the line is not registered";
-const KEPT: &str = "the bytes of a registered line are never invalidated";
+const UNREGISTERED: &str = "the state does not occur: the bytes of a registered line are never invalidated";
+const KEPT: &str = "the state does not occur: the bytes of a registered line are never invalidated";
 
 impl Table for L1Table {
     type State = LineState;

@@ -69,4 +69,4 @@ impl Table for RepairedTable {
     }
 }
 
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";

@@ -229,14 +229,15 @@ pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &Lin
     cx.fx.send(asked.from, msg);
 }
 
-/// A value of the note in a memory operation's tag. For an access that memory performs for an L1,
-/// the note selects the form of the answer: `NOTE_POSTED` an ack of a posted write, `NOTE_LINE` the
-/// line. Any smaller note is the number of bytes in the answer to a request.
+/// The note of a posted write. The note is a part of the tag of a memory operation. For an access
+/// that memory performs for an L1, the note selects the form of the answer. `NOTE_POSTED` selects
+/// the ack of a posted write, and `NOTE_LINE` selects the line. Any smaller note is the number of
+/// bytes in the answer to a request.
 const NOTE_POSTED: u8 = u8::MAX - 1;
 const NOTE_LINE: u8 = u8::MAX;
 
 /// Forwards memory's reply to an access that was passed on. Returns false if the operation was the
-/// bank's own and no access of another controller.
+/// bank's own operation and not an access of another controller.
 pub fn forward<P: HasL1Messages>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
     let tag = reply.op.tag;
     if tag.node == cx.me {

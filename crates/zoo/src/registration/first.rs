@@ -28,8 +28,8 @@ pub fn register<P: RegistrationProtocol>(
     cx.fx.send(cx.below(line), ToBank::Register { line, mask, slot });
 }
 
-/// Returns the registration of a line to the bank, with the dirty bytes, or with the whole line if
-/// `whole`.
+/// Returns the registration of a line to the bank. The message carries the whole line if `whole` is
+/// set, and otherwise only the dirty bytes.
 pub fn give_back<P: RegistrationProtocol, S: Copy + Eq + Hash + Debug, W: Copy + Eq>(
     cache: &FirstLevel<S, W>,
     line: LineAddr,
@@ -54,7 +54,7 @@ pub struct EvictableStates<S> {
     pub leaving: S,
 }
 
-/// Appends the ways of a set that may be evicted, with their ranks, to `out`. If `retains`,
+/// Appends the ways of a set that may be evicted, with their ranks, to `out`. If `retains` is set,
 /// registered lines are evicted last.
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,

@@ -51,8 +51,8 @@ impl Round {
         self.phase == Phase::Recalls
     }
 
-    /// Removes requests from this round and returns them: the releases (which flush) if `flush`,
-    /// otherwise the acquires (which invalidate).
+    /// Removes requests from this round and returns them. If `flush` is set, these are the releases
+    /// (which flush), otherwise the acquires (which invalidate).
     pub(super) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
         let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
         self.now = rest;

@@ -1,10 +1,11 @@
 //! `rsp`: scopes, and remote operations across them.
 //!
-//! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with accesses of
-//! work-group scope on other compute units. The released writes of such accesses are still in their
-//! own L1, and their acquires read only that L1. The requester does not know which L1 that is. So
-//! all L1s flush, invalidate, and hold back read-modify-writes of work-group scope while the word
-//! is updated below.
+//! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with operations of
+//! work-group scope on other compute units. A release of work-group scope leaves its writes in the
+//! L1 of its own compute unit, and an acquire of work-group scope reads only the L1 of its own
+//! compute unit. The requester of a remote operation does not know which L1 that is. So all L1s
+//! flush, invalidate, and hold back read-modify-writes of work-group scope while the word is
+//! updated below.
 //!
 //! Source: hLRC paper (MICRO 2016), section II.D, Tables 2 and 3 (rows a0 to a25), after Orr et al.
 //! (ASPLOS 2015) and Wickerson et al. (OOPSLA 2015). The order of the rows is as printed. The

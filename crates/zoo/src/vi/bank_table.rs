@@ -116,7 +116,7 @@ pub struct BankTable;
 
 const NO_LINE: &str = "there is no line";
 const NO_FETCH: &str = "no fetch is under way";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fetch under way is pinned";
 const WHOLE: &str = "a bank that keeps no writes holds whole lines";
 

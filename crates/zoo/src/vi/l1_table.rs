@@ -103,7 +103,7 @@ pub struct L1Table;
 
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
-const ACCESS_ONLY: &str = "only an access requests bytes";
+const ACCESS_ONLY: &str = "the state is only for accesses that need missing bytes";
 const PINNED: &str = "a line with a fill under way is pinned";
 const UNQUEUED: &str = "a line leaves the store buffer before it leaves the cache";
 

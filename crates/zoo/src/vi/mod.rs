@@ -1,14 +1,14 @@
 //! `vi`: the GPU baseline with scopes.
 //!
-//! A line is valid or absent. A cache writes without permission and records dirty bytes
-//! in a mask. The level of work-group scope is the L1, that of device scope the L2, and
-//! that of system scope memory. An atomic is performed at the level of its scope. A
-//! release flushes the levels above it, and an acquire invalidates them.
+//! A line is valid or absent. A cache writes without permission and records dirty bytes in a mask.
+//! The level of work-group scope is the L1, the level of device scope is the L2, and the level of
+//! system scope is memory. An atomic is performed at the level of its scope. A release flushes the
+//! caches above the level of its scope, and an acquire invalidates these caches.
 //!
-//! Sources: HRF paper (ASPLOS 2014), section 3.2 and Figure 4; hLRC paper
-//! (MICRO 2016), sections II and IV, Table 3 (rows a0-a2, a6-a8, a15-a18). The
-//! papers differ in the write policy of caches, so the policy is a parameter of the
-//! machine. The protocol's page states how it completes the papers.
+//! Sources: HRF paper (ASPLOS 2014), section 3.2 and Figure 4; hLRC paper (MICRO 2016), sections II
+//! and IV, Table 3 (rows a0-a2, a6-a8, a15-a18). The papers differ in the write policy of caches,
+//! so the policy is a parameter of the machine. The protocol's page states how it completes the
+//! papers.
 
 mod bank;
 mod bank_table;

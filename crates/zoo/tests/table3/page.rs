@@ -22,7 +22,8 @@ fn steps<C: Column>(row: &Row) -> String {
 }
 
 fn render<C: Column>() -> String {
-    let mut out = "\n| instruction | order | scope | before in | Table 3, as observed | plan |\n".to_owned();
+    let mut out =
+        "\n| instruction | order | scope | prior place | Table 3, as observed | plan |\n".to_owned();
     out += "|---|---|---|---|---|---|\n";
     for row in C::rows() {
         let acts = observed::<C>(&row, 0);

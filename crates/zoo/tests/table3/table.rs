@@ -89,7 +89,7 @@ impl Row {
     pub(crate) fn name(&self) -> String {
         let Row { instruction, order, level, remote, prior, .. } = self;
         let remote = if *remote { "remote " } else { "" };
-        format!("{instruction:?} {remote}{order:?} {level:?}, before in {prior:?}")
+        format!("{instruction:?} {remote}{order:?} {level:?}, prior place {prior:?}")
     }
 }
 

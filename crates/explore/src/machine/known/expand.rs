@@ -30,12 +30,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// A move that a run must make some time, and that delivers nothing.
+    /// An offer of a move that a run must make eventually and that delivers no message.
     fn of(mv: Move) -> Offer {
         Offer { mv, is_optional: false, told: None }
     }
 
-    /// The identity of the move for fairness: a fair run makes a move that it always offers.
+    /// The identity of the move, for fairness. If all states of a run offer a move with the same
+    /// identity, a fair run makes the move.
     pub(crate) fn identity(self) -> (Move, Option<u32>) {
         match (self.mv, self.told) {
             (Move::Deliver { from, to, .. }, Some(_)) => (Move::Deliver { from, to, nth: 0 }, self.told),
@@ -66,7 +67,7 @@ pub(crate) trait Frames {
     fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
 }
 
-/// Parts of a protocol without logical time. Their relation is trivial.
+/// The frames of a protocol without logical time: there are no times to relate.
 struct Timeless;
 
 impl Frames for Timeless {
@@ -268,8 +269,8 @@ impl Known {
 }
 
 impl Known {
-    /// Expands a state by one tick of each single node whose clock may tick. A node whose clock is
-    /// ahead of the slowest clock by the maximum must wait.
+    /// Expands a state by ticks of single nodes: each node whose clock may tick gives one
+    /// successor. A node whose clock is ahead of the slowest clock by the maximum must wait.
     fn pass_time_apart(
         &self,
         (state, frames): (&[u32], &impl Frames),

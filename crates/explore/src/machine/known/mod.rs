@@ -69,8 +69,8 @@ pub(crate) struct PartInfo {
     more: bool,
 }
 
-/// The bit that forbids every core to issue. The bits below it count preemptions. A machine has at
-/// most 255 nodes, so the sum over the nodes fits.
+/// The bit that forbids every core to issue. The bits below this bit count preemptions. A machine
+/// has at most 255 nodes, so the sum over the nodes fits in 16 bits.
 const FULL: u16 = 1 << 8;
 
 /// The part of the transition system that is known so far: the effects of moves of parts (node
@@ -87,7 +87,8 @@ pub(crate) struct Known {
     /// The maximum number of preemptions of work-groups in a run. [`FULL`] if the machine has no
     /// preemption.
     preemptions_max: u16,
-    /// The known parts at other logical times. `None` for protocols without logical times.
+    /// The known results of moving parts to other logical times. `None` for protocols without
+    /// logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<PartInfo>>,
     part_moves: Vec<PartMove>,
@@ -184,8 +185,8 @@ impl Known {
         self.told.insert(pair(part, told), to);
     }
 
-    /// The numbers of memory and of the reply after an operation, or `None` if they are not known
-    /// yet.
+    /// The number of memory's state after an operation, and the number of the reply. `None` if they
+    /// are not known yet.
     #[inline]
     pub(crate) fn served(&self, memory: u32, op: u32) -> Option<(u32, u32)> {
         self.served.get(&pair(memory, op)).copied()

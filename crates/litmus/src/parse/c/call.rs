@@ -289,7 +289,9 @@ impl Function<'_> {
         } else {
             let at = self.expression()?;
             if at.as_const().is_some() {
-                return Err(self.cursor.expected("a pointer to the expected value before this"));
+                return Err(self
+                    .cursor
+                    .expected("an argument before this that is a pointer, not a constant"));
             }
             (self.load(line, Access::plain(at.clone())), Some(at))
         };

@@ -89,7 +89,7 @@ impl Function<'_> {
                 unless.for_each_reg(&mut |_| known = false);
                 let value = if known { unless.eval(&[]).ok() } else { None };
                 let Some(value) = value else {
-                    let expected = "a constant: the value to which nothing is added";
+                    let expected = "a constant: if the location has this value, nothing is added";
                     return Err(TextError::expected(place, "an expression with registers", expected));
                 };
                 self.update(line, address, RmwOp::AddUnless(value), operand, "mb")

@@ -125,8 +125,8 @@ pub(super) struct Routes {
     /// Four links for each node: to the previous and the next node of its row, then to the previous
     /// and the next node of its column.
     links: Vec<u32>,
-    /// The node at which links to other chiplets begin and end. For a crossbar, the number is that
-    /// of no node.
+    /// The node at which links to other chiplets begin and end. For a crossbar, this is a number
+    /// that no node has.
     pub(super) gateway: usize,
 }
 

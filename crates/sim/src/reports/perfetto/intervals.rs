@@ -40,8 +40,8 @@ struct IntervalUse {
     dram_bytes: f64,
 }
 
-/// Sums the use of links and memory channels by interval. They are reserved ahead of time, so later
-/// intervals may have sums before the current one ends.
+/// Sums the use of links and memory channels by interval. Links and channels are reserved ahead of
+/// time, so later intervals may have sums before the current interval ends.
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
     every: NonZeroU64,

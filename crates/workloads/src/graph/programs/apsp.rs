@@ -43,7 +43,7 @@ pub(crate) static APSP: Workload = Workload {
 /// The distance of a vertex that no path has reached.
 const FAR: u32 = u32::MAX;
 
-/// The limit of distances in the answer.
+/// The largest number of distances in the answer.
 const DISTANCES_MAX: u64 = 1 << 26;
 
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +57,8 @@ struct Distances {
     vertices: u64,
 }
 
-/// Shortens the paths from the sources from `first_source`. A source has as many
-/// work-groups as the vertices fill.
+/// Shortens the paths from a batch of sources, which begins with source `first_source`. The
+/// work-groups of one source cover all vertices.
 async fn relax(w: Wave, s: Distances, first_source: u64) {
     let groups = s.vertices.div_ceil(GROUP_ITEMS);
     let (source, part) = (u64::from(w.work_group()) / groups, u64::from(w.work_group()) % groups);

@@ -169,8 +169,8 @@ impl Centrality {
     }
 }
 
-/// The vertices with outgoing arcs, `count` of them evenly spread, or all of
-/// them if there are fewer.
+/// The sources: `count` vertices with outgoing arcs, evenly spread over all such vertices. If there
+/// are fewer, all of them are sources.
 fn sources(graph: &Csr, count: u64) -> Vec<u32> {
     let all: Vec<u32> = (0..graph.vertices()).filter(|&v| graph.degree(v) > 0).collect();
     let count = (count as usize).min(all.len());

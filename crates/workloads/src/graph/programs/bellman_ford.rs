@@ -50,7 +50,8 @@ struct Distances {
     changed: Flag,
 }
 
-/// Takes, for each vertex, the shortest path over one more arc.
+/// Takes, for each vertex, the smaller of two distances: its old distance, and the shortest path
+/// over a predecessor and one more arc.
 async fn min_plus(w: Wave, s: Distances) {
     let base = w.first_item();
     let w = w.below(base, s.old.len());

@@ -1,10 +1,10 @@
 //! Breadth-first search, level by level.
 //!
-//! With the policy `masks` every level visits all vertices in two kernels, as in
-//! Rodinia: the first expands the vertices of the frontier, which a mask marks;
-//! the second makes the vertices that it found the next frontier. With the policy
-//! `worklist` a level is one kernel over a list of the frontier, as in LonestarGPU:
-//! the wavefront that reaches a vertex first appends it to the next list.
+//! With the policy `masks` every level visits all vertices in two kernels, as in Rodinia. The first
+//! kernel expands the vertices of the frontier, which a mask marks. The second kernel makes the
+//! vertices that the first one found the next frontier. With the policy `worklist` a level is one
+//! kernel over a list of the frontier, as in LonestarGPU: the wavefront that reaches a vertex first
+//! appends the vertex to the next list.
 
 use std::rc::Rc;
 
@@ -137,8 +137,8 @@ struct Lists {
     tail: Array<u32>,
 }
 
-/// Expands the `count` vertices of `list`, and appends the vertices that it
-/// reaches first to `next`.
+/// Expands the `count` vertices of `list`. A wavefront that is the first to reach a vertex appends
+/// the vertex to `next`.
 async fn expand_list(w: Wave, s: Lists, (list, next): (Array<u32>, Array<u32>), count: u64, hops: u32) {
     let base = w.first_item();
     let w = w.below(base, count);

@@ -21,7 +21,7 @@ use crate::settings::{BadSetting, Settings};
 
 pub(crate) static CCA: Workload = Workload {
     name: "cca",
-    summary: "finds the connected components of a graph at once, by atomic hooks of roots",
+    summary: "finds the connected components of a graph without rounds, by atomic hooks of roots",
     origin: "Jaiganesh and Burtscher (HPDC 2018); Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,

@@ -20,7 +20,7 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static COLOR_MAX: Workload = Workload {
     name: "color-max",
-    summary: "colours a graph: in each round the vertices with locally extreme priorities",
+    summary: "colours a graph: a round colours the vertices with extreme priorities among their neighbours",
     origin: "Pannotia (2013), color; Dalmia thesis, Tables 3.3 and 5.2",
     room: Room::Graph,
     purpose: Purpose::Benchmark,

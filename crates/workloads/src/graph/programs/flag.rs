@@ -13,7 +13,7 @@ impl Flag {
         Flag(host.alloc(name, 1))
     }
 
-    /// The declared use of a kernel that raises the flag.
+    /// The use of the flag's array that a kernel declares if it raises the flag.
     pub(crate) fn raised(&self) -> Use {
         self.0.write()
     }

@@ -44,7 +44,7 @@ pub(crate) fn source_of(settings: &Settings, vertices: u32) -> Result<u32, BadSe
     Err(settings.conflict(format!("`source` is vertex {from}, but the graph has {has}")))
 }
 
-/// A graph whose arcs 32 bits can count, with at least one vertex.
+/// A graph with at least one vertex, and with so few arcs that their numbers fit in 32 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Arcs {
     /// The start of each vertex's arcs, with one entry more than vertices.
@@ -75,8 +75,8 @@ impl Arcs {
     }
 }
 
-/// A random priority for each vertex. All are distinct, because `mix` gives no
-/// two numbers one hash.
+/// A random priority for each vertex. All priorities are distinct, because `mix` maps different
+/// numbers to different hashes.
 pub(crate) fn priorities(seed: u64, vertices: u32) -> Vec<u32> {
     let salt = mix(seed as u32);
     (0..vertices).map(|vertex| mix(vertex ^ salt)).collect()

@@ -22,7 +22,7 @@ use crate::settings::{BadSetting, Settings};
 
 pub(crate) static MIS: Workload = Workload {
     name: "mis",
-    summary: "selects a maximal set of vertices without common edges, by random priorities",
+    summary: "selects a maximal independent set of vertices, by random priorities",
     origin: "Pannotia (2013), mis; Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,

@@ -1,10 +1,9 @@
-//! Graph programs that the host drives round by round: it launches a kernel or
-//! several, reads a flag, and decides whether another round follows.
+//! Graph programs that the host drives round by round: the host launches one or more kernels, reads
+//! a flag, and decides whether another round follows.
 //!
-//! Every program runs on a generated graph or on a given one, see
-//! [`program_of`]. A kernel visits a vertex with each work-item, and the arcs of
-//! the vertex one after another. Where wavefronts write one word in one kernel,
-//! they use relaxed atomics at device scope.
+//! Every program runs on a generated graph or on a given one, see [`program_of`]. In a kernel, each
+//! work-item visits one vertex, and the arcs of the vertex one after another. Where wavefronts
+//! write one word in one kernel, they use relaxed atomics at device scope.
 
 mod apsp;
 mod bc;

@@ -34,7 +34,13 @@ pub(crate) static PAGERANK_PULL: Workload = Workload {
     settings: &[
         VERTICES,
         EDGES,
-        Setting::count("steps", 10, 1, 10_000, "the most steps; no step follows one without a change"),
+        Setting::count(
+            "steps",
+            10,
+            1,
+            10_000,
+            "maximum number of steps; the program ends after a step without a change",
+        ),
         ACTIVE,
     ],
     make: |settings, seed| on_generated(on_graph, settings, seed),
@@ -51,8 +57,8 @@ const DAMPING: f32 = 0.85;
 /// The largest relative change of a rank that counts as no change.
 const CHANGE_MAX: f32 = 1e-5;
 
-/// The largest relative difference between a rank and the power iteration in
-/// double precision. It allows for the changes that count as none and add up.
+/// The largest relative difference between a rank and the rank by power iteration in double
+/// precision. The difference exists because many changes that count as no change add up.
 const TOLERANCE: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]

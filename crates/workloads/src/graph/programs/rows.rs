@@ -27,17 +27,18 @@ impl Rows {
         rows
     }
 
-    /// The declared uses of a kernel with one work-item for each vertex.
+    /// The uses of the arrays that a kernel declares if it has one work-item for each vertex.
     pub(crate) fn uses(&self) -> [Use; 2] {
         [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
     }
 
-    /// The declared uses of a kernel that visits any vertex.
+    /// The uses of the arrays that a kernel declares if its work-items may visit any vertex.
     pub(crate) fn uses_anywhere(&self) -> [Use; 2] {
         [self.offsets.read(), self.targets.read()]
     }
 
-    /// The rows of the vertices from `first`.
+    /// The row of each lane's vertex. Lane 0 has vertex `first`, and the next lanes have the next
+    /// vertices.
     pub(crate) async fn from(&self, w: &Wave, first: u64) -> Bounds {
         let (start, end) = (w.load(self.offsets, Unit(first)), w.load(self.offsets, Unit(first + 1)));
         (start.await, end.await)

@@ -122,11 +122,11 @@ pub fn colouring_sweeps(graph: &Csr, priorities: &[u32], sweeps: u32) -> Vec<u32
     colours
 }
 
-/// A colouring by local extremes. In each round, every uncoloured vertex with a
-/// higher priority than all uncoloured neighbours takes the next colour. If
-/// `takes_minima`, every other one with a lower priority than all of them takes
-/// the colour after it. The priorities must be distinct, and the graph must have
-/// each arc in both directions.
+/// A colouring by local extremes. In each round, every uncoloured vertex with a higher priority
+/// than all uncoloured neighbours takes the next colour. If `takes_minima`, every uncoloured vertex
+/// with a lower priority than all uncoloured neighbours takes the colour after that one. A vertex
+/// that meets both conditions takes the first of these colours. The priorities must be distinct,
+/// and the graph must have each arc in both directions.
 ///
 /// # Panics
 /// If there are fewer priorities than vertices.

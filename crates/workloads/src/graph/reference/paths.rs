@@ -37,9 +37,9 @@ pub fn dijkstra(graph: &Csr, source: u32) -> Vec<u64> {
     distance
 }
 
-/// The distances after a number of sweeps. In a sweep each vertex takes the
-/// minimum of its own distance and, over its predecessors, their distance plus
-/// the length of the arc.
+/// The distances after a number of sweeps. In a sweep, each vertex takes the minimum of its own
+/// distance and of the distances over its predecessors. The distance over a predecessor is the
+/// predecessor's distance plus the length of the arc.
 ///
 /// # Panics
 /// If the vertex does not exist.

@@ -1,18 +1,17 @@
 //! The stand-in for `coAuthorsDBLP`.
 //!
-//! Original: vertices are authors of computer science papers, and edges join
-//! coauthors (10th DIMACS challenge). It has 299,067 vertices, 977,676 edges and
-//! one component. SNAP publishes a network of the same source with 317,080
-//! vertices. That one has a largest degree of 343, a diameter of 23, a
-//! clustering coefficient of 0.31, a Gini coefficient of 0.54, and a power law
+//! Original: vertices are authors of computer science papers, and edges join coauthors (10th DIMACS
+//! challenge). The graph has 299,067 vertices, 977,676 edges and one component. SNAP publishes a
+//! network of the same source with 317,080 vertices. The SNAP network has a largest degree of 343,
+//! a diameter of 23, a clustering coefficient of 0.31, a Gini coefficient of 0.54, and a power law
 //! of exponent 3.3 in its tail (KONECT).
 //!
-//! Generator: it writes one paper after the other, and the authors of a paper
-//! become a clique. A paper belongs to a field, drawn from the papers so far. At
-//! least one author is known. The others are new, or recent authors of the
-//! field, weighted by their papers, or rarely authors of any field. A career has
-//! 2 to 140 papers, by a power law. Authors are numbered in the order of their
-//! first papers.
+//! Generator: the generator makes one paper after the other, and the authors of a paper become a
+//! clique. The field of a paper is the field of a random earlier paper. At least one author of a
+//! paper is known from an earlier paper. The other authors are of three kinds: new authors, recent
+//! authors of the field (weighted by the number of their papers), and rarely authors of any field.
+//! An author has 2 to 140 papers, by a power law. Authors are numbered in the order of their first
+//! papers.
 
 use kernel::rng::Rng;
 
@@ -26,7 +25,7 @@ const FIELDS_ONE_IN: u64 = 24;
 /// One known author in 24 comes from any field.
 const STRANGERS_ONE_IN: u64 = 24;
 const AUTHORS_MAX: usize = 24;
-/// The recent authors of a field from which authors are drawn.
+/// The number of most recent authors of a field from which authors are drawn.
 const RECENT_AUTHORS_MAX: u64 = 300;
 /// The most papers of one author.
 const PAPERS_MAX: f64 = 140.0;
@@ -37,7 +36,7 @@ struct Network {
     authors: u32,
     /// The remaining papers of each author.
     papers_left: Vec<u8>,
-    /// For each field the authors of its papers, once per paper.
+    /// The authors of each field's papers. An author appears once for each paper.
     fields: Vec<Vec<u32>>,
     /// The field of each paper.
     papers: Vec<u32>,
@@ -93,7 +92,8 @@ impl Network {
         self.papers.push(field as u32);
     }
 
-    /// A new author if there are too few for the edges so far, else a known one.
+    /// The next author of a paper of `field`: mostly a new author if there are too few authors for
+    /// the edges so far, otherwise mostly a known one.
     fn next_author(&mut self, field: usize, rng: &mut Rng) -> u32 {
         let authors_done = u64::from(self.authors) * self.size.edges as u64;
         let edges_done = self.edges.len() as u64 * u64::from(self.size.vertices);
@@ -122,7 +122,7 @@ impl Network {
         self.authors - 1
     }
 
-    /// Of two recent authors of a field, the one with more remaining papers.
+    /// Draws two recent authors of a field, and returns the one with more remaining papers.
     fn of_field(&self, field: usize, rng: &mut Rng) -> u32 {
         let authors = &self.fields[field];
         let latest = (authors.len() as u64).min(RECENT_AUTHORS_MAX);

@@ -1,9 +1,8 @@
-//! Random numbers for the generators. All operations round alike on every
-//! machine.
+//! Random numbers for the generators. All operations round in the same way on every machine.
 
 use kernel::rng::Rng;
 
-/// 2 to the power of `x`, to eleven digits. The function of the system's library
+/// 2 to the power of `x`, with a precision of eleven digits. The function of the system's library
 /// rounds differently on different machines.
 pub(super) fn exp2(x: f64) -> f64 {
     let whole = x.floor().clamp(-1022.0, 1023.0);

@@ -1,19 +1,17 @@
 //! The stand-in for `c-68`.
 //!
-//! Original: a matrix of a nonlinear optimization problem in IBM's circuit
-//! tuning (SuiteSparse Matrix Collection, group GHS_indef). It is symmetric and
-//! indefinite, with 64,810 rows and 565,996 entries, including the diagonal.
-//! Matrices of this family have the form [H A^T; A 0]: H couples variables, and
-//! A has a row with the variables of each constraint. Most rows have few
+//! Original: a matrix of a nonlinear optimization problem in IBM's circuit tuning (SuiteSparse
+//! Matrix Collection, group GHS_indef). It is symmetric and indefinite, with 64,810 rows and
+//! 565,996 entries, including the diagonal. Matrices of this family have the form [H A^T; A 0]: H
+//! couples variables, and A has a row with the variables of each constraint. Most rows have few
 //! entries, and a few have thousands.
 //!
-//! Generator: three variables per two constraints, variables first. A
-//! constraint has variables near its position, and a few constraints are wide.
-//! Some variables are hubs, which appear in constraints everywhere: the first
-//! has a degree of a twelfth of the rows, the second half of that, the third a
-//! third of it. There is no diagonal, but as many arcs as entries with the
-//! diagonal. Values are whole numbers from 1 to 10,000, uniform in their
-//! logarithm.
+//! Generator: there are three variables per two constraints. The variables have the first rows. A
+//! constraint has variables near its position, and a few constraints are wide. Some variables are
+//! hubs, which appear in constraints everywhere. The degree of the first hub is one twelfth of the
+//! number of rows. The second hub has half of this degree, the third hub a third of it. There is no
+//! diagonal, but the number of arcs equals the number of entries of the original with its diagonal.
+//! Values are whole numbers from 1 to 10,000, uniform in their logarithm.
 
 use kernel::rng::Rng;
 

@@ -1,18 +1,16 @@
 //! The stand-in for `OPF_10000`.
 //!
-//! Original: the matrix of an optimal power flow problem with about 10,000 buses
-//! (SuiteSparse Matrix Collection, group IPSO). It has 43,887 rows, about four
-//! unknowns per bus. Its 426,898 arcs are approximate. Power grids are sparse:
-//! the Western US grid has 1.33 lines per bus, and a diameter of 46 for 4,941
-//! buses (Watts and Strogatz, 1998).
+//! Original: the matrix of an optimal power flow problem with about 10,000 buses (SuiteSparse
+//! Matrix Collection, group IPSO). It has 43,887 rows, about four unknowns per bus. The number of
+//! arcs, 426,898, is approximate. Power grids are sparse: the Western US grid has 1.33 lines per
+//! bus, and a diameter of 46 for 4,941 buses (Watts and Strogatz, 1998).
 //!
-//! Generator: a grid with a bus per 4.39 rows and 1.3 lines per bus. Each bus
-//! joins an earlier bus, mostly a near one, and further lines close rings. A bus
-//! is a dense block of four unknowns: voltage, angle, and the multipliers of
-//! their two balances. Each generator at a bus adds two unknowns. A line joins
-//! the voltages of one end to the multipliers of the other. Some lines join the
-//! voltages of both ends too, to reach the number of arcs. The rows of a bus are
-//! consecutive. Values are those of the stand-in for `c-68`.
+//! Generator: a grid with a bus per 4.39 rows and 1.3 lines per bus. Each bus joins an earlier bus,
+//! mostly a near one, and further lines close rings. A bus is a dense block of four unknowns:
+//! voltage, angle, and the multipliers of their two balances. Each generator at a bus adds two
+//! unknowns. A line joins the voltages of one end to the multipliers of the other. Some lines join
+//! the voltages of both ends too, to reach the number of arcs. The rows of a bus are consecutive.
+//! Values are those of the stand-in for `c-68`.
 
 use kernel::rng::Rng;
 
@@ -66,8 +64,8 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
     edges.into_graph(size.vertices, Some(&|u, v| magnitude(seed, u, v)))
 }
 
-/// The first row of each bus, and the end of the last one. A bus has four rows.
-/// The remaining rows go in pairs to buses with generators.
+/// The first row of each bus, and the end of the last bus. A bus has four rows. The remaining rows
+/// are added to random buses, two rows for each generator at a bus.
 fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
     let mut unknowns = vec![UNKNOWNS; buses as usize];
     let mut left = rows - UNKNOWNS * buses;

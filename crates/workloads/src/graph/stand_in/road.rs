@@ -63,7 +63,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
 }
 
 impl Lattice {
-    /// All possible roads, in the order of the selection.
+    /// All possible roads, in the order in which the generator selects them.
     fn candidates(&self, rng: &mut Rng) -> Vec<(RoadClass, (u32, u32))> {
         let mut all = Vec::with_capacity(3 * self.vertices as usize);
         for cell in 0..self.vertices {

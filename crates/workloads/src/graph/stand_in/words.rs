@@ -80,8 +80,8 @@ impl Dictionary {
         }
     }
 
-    /// A word that is likely to have neighbours if there are few edges, and
-    /// unlikely otherwise.
+    /// A random word. The word is likely to have neighbours if `few` (there are too few edges), and
+    /// unlikely to have neighbours otherwise.
     fn next_word(&self, few: bool, rng: &mut Rng) -> Vec<u8> {
         match rng.below(10) {
             _ if self.words.is_empty() => fresh(4, rng),

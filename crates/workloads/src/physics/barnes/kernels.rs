@@ -5,14 +5,15 @@ use kernel::prelude::*;
 use super::octree::{HALF_STEP, SOFTENING, TIME_STEP, first_opening};
 use crate::physics::all;
 
-/// A child that no body has.
+/// The value of a child of a cell that holds neither a body nor a cell.
 pub(super) const EMPTY: u32 = u32::MAX;
-/// A child that a work-item replaces.
+/// The value of a child of a cell while a work-item replaces the child.
 const LOCKED: u32 = u32::MAX - 1;
 /// The start of a cell's bodies before its parent has set it.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// The arrays. A child below `bodies` is a body, and any other the cell `child - bodies`.
+/// The arrays of the simulation. A child with a number below `bodies` is a body. A child with any
+/// other number is the cell `child - bodies`.
 #[derive(Clone, Copy)]
 pub(super) struct Arrays {
     pub(super) bodies: u32,
@@ -21,7 +22,8 @@ pub(super) struct Arrays {
     pub(super) velocity: [Array<f32>; 3],
     pub(super) acceleration: [Array<f32>; 3],
     pub(super) mass: Array<f32>,
-    /// The least and the greatest coordinates of each work-group, six arrays.
+    /// The least and the greatest coordinates of each work-group's bodies: one array for each of
+    /// the three axes, first the least, then the greatest.
     pub(super) bounds: [Array<f32>; 6],
     /// The work-groups that have written their bounds.
     pub(super) arrived: Array<u32>,
@@ -37,7 +39,7 @@ pub(super) struct Arrays {
     pub(super) below: Array<u32>,
     /// Whether the fields of a cell are complete.
     pub(super) ready: Array<u32>,
-    /// The first of the cell's bodies in `sorted`.
+    /// The index in `sorted` of the first of each cell's bodies.
     pub(super) start: Array<u32>,
     /// The bodies in the order of the tree.
     pub(super) sorted: Array<u32>,
@@ -214,7 +216,8 @@ async fn new_cells(w: &Wave, a: &Arrays) -> Lanes<u32> {
     cell
 }
 
-/// The children of the cells, and which of them are bodies and cells.
+/// The child of each lane's cell in an octant. The two wavefronts have only those lanes active
+/// whose child is a body, and those whose child is a cell.
 async fn children(w: &Wave, a: &Arrays, cell: Lanes<u32>, octant: u32) -> (Lanes<u32>, Wave, Wave) {
     let child = w.load(a.children, cell * 8 + octant).await;
     let used = w.when(child.ne(EMPTY));
@@ -303,7 +306,7 @@ struct Part {
 }
 
 /// Computes the gravity on the bodies, in the order of the tree. A wavefront walks the tree for all
-/// its lanes, and opens a cell for the lanes that are near it.
+/// its lanes together. It opens a cell only for those lanes whose body is near the cell.
 pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
     let base = w.first_item();
     let w = w.below(base, u64::from(a.bodies));
@@ -341,7 +344,8 @@ pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
     }
 }
 
-/// Adds the children of a cell to the parts, so that the first child is the next part.
+/// Adds the children of a cell to `parts`, in an order such that the first child is the next part
+/// that the wavefront takes.
 async fn open(w: &Wave, a: &Arrays, cell: u64, opening: f32, parts: &mut Vec<Part>) {
     for octant in (0..8).rev() {
         let child = w.load(a.children, cell * 8 + octant).await;

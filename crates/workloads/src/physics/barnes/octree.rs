@@ -1,11 +1,11 @@
 //! The bodies, the geometry of an octree, and the simulation on the host.
 //!
 //! The host inserts the bodies one by one and walks the tree by recursion. Its formulas have the
-//! order of those of the kernels, so that all bits are equal.
+//! same order of operations as those of the kernels, so that the results are equal in every bit.
 
 use kernel::rng::Rng;
 
-/// The gravity between two bodies is softened below this distance, squared.
+/// The square of the distance below which the gravity between two bodies is softened.
 pub(super) const SOFTENING: f32 = 0.0025;
 /// The time step.
 pub(super) const TIME_STEP: f32 = 0.025;
@@ -155,8 +155,9 @@ impl Tree<'_> {
         self.cells[cell].mass = mass;
     }
 
-    /// Adds the gravity of a cell's children at a place. A cell of this width, squared and over
-    /// the square of the angle, is opened if it is nearer.
+    /// Adds the gravity of a cell's children at place `at` to `sum`. A child that is a cell is
+    /// opened if its squared distance is below `opening`, which is the squared width of the child
+    /// over the square of the opening angle.
     fn gravity(&self, at: [f32; 3], cell: usize, opening: f32, sum: &mut [f32; 3]) {
         for child in self.cells[cell].children {
             let Some((place, mass)) = self.of_child(child) else { continue };

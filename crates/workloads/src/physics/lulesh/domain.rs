@@ -7,13 +7,14 @@ use super::mesh::Mesh;
 /// The work-items of a work-group.
 pub(super) const GROUP_ITEMS: u64 = 64;
 
-/// The arrays. Those of elements and nodes have an element for each; those of corners have eight
-/// for each mesh element, corner by corner.
+/// The arrays. An array of elements or of nodes has one entry for each mesh element or node. An
+/// array of corners has eight entries for each mesh element: first corner 0 of all elements, then
+/// corner 1 of all elements, and so on.
 #[derive(Debug)]
 pub(super) struct Domain {
     pub(super) elements: u64,
     pub(super) node_count: u64,
-    /// See [`Mesh`].
+    /// The nodes of the elements. This array and the next four are those of [`Mesh`].
     pub(super) nodes: Array<u32>,
     pub(super) first_corner: Array<u32>,
     pub(super) corners: Array<u32>,

@@ -50,7 +50,8 @@ pub(super) fn node_normals<R: Real>(p: &Points<R>) -> Points<R> {
     normals
 }
 
-/// For each corner the corners that define the derivative of the volume there.
+/// For each corner, the six corners whose places determine the derivative of the volume with
+/// respect to the place of that corner.
 const VOLUME_NEIGHBOURS: [[usize; 6]; 8] = [
     [1, 2, 3, 4, 5, 7],
     [2, 3, 0, 5, 6, 4],
@@ -62,7 +63,7 @@ const VOLUME_NEIGHBOURS: [[usize; 6]; 8] = [
     [6, 5, 4, 3, 2, 0],
 ];
 
-/// The derivative of the volume by the place of each corner.
+/// The derivative of the volume with respect to the place of each corner.
 pub(super) fn volume_derivatives<R: Real>(p: &Points<R>) -> Points<R> {
     [0, 1, 2].map(|axis| {
         let (u, v) = (&p[(axis + 1) % 3], &p[(axis + 2) % 3]);

@@ -18,18 +18,19 @@ use crate::physics::all;
 
 type Reals = Lanes<f64>;
 
-/// The active lanes and the first item of a wavefront in a grid over `count` items.
+/// The wavefront with only the lanes active that have an item, in a grid over `count` items, and
+/// the first item.
 fn over(w: &Wave, count: u64) -> (Wave, Unit) {
     let base = w.first_item();
     (w.below(base, count), Unit(base))
 }
 
-/// Loads one word of several arrays.
+/// Loads the word at index `at` of several arrays.
 async fn load<const N: usize>(w: &Wave, at: Unit, from: [Array<f64>; N]) -> [Reals; N] {
     all(from.map(|array| w.load(array, at))).await
 }
 
-/// Stores one word to several arrays.
+/// Stores a word at index `at` of several arrays.
 async fn store<const N: usize>(w: &Wave, at: Unit, to: [Array<f64>; N], values: [Reals; N]) {
     for (array, value) in to.into_iter().zip(values) {
         w.store(array, at, value);
@@ -88,7 +89,8 @@ async fn integrate_stress(w: Wave, d: Rc<Domain>) {
     store_corners(&w, &d, d.corner_force, at, &forces).await;
 }
 
-/// Adds the forces of the corners of each node, to those before or to zero.
+/// Sums the forces of the corners of each node. If `adds`, the sum is added to the node's force so
+/// far. Otherwise the sum replaces the force.
 async fn gather_forces(w: Wave, d: Rc<Domain>, adds: bool) {
     let (w, at) = over(&w, d.node_count);
     let [first, end] = all([w.load(d.first_corner, at), w.load(d.first_corner, Unit(at.0 + 1))]).await;
@@ -230,7 +232,8 @@ async fn energy_half(w: Wave, d: Rc<Domain>) {
     w.store(d.e_new, at, energy).await;
 }
 
-/// Computes the pressure at the new energy, for one of the two compressions.
+/// Computes the pressure at the new energy, for one of the two compressions (at half the step, or
+/// at its end).
 async fn pressure(w: Wave, d: Rc<Domain>, compression: Array<f64>, to: Array<f64>) {
     let (w, at) = over(&w, d.elements);
     let [energy, compression] = load(&w, at, [d.e_new, compression]).await;
@@ -293,7 +296,8 @@ async fn time_limits(w: Wave, d: Rc<Domain>) {
     }
 }
 
-/// The declarations of one kernel. The three lists hold arrays that it reads, writes, or both.
+/// The declared uses of one kernel. The three lists hold the arrays that the kernel reads, writes,
+/// or both reads and writes.
 fn uses<const R: usize, const W: usize, const B: usize>(
     read: [Array<f64>; R],
     write: [Array<f64>; W],
@@ -305,12 +309,12 @@ fn uses<const R: usize, const W: usize, const B: usize>(
     read.chain(write).chain(both).collect()
 }
 
-/// The declaration that a kernel reads all of three arrays.
+/// The declared uses of a kernel that reads any element of three arrays.
 fn read_all(arrays: [Array<f64>; 3]) -> [Use; 3] {
     arrays.map(|array| array.read())
 }
 
-/// The declaration that a kernel writes the corners of its elements.
+/// The declared uses of a kernel that writes three arrays of corners.
 fn write_all(arrays: [Array<f64>; 3]) -> [Use; 3] {
     arrays.map(|array| array.write())
 }
@@ -483,7 +487,7 @@ impl Domain {
     }
 }
 
-/// A kernel of a domain before it has a body.
+/// A kernel with a name and a domain, before it gets a body.
 struct Named {
     name: &'static str,
     domain: Rc<Domain>,

@@ -2,24 +2,27 @@
 
 use crate::physics::real::Real;
 
-/// Values below these magnitudes count as zero.
+/// The magnitude below which an energy counts as zero. The next four constants are those of the
+/// pressure, the viscosity, the volume (less 1) and the velocity.
 const ENERGY_CUT: f64 = 1e-7;
 const PRESSURE_CUT: f64 = 1e-7;
 const VISCOSITY_CUT: f64 = 1e-7;
 const VOLUME_CUT: f64 = 1e-10;
 const VELOCITY_CUT: f64 = 1e-7;
-/// The bounds of the relative volume, and the least energy.
+/// The smallest relative volume. The next two constants are the largest relative volume and the
+/// smallest energy.
 const VOLUME_MIN: f64 = 1e-9;
 const VOLUME_MAX: f64 = 1e9;
 const ENERGY_MIN: f64 = -1e15;
-/// The coefficients of the linear and the quadratic viscosity.
+/// The coefficient of the linear viscosity. `QUADRATIC` is that of the quadratic viscosity.
 const LINEAR: f64 = 0.5;
 const QUADRATIC: f64 = 2.0 / 3.0;
-/// The quadratic viscosity in the Courant limit: 64 times the square of the coefficient 2.
+/// The factor of the quadratic viscosity in the Courant limit: 64 times the square of the
+/// coefficient 2.
 const COURANT: f64 = 64.0 * 2.0 * 2.0;
 /// The largest relative change of volume in a step.
 const VOLUME_CHANGE_MAX: f64 = 0.1;
-/// The limit of a time step that no element bounds.
+/// The value of a limit of the time step if no element limits the time step.
 pub(super) const UNBOUNDED: f64 = 1e20;
 const TINY: f64 = 1e-36;
 
@@ -33,7 +36,7 @@ pub(super) fn velocity<R: Real>(velocity: R, acceleration: R, dt: f64) -> R {
     cut(velocity + acceleration * dt, VELOCITY_CUT)
 }
 
-/// The relative volume at the end of a step.
+/// The relative volume of an element after a step. A volume very close to 1 becomes 1.
 pub(super) fn settled_volume<R: Real>(v: R) -> R {
     (v - 1.0).magnitude().if_below(VOLUME_CUT, R::splat(1.0), v)
 }
@@ -66,7 +69,7 @@ pub(super) fn viscosity<R: Real>(phi: [R; 3], delv: [R; 3], delx: [R; 3], densit
     (vdov.if_above(0.0, zero, linear), vdov.if_above(0.0, zero, quadratic))
 }
 
-/// The compression at the end of a step, and at its half.
+/// The compression at the end of a step, and the compression at half the step.
 pub(super) fn compressions<R: Real>(v: R, delv: R) -> (R, R) {
     let one = R::splat(1.0);
     let half = one / (v - delv * 0.5) - 1.0;
@@ -74,7 +77,7 @@ pub(super) fn compressions<R: Real>(v: R, delv: R) -> (R, R) {
     (whole, v.if_above(VOLUME_MIN, half, whole))
 }
 
-/// The pressure, and the two coefficients of the sound speed.
+/// The pressure `p`, and the coefficient `bvc` that the sound speed needs.
 pub(super) struct Pressure<R> {
     pub(super) p: R,
     pub(super) bvc: R,
@@ -83,7 +86,7 @@ pub(super) struct Pressure<R> {
 /// The factor of the compression in the equation of state.
 const C1S: f64 = 2.0 / 3.0;
 
-/// The pressure of an ideal gas at an energy.
+/// The pressure of an ideal gas, from its energy and its compression.
 pub(super) fn pressure<R: Real>(energy: R, compression: R) -> Pressure<R> {
     let bvc = (compression + 1.0) * C1S;
     let p = cut(bvc * energy, PRESSURE_CUT);
@@ -96,7 +99,8 @@ pub(super) fn sound_speed<R: Real>(energy: R, volume: R, bvc: R, p: R) -> R {
     square.if_above(0.111_111_1e-36, square.root(), R::splat(0.333_333_3e-18))
 }
 
-/// The viscosity at a speed of sound. An element that expands has none.
+/// The viscosity, from the speed of sound and the two parts of the viscosity. An element that
+/// expands has no viscosity.
 pub(super) fn viscous<R: Real>(delv: R, speed: R, linear: R, quadratic: R) -> R {
     delv.if_above(0.0, R::splat(0.0), speed * linear + quadratic)
 }
@@ -149,7 +153,7 @@ pub(super) fn time_limits<R: Real>(speed: R, length: R, vdov: R) -> (R, R) {
     (moves(courant), moves(hydro))
 }
 
-/// The next time step.
+/// The simulated time, the next time step, and the number of steps so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     pub(super) time: f64,
@@ -161,7 +165,8 @@ pub(super) struct Clock {
 pub(super) const STOP: f64 = 1e-2;
 
 impl Clock {
-    /// Advances by the next step, within the limits of the last one.
+    /// Chooses the next time step from the limits that the last step gave, and advances the time by
+    /// it.
     pub(super) fn advance(&mut self, courant: f64, hydro: f64) {
         const LARGEST: f64 = 1e-2;
         let left = STOP - self.time;

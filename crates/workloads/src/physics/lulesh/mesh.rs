@@ -2,7 +2,8 @@
 
 use super::element::{Points, volume};
 
-/// The neighbour of an element beyond a face on the edge of the mesh.
+/// The values that stand for the neighbour of an element if the element's face lies on the edge of
+/// the mesh.
 pub(super) mod edge {
     /// A plane of symmetry: the gradient beyond it is that of the element.
     pub(crate) const SYMMETRY: u32 = u32::MAX;
@@ -15,7 +16,7 @@ pub(super) mod edge {
 pub(super) struct Mesh {
     /// The nodes of each element: corner `c` of element `e` at `c * elements + e`.
     pub(super) nodes: Vec<u32>,
-    /// The start of the corners of each node in `corners`.
+    /// The index in `corners` of the first corner of each node.
     pub(super) first_corner: Vec<u32>,
     /// The corners of each node, as indices in `nodes`.
     pub(super) corners: Vec<u32>,
@@ -35,7 +36,7 @@ pub(super) struct Mesh {
 
 /// The length of an edge of the cube.
 const EDGE: f64 = 1.125;
-/// The energy at the origin of a cube of 45 elements along an edge.
+/// The energy in the element at the origin, for a cube with 45 elements along an edge.
 const ENERGY_OF_45: f64 = 3.948_746e7;
 
 impl Mesh {

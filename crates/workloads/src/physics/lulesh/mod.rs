@@ -2,9 +2,10 @@
 //!
 //! A time step of the Lagrangian method moves the nodes by the forces of stress and of the
 //! hourglass control. It then updates volume, viscosity, energy and pressure of the elements. The
-//! kernels are the loops of LULESH 2.0 in its order, with one region. Forces of corners go to memory
-//! and each node adds those of its corners, as in the threaded versions. The temporaries of the
-//! equation of state are arrays in memory, and most kernels read what the kernel before wrote.
+//! kernels are the loops of LULESH 2.0 in the same order, with one region. As in the threaded
+//! versions of LULESH, the forces of corners go to memory, and each node adds the forces of its
+//! corners. The temporaries of the equation of state are arrays in memory, and most kernels read
+//! what the kernel before wrote.
 //!
 //! The three normal stresses are equal, so one array holds them. The deviatoric strains, which no
 //! later loop reads, are left out.
@@ -42,7 +43,13 @@ pub(crate) static LULESH: Workload = Workload {
     },
     settings: &[
         Setting::count("cells", 8, 1, 64, "elements along an edge of the cube"),
-        Setting::count("steps", 5, 1, 2000, "most time steps; the problem also ends at its time"),
+        Setting::count(
+            "steps",
+            5,
+            1,
+            2000,
+            "maximum number of time steps; the run also ends at the end time of the problem",
+        ),
     ],
     make: |settings, _| Ok(lulesh(settings)),
 };

@@ -162,7 +162,7 @@ impl State {
         elements.map(of).collect()
     }
 
-    /// Returns the limits of the next time step.
+    /// Updates the elements. Returns the limits of the next time step.
     fn update_elements(&mut self) -> (f64, f64) {
         let kinematics = self.kinematics();
         let viscosities = self.viscosities(&kinematics);

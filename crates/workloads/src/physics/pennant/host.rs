@@ -16,7 +16,7 @@ pub(super) struct Mesh {
     pub(super) zones: usize,
     /// The points of each zone: point `i` of zone `z` at `i * zones + z`.
     pub(super) points: Vec<u32>,
-    /// The first of the corners of each point in `corners`.
+    /// The index in `corners` of the first corner of each point.
     pub(super) first_corner: Vec<u32>,
     /// The corners of each point, as indices in `points`.
     pub(super) corners: Vec<u32>,
@@ -91,7 +91,7 @@ impl Mesh {
     }
 }
 
-/// The clock of the problem.
+/// The time step of the problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     pub(super) dt: f64,
@@ -102,8 +102,8 @@ impl Clock {
         Clock { dt: FIRST_STEP }
     }
 
-    /// Chooses the next step from the limits of the last one: the longest stable step, and the
-    /// largest change of an area.
+    /// Chooses the next time step from two limits that the last step gave: the longest stable step,
+    /// and the largest relative change of an area.
     pub(super) fn advance(&mut self, stable: f64, change: f64) {
         let by_area = if change > 0.0 { self.dt * 0.1 / change } else { f64::INFINITY };
         self.dt = (self.dt * 1.2).min(stable).min(by_area);
@@ -116,7 +116,7 @@ pub(super) struct State {
     mesh: Mesh,
     pub(super) place: [Vec<f64>; 2],
     pub(super) velocity: [Vec<f64>; 2],
-    /// The energy of each zone in all, and per unit of mass.
+    /// The total energy of each zone. `energy` is the energy per unit of mass.
     pub(super) whole: Vec<f64>,
     pub(super) energy: Vec<f64>,
     pub(super) density: Vec<f64>,
@@ -147,7 +147,8 @@ impl State {
         }
     }
 
-    /// The sum of the parts that the zones around a point give to it.
+    /// The sum of what the zones around a point contribute to the point. `part` gives the
+    /// contribution of one zone's corner.
     fn sum(&self, point: usize, part: impl Fn(usize, usize) -> f64) -> f64 {
         let corners = self.mesh.first_corner[point]..self.mesh.first_corner[point + 1];
         let corners = corners.map(|at| self.mesh.corners[at as usize] as usize);

@@ -17,7 +17,8 @@ type Reals = Lanes<f64>;
 /// The work-items of a work-group.
 pub(super) const GROUP_ITEMS: u64 = 64;
 
-/// The arrays. Those of sides and corners have four elements for each zone, side by side.
+/// The arrays. An array of sides or corners has four entries for each zone: first side 0 of all
+/// zones, then side 1 of all zones, and so on.
 #[derive(Debug)]
 pub(super) struct Arrays {
     pub(super) zones: u64,
@@ -223,7 +224,7 @@ async fn corner_force(w: Wave, a: Rc<Arrays>) {
     store_pairs(&w, &a, a.corner_force, at, corner_forces(&forces)).await;
 }
 
-/// Adds the masses and the forces of the corners of each point.
+/// For each point, sums the masses and the forces of its corners.
 async fn gather(w: Wave, a: Rc<Arrays>) {
     let (w, at) = over(&w, a.point_mass.len());
     let [first, end] = all([w.load(a.first_corner, at), w.load(a.first_corner, Unit(at.0 + 1))]).await;
@@ -313,13 +314,15 @@ async fn time_limits(w: Wave, a: Rc<Arrays>) {
     within.store(a.area, at, area).await;
 }
 
-/// Declares that a kernel reads and writes only its own elements of these arrays.
+/// Declares that a kernel accesses only its own elements of these arrays: it reads the arrays in
+/// `read` and writes those in `write`.
 fn own<const R: usize, const W: usize>(read: [Array<f64>; R], write: [Array<f64>; W]) -> Vec<Use> {
     let read = read.into_iter().map(|array| array.read().in_parts(GROUP_ITEMS));
     read.chain(write.into_iter().map(|array| array.write().in_parts(GROUP_ITEMS))).collect()
 }
 
-/// Declares that a kernel reads or writes any element of these arrays.
+/// Declares that a kernel accesses any element of these arrays: it reads the arrays in `read` and
+/// writes those in `write`.
 fn any<const R: usize, const W: usize>(read: [Array<f64>; R], write: [Array<f64>; W]) -> Vec<Use> {
     let read = read.into_iter().map(|array| array.read());
     read.chain(write.into_iter().map(|array| array.write())).collect()
@@ -416,7 +419,7 @@ impl Arrays {
         kernels
     }
 
-    /// The kernels after the points have moved.
+    /// The kernels that update the zones after the points have moved.
     fn zone_kernels(self: &Rc<Self>, dt: f64) -> [Kernel; 4] {
         let a = self;
         let ([x, y], [u, v], [bu, bv], [sx, sy]): (Pair<_>, Pair<_>, Pair<_>, Pair<_>) =

@@ -12,10 +12,10 @@ pub(super) type Four<R> = [Pair<R>; 4];
 
 /// The adiabatic exponent.
 const GAMMA: f64 = 5.0 / 3.0;
-/// The coefficients of the linear and the quadratic viscosity.
+/// The coefficient of the linear viscosity. `QUADRATIC` is that of the quadratic viscosity.
 const LINEAR: f64 = 0.1;
 const QUADRATIC: f64 = 1.0;
-/// The coefficient of the temporary triangular subzones.
+/// The coefficient of the forces of the temporary triangular subzones.
 const SUBZONE: f64 = 0.5;
 /// The least speed of sound.
 pub(super) const SPEED_MIN: f64 = 1e-3;
@@ -128,16 +128,16 @@ pub(super) fn side_forces<R: Real>(
     })
 }
 
-/// The compression at a corner. It is zero at a corner that expands.
+/// The compression at a corner. `width` and `change` are zero at a corner that expands.
 #[derive(Clone, Copy)]
 pub(super) struct Corner<R> {
     /// The length over which the viscosity acts.
     pub(super) width: R,
-    /// The difference of velocities.
+    /// The magnitude of the difference of velocities.
     pub(super) change: R,
     /// The weight of the corner's forces.
     pub(super) weight: R,
-    /// The cosine of the angle.
+    /// The cosine of the angle between the two sides at the corner.
     pub(super) cosine: R,
 }
 

@@ -1,10 +1,11 @@
 //! SNAP: the sweeps of discrete-ordinates particle transport.
 //!
-//! An outer iteration computes the scattering between groups, an inner iteration that within a
-//! group. Then the sweep computes the angular flux: for each of the eight octants, plane by plane of
-//! cells from the octant's corner, one launch each. A work-item computes one angle and group of a
-//! cell by diamond differences. The fluxes on the faces of cells pass through memory. A kernel sums
-//! the angular fluxes of all directions, and the host decides on convergence.
+//! An outer iteration computes the scattering between groups. An inner iteration computes the
+//! scattering within a group. Then the sweep computes the angular flux. In each of the eight
+//! octants, the sweep starts at the octant's corner and visits one plane of cells after the other,
+//! with one launch for each plane. A work-item computes one angle and group of a cell by diamond
+//! differences. The fluxes on the faces of cells pass through memory. A kernel sums the angular
+//! fluxes of all directions, and the host decides on convergence.
 //!
 //! Scattering is isotropic, and negative fluxes are not fixed up.
 
@@ -35,8 +36,8 @@ pub(crate) static SNAPC: Workload = Workload {
         Setting::count("groups", 4, 1, 64, "energy groups"),
         Setting::count("angles", 6, 1, 256, "angles of an octant"),
         Setting::count("steps", 1, 1, 100, "time steps"),
-        Setting::count("outers", 2, 1, 100, "most outer iterations of a time step"),
-        Setting::count("inners", 2, 1, 100, "most inner iterations of an outer iteration"),
+        Setting::count("outers", 2, 1, 100, "maximum number of outer iterations of a time step"),
+        Setting::count("inners", 2, 1, 100, "maximum number of inner iterations of an outer iteration"),
     ],
     make: |settings, _| Ok(snapc(settings)),
 };
@@ -44,7 +45,7 @@ pub(crate) static SNAPC: Workload = Workload {
 /// The work-items of a work-group.
 const GROUP_ITEMS: u64 = 64;
 
-/// The arrays of a problem. Those of groups have an element for each group and cell.
+/// The arrays of a problem. An array of groups has one entry for each group and cell.
 #[derive(Clone, Copy)]
 struct Arrays {
     cells: u32,
@@ -56,7 +57,8 @@ struct Arrays {
     material: Array<u32>,
     cosines: [Array<f64>; 3],
     slowness: Array<f64>,
-    /// The cells of all planes, plane by plane: the steps from the corner, ten bits each.
+    /// The cells of all planes, plane by plane. An entry holds the steps of a cell from the
+    /// octant's corner along the three axes, with ten bits for each axis.
     planes: Array<u32>,
     outer: Array<f64>,
     source: Array<f64>,
@@ -101,7 +103,8 @@ async fn outer_source(w: Wave, a: Arrays) {
     w.store(a.outer, Unit(base), sum).await;
 }
 
-/// Adds the scattering within the group, and keeps the flux.
+/// Adds the scattering within each group to the source of the outer iteration, and saves the flux
+/// in `flux_before`.
 async fn inner_source(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, a.outer.len());

@@ -14,15 +14,15 @@ pub(super) struct Size {
     pub(super) angles: usize,
     /// Time steps.
     pub(super) steps: u64,
-    /// Most outer iterations of a time step.
+    /// The largest number of outer iterations of a time step.
     pub(super) outers: u64,
-    /// Most inner iterations of an outer iteration.
+    /// The largest number of inner iterations of an outer iteration.
     pub(super) inners: u64,
 }
 
 /// The largest relative change of the flux at which an iteration ends.
 pub(super) const TOLERANCE: f64 = 1e-4;
-/// The length of a time step, times the speed of the first group, over two.
+/// The length of a time step, multiplied by the speed of the first group and divided by two.
 const TIME_STEP: f64 = 0.1;
 /// The edge of the cube.
 const EDGE: f64 = 1.0;
@@ -41,9 +41,9 @@ pub(super) struct Problem {
     pub(super) scattering: Vec<f64>,
     /// The material of each cell.
     pub(super) material: Vec<u32>,
-    /// The cosine of each angle over half the width of a cell, along x, y and z.
+    /// The cosine of each angle, divided by half the width of a cell, along x, y and z.
     pub(super) cosines: [Vec<f64>; 3],
-    /// The inverse of the speed of each group, over half a time step.
+    /// The inverse of the speed of each group, divided by half a time step.
     pub(super) slowness: Vec<f64>,
     /// The weight of a direction.
     pub(super) weight: f64,
@@ -224,7 +224,7 @@ impl Problem {
     }
 }
 
-/// The relative change from `old` to `new`, which is not zero.
+/// The magnitude of the relative change from `old` to `new`. `new` is not zero.
 pub(super) fn relative_change(old: f64, new: f64) -> f64 {
     ((new - old) / new).abs()
 }
