@@ -12,7 +12,11 @@ pub(crate) static LOCK_COUNTER: Workload = Workload {
     origin: "ours",
     room: Room::Synchronization,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("waves", "2"), ("increments", "5")], small: &[], paper: &[("increments", "256")] },
+    sizes: Sizes {
+        tiny: &[("waves", "2"), ("increments", "5")],
+        small: &[],
+        paper: &[("increments", "256")],
+    },
     settings: &[
         Setting::count("work-groups", 4, 1, 1 << 16, "work-groups"),
         Setting::count("waves", 1, 1, 64, "wavefronts of a work-group"),
