@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use lab::input::GraphInput;
+use lab::input::{Content, GraphInput};
 
 use crate::Failure;
 use crate::args::{GraphCommand, GraphInfoArguments};
@@ -17,7 +17,7 @@ pub(crate) fn graph(command: &GraphCommand, out: &mut dyn Write) -> Result<(), F
 
 fn info(arguments: &GraphInfoArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let progress = Progress::of_one(&format!("reading {}", arguments.input));
-    let input = GraphInput::open(&arguments.input, arguments.scale.as_deref())?;
+    let input = GraphInput::open(&arguments.input, arguments.scale.as_deref(), Content::Graph)?;
     let description = input.opened.describe();
     drop(progress);
     match arguments.json {

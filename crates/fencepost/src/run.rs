@@ -151,6 +151,10 @@ fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "repaired: {repair}")?;
         }
     }
+    for table in &record.tables {
+        let (rows, columns) = (grouped(table.rows), grouped(table.columns));
+        writeln!(out, "{}: {rows} by {columns} {}", table.content, table.origin)?;
+    }
     let answer = if record.answer_ok { "right" } else { "WRONG" };
     writeln!(out)?;
     let mut table = Table::new(&[("answer", Side::Left), (answer, Side::Right)]);

@@ -245,6 +245,7 @@ mod tests {
             workload,
             input: None,
             graph: None,
+            tables: Vec::new(),
             size: None,
             settings: BTreeMap::new(),
             seed: 0,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::place::Place;
 use workloads::graph::programs;
+use workloads::inputs;
 use workloads::nearest::nearest;
 
 /// One sentence that names the fault, its place, and the expected value.
@@ -50,8 +51,9 @@ pub enum Error {
     /// The user named an input for a workload that generates its input from its settings.
     #[error(
         "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
-         graphs are the input of {}",
-        programs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", ")
+         graphs are the input of {}; numbers are the input of {}",
+        programs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", "),
+        inputs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", ")
     )]
     UnknownInput {
         /// The name of the workload.
@@ -59,9 +61,9 @@ pub enum Error {
         /// The input that was given.
         input: String,
     },
-    /// A graph that cannot be read or generated.
+    /// An input file that cannot be read, or a graph that cannot be generated.
     #[error(transparent)]
-    Graph(#[from] workloads::graph::GraphError),
+    Input(#[from] workloads::files::FileError),
     /// Values that are each valid but cannot be combined. The text is the message.
     #[error("{0}")]
     Impossible(String),

@@ -4,13 +4,13 @@
 use proto::Info;
 use sim::ScopeReplacement;
 use sim::config::System;
-use workloads::graph::programs::{GRAPH_SETTINGS, program_of};
+use workloads::graph::programs::{content_of, program_of, settings_of_graph};
 use workloads::stealing::App;
-use workloads::{Instance, NamedInput, SettingKind, Settings, Size, Workload};
+use workloads::{Instance, NamedInput, SettingKind, Settings, Size, Workload, inputs};
 
 use crate::catalog;
 use crate::error::{Error, printable};
-use crate::input::{GraphInput, INPUT_SEED};
+use crate::input::{GraphInput, INPUT_SEED, NumbersInput};
 use crate::scenario::Scenario;
 use crate::systems::{Changes, Systems};
 
@@ -25,8 +25,8 @@ pub struct Question {
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, or the name of one of
-    /// the workload's own inputs.
+    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or the
+    /// name of one of the workload's own inputs.
     pub input: Option<String>,
     /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,
@@ -59,6 +59,8 @@ pub struct Experiment {
     pub workload: &'static Workload,
     /// The graph that the program works on, if it does not generate its own.
     pub input: Option<GraphInput>,
+    /// The numbers that the program works on, if they come from files.
+    pub numbers: Option<NumbersInput>,
     /// The workload's own input, if the question names one.
     pub named: Option<&'static NamedInput>,
     /// The size that the question names.
@@ -128,15 +130,21 @@ impl Experiment {
         if let Some(policy) = &scenario.policy {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
-        if let (None, None, Some(name)) = (named, &graph, &question.input) {
-            *graph = Some(GraphInput::open(name, question.scale.as_deref())?);
+        let is_graph = named.is_none() && program_of(workload).is_some();
+        if let (true, None, Some(name)) = (is_graph, &graph, &question.input) {
+            *graph = Some(GraphInput::open(name, question.scale.as_deref(), content_of(workload))?);
         }
+        let numbers = match (named, inputs::program_of(workload), &question.input) {
+            (None, Some(program), Some(name)) => Some(NumbersInput::open(name, program, &settings)?),
+            _ => None,
+        };
         let experiment = Experiment {
             system,
             machine,
             scenario,
             workload,
-            input: if named.is_none() { graph.clone() } else { None },
+            input: if is_graph { graph.clone() } else { None },
+            numbers,
             named,
             size,
             settings,
@@ -165,7 +173,12 @@ impl Experiment {
         named_once("scenario", scenarios)?;
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
         let (mut experiments, mut graph) = (Vec::new(), None);
+        let mut content = None;
         for workload in &named {
+            // A matrix keeps what a graph does not.
+            if content.replace(content_of(workload)) != Some(content_of(workload)) {
+                graph = None;
+            }
             let known_elsewhere = |name: &str| named.iter().any(|other| has(other, name));
             let mut settings = question.settings.clone();
             settings.retain(|(name, _)| has(workload, name) || !known_elsewhere(name));
@@ -187,9 +200,12 @@ impl Experiment {
     /// # Errors
     /// Settings that conflict.
     pub fn instance(&self) -> Result<Instance, Error> {
-        let made = match (&self.input, program_of(self.workload)) {
-            (Some(input), Some(program)) => program(&input.opened.graph, &self.settings, INPUT_SEED),
-            _ => self.workload.instance(&self.settings, INPUT_SEED),
+        let on_graph = self.input.as_ref().zip(program_of(self.workload));
+        let on_numbers = self.numbers.as_ref().zip(inputs::program_of(self.workload));
+        let made = match (on_graph, on_numbers) {
+            (Some((input, program)), _) => program(&input.opened.graph, &self.settings, INPUT_SEED),
+            (None, Some((input, program))) => (program.make)(&input.tables, &self.settings, INPUT_SEED),
+            (None, None) => self.workload.instance(&self.settings, INPUT_SEED),
         };
         made.map_err(|error| Error::Impossible(error.to_string()))
     }
@@ -201,10 +217,12 @@ impl Experiment {
         named.expect("the protocol of a scenario is in the list of protocols")
     }
 
-    /// The settings by name. If the user gives a graph, the settings for the generation of a graph
-    /// are omitted.
+    /// The settings by name. If the user gives a graph or numbers, the settings that they replace are
+    /// omitted.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
-        let says = |name: &str| self.input.is_none() || !GRAPH_SETTINGS.contains(&name);
+        let has_input = self.input.is_some() || self.numbers.is_some();
+        let replaced = if has_input { settings_of_input(self.workload) } else { &[] };
+        let says = move |name: &str| !replaced.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
         settings.filter(move |(name, _)| says(name))
     }
@@ -213,7 +231,8 @@ impl Experiment {
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());
-        graph.or_else(|| self.named.map(|input| input.name.to_owned()))
+        let numbers = || self.numbers.as_ref().map(|input| input.name.clone());
+        graph.or_else(numbers).or_else(|| self.named.map(|input| input.name.to_owned()))
     }
 
     /// The policies that the run uses, joined by commas. Empty if the workload has no policy.
@@ -277,17 +296,34 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
             None => Ok(()),
         };
     };
-    if program_of(workload).is_none() {
+    let is_graph = program_of(workload).is_some();
+    if !is_graph && inputs::program_of(workload).is_none() {
         return Err(Error::unknown_input(workload.name, input));
     }
-    let of_graph = |(name, _): &&(String, String)| GRAPH_SETTINGS.contains(&name.as_str());
-    match question.settings.iter().find(of_graph) {
+    if let (false, Some(scale)) = (is_graph, &question.scale) {
+        return Err(Error::Impossible(format!(
+            "the input of workload `{}` is a file, so the scale `{}` does not apply",
+            workload.name,
+            printable(scale)
+        )));
+    }
+    let replaced = settings_of_input(workload);
+    match question.settings.iter().find(|(name, _)| replaced.contains(&name.as_str())) {
         Some((name, value)) => Err(Error::Impossible(format!(
-            "`{name}={}` cannot be set, because the input is the graph {}",
+            "`{name}={}` cannot be set, because the input is {}{}",
             printable(value),
+            if is_graph { "the graph " } else { "" },
             printable(input)
         ))),
         None => Ok(()),
+    }
+}
+
+/// The settings that an input replaces.
+fn settings_of_input(workload: &Workload) -> &'static [&'static str] {
+    match inputs::program_of(workload) {
+        Some(program) => program.settings,
+        None => settings_of_graph(workload),
     }
 }
 

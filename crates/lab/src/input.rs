@@ -1,12 +1,19 @@
-//! The graph that an application runs on: a file, or a stand-in by name.
+//! The input of a program: a graph from a file or a stand-in, or numbers from files.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use proto::words::counted;
 use serde::Serialize;
+use workloads::Settings;
+use workloads::files::numbers::{self, Table};
 use workloads::graph::stand_in::Scale;
-use workloads::graph::{GraphSource, OpenedGraph, ReadOptions, Repairs};
+use workloads::graph::{GraphSource, OpenedGraph, Repairs};
+use workloads::inputs::NumberProgram;
 
 use crate::error::{Error, printable};
+
+pub use workloads::graph::programs::Content;
 
 /// The seed of all generated inputs. The seed of a run perturbs the machine and
 /// does not change the input.
@@ -35,13 +42,13 @@ pub struct GraphRecord {
 }
 
 impl GraphInput {
-    /// Generates or reads a graph. Only a stand-in takes a scale.
+    /// Generates or reads a graph, or a sparse matrix as a graph. Only a stand-in takes a scale.
     ///
     /// # Errors
     /// An unknown name, a file without a graph, a bad scale.
-    pub fn open(name: &str, scale: Option<&str>) -> Result<GraphInput, Error> {
+    pub fn open(name: &str, scale: Option<&str>, content: Content) -> Result<GraphInput, Error> {
         let scale = scale.map_or(Ok(Scale::FULL), parse_scale)?;
-        let opened = GraphSource::of(name).open(scale, INPUT_SEED, &ReadOptions::default())?;
+        let opened = GraphSource::of(name).open(scale, INPUT_SEED, &content.options())?;
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
@@ -54,6 +61,63 @@ impl GraphInput {
             arcs: self.opened.graph.targets.len() as u64,
             repairs: self.opened.repairs,
         }
+    }
+}
+
+/// Tables of numbers with the names under which they were requested.
+#[derive(Clone, Debug)]
+pub struct NumbersInput {
+    /// The names as the user gave them: paths, separated by commas.
+    pub name: String,
+    /// The tables, one for each file of the program.
+    pub tables: Vec<Arc<Table>>,
+    /// The description of each table.
+    pub records: Vec<TableRecord>,
+}
+
+/// The description of a table of numbers in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableRecord {
+    /// The content of the table, such as `places`.
+    pub content: &'static str,
+    /// The file with its format, in one line.
+    pub origin: String,
+    /// The number of rows.
+    pub rows: u64,
+    /// The numbers of a row.
+    pub columns: u64,
+}
+
+impl NumbersInput {
+    /// Reads the files of a program. Their paths are separated by commas.
+    ///
+    /// # Errors
+    /// A wrong number of files, or a file whose content does not fit the settings.
+    pub fn open(name: &str, program: &NumberProgram, settings: &Settings) -> Result<NumbersInput, Error> {
+        let (files, paths) = ((program.files)(settings), name.split(',').collect::<Vec<_>>());
+        if paths.len() != files.len() {
+            let contents: Vec<&str> = files.iter().map(|file| file.content).collect();
+            return Err(Error::Impossible(format!(
+                "workload `{}` takes {}, separated by commas ({}), but the input `{}` names {}",
+                program.workload.name,
+                counted(files.len() as u64, "file"),
+                contents.join(", "),
+                printable(name),
+                paths.len()
+            )));
+        }
+        let mut input = NumbersInput { name: printable(name), tables: Vec::new(), records: Vec::new() };
+        for (file, path) in files.iter().zip(paths.iter().map(Path::new)) {
+            let table = numbers::read(path, &file.expected)?;
+            input.records.push(TableRecord {
+                content: file.content,
+                origin: numbers::origin(path),
+                rows: table.rows(),
+                columns: table.columns(),
+            });
+            input.tables.push(Arc::new(table));
+        }
+        Ok(input)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::input::GraphRecord;
+use crate::input::{GraphRecord, TableRecord};
 use crate::systems::Changes;
 use crate::table::{Column, Values};
 
@@ -28,6 +28,9 @@ pub struct Record {
     /// The description of the input graph. `None` if the run has no input graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
+    /// The descriptions of the input files with numbers. Empty if the run has no such file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableRecord>,
     /// The size of the workload. `None` if the user names no size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<&'static str>,

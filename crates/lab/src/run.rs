@@ -141,6 +141,7 @@ fn blank(experiment: &Experiment) -> Record {
         workload: experiment.workload.name,
         input: experiment.input_name(),
         graph: experiment.input.as_ref().map(crate::input::GraphInput::record),
+        tables: experiment.numbers.as_ref().map_or(Vec::new(), |input| input.records.clone()),
         size: experiment.size.map(workloads::Size::name),
         settings: experiment.settings().collect(),
         seed: experiment.seed,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use workloads::graph::programs::{Content, content_of};
 use workloads::graph::stand_in::Scale;
 
 use crate::error::Error;
@@ -149,7 +150,7 @@ pub fn perform_tasks(
 }
 
 /// The key of a graph that several tasks share: the name of the graph and its scale.
-type GraphKey = (String, Option<String>);
+type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
     missing: &'a [&'a Task],
@@ -198,7 +199,9 @@ impl State<'_> {
 
     fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
         let input = match &task.graph {
-            Some(graph) if graph.named.is_none() => Some(self.graph(graph)?),
+            Some(graph) if graph.named.is_none() => {
+                Some(self.graph(graph, content_of(task.experiment.workload))?)
+            }
             _ => None,
         };
         let experiment = Experiment { input, ..task.experiment.clone() };
@@ -216,14 +219,14 @@ impl State<'_> {
     }
 
     /// The graph of a task, generated once for all tasks.
-    fn graph(&self, graph: &GraphRequest) -> Result<GraphInput, Error> {
+    fn graph(&self, graph: &GraphRequest, content: Content) -> Result<GraphInput, Error> {
         let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
-        let key = (graph.name.clone(), scale);
+        let key = (graph.name.clone(), scale, content);
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(graph) = graphs.get(&key) {
             return Ok(graph.clone());
         }
-        let graph = GraphInput::open(&key.0, key.1.as_deref())?;
+        let graph = GraphInput::open(&key.0, key.1.as_deref(), content)?;
         graphs.insert(key, graph.clone());
         Ok(graph)
     }

@@ -9,6 +9,8 @@ pub(crate) enum Fault {
     WrongIndex,
     /// One barrier is missing.
     MissingBarrier,
+    /// One atomic update is a load and a store.
+    SplitUpdate,
 }
 
 /// Whether a test has planted this fault.

@@ -12,7 +12,7 @@ pub(crate) static HOST_FLAG: Workload = Workload {
     origin: "ours",
     room: Room::Synchronization,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("words", "70"), ("rounds", "3")], small: &[], paper: &[] },
+    sizes: Sizes { tiny: &[("words", "70"), ("rounds", "3")], small: &[], paper: &[("rounds", "200")] },
     settings: &[
         Setting::count("words", 64, 1, 4096, "words of a message"),
         Setting::count("rounds", 4, 1, 1 << 16, "messages in each direction"),

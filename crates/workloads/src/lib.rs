@@ -7,7 +7,9 @@
 //! `docs/add-a-workload.md` explains how to add one.
 
 pub mod data;
+pub mod files;
 pub mod graph;
+pub mod inputs;
 pub mod nearest;
 pub mod stealing;
 pub mod tasks;
@@ -15,6 +17,7 @@ pub mod tasks;
 mod dense;
 mod diagnosis;
 mod fault;
+mod float;
 mod group;
 mod histogram;
 mod host_flag;
@@ -26,7 +29,6 @@ mod pagerank;
 mod physics;
 mod policy;
 mod races;
-mod real;
 mod reduce;
 mod settings;
 mod sorting;

@@ -12,7 +12,11 @@ pub(crate) static LOCK_COUNTER: Workload = Workload {
     origin: "ours",
     room: Room::Synchronization,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("waves", "2"), ("increments", "5")], small: &[], paper: &[] },
+    sizes: Sizes {
+        tiny: &[("waves", "2"), ("increments", "5")],
+        small: &[],
+        paper: &[("increments", "256")],
+    },
     settings: &[
         Setting::count("work-groups", 4, 1, 1 << 16, "work-groups"),
         Setting::count("waves", 1, 1, 64, "wavefronts of a work-group"),
@@ -32,7 +36,7 @@ pub(crate) static FG_SHARE: Workload = Workload {
     sizes: Sizes {
         tiny: &[("work-groups", "20"), ("words", "100"), ("updates", "2")],
         small: &[],
-        paper: &[],
+        paper: &[("updates", "16")],
     },
     settings: &[
         Setting::count("work-groups", 64, 1, 1 << 16, "work-groups"),

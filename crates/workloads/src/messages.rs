@@ -14,7 +14,7 @@ pub(crate) static MESSAGE_PASSING: Workload = Workload {
     origin: "ours",
     room: Room::Synchronization,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("words", "100"), ("rounds", "5")], small: &[], paper: &[] },
+    sizes: Sizes { tiny: &[("words", "100"), ("rounds", "5")], small: &[], paper: &[("rounds", "1000")] },
     settings: &[
         Setting::count("words", 256, 1, 1 << 20, "words of a message"),
         Setting::count("rounds", 10, 1, 1 << 16, "messages"),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use kernel::prelude::*;
 
+use crate::fault::{Fault, planted};
 use crate::graph::{Csr, power_law};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{BadSetting, Setting, Settings};
@@ -48,6 +49,10 @@ async fn push(w: Wave, s: State) {
     let (rank, degree) = (w.load(s.rank, source), w.load(s.degree, source));
     let target = target.await;
     let share = rank.await / degree.await.to_f32();
+    if planted(Fault::SplitUpdate) {
+        let sum = w.atomic_load(s.sum, target, relaxed(Level::Device)).await;
+        return w.atomic_store(s.sum, target, sum + share, relaxed(Level::Device)).await;
+    }
     w.update(s.sum, target, RmwKind::AddF, share, relaxed(Level::Device).commutative()).await;
 }
 

@@ -34,7 +34,7 @@ pub(crate) static STENCIL: Workload = Workload {
     sizes: Sizes {
         tiny: &[("cells", "100"), ("waves", "2"), ("rounds", "2"), ("steps", "3")],
         small: &[],
-        paper: &[],
+        paper: &[("cells", "16k"), ("rounds", "16")],
     },
     settings: &[
         Setting::count("cells", 512, 1, 1 << 20, "cells of a work-group"),

@@ -33,7 +33,7 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
     purpose: Purpose::Stress,
     sizes: Sizes {
         tiny: &[("mib", "1"), ("reads", "4"), ("work-groups", "3")],
-        small: &[("mib", "16"), ("reads", "4")],
+        small: &[("mib", "16"), ("reads", "4"), ("work-groups", "128")],
         paper: &[],
     },
     settings: &[

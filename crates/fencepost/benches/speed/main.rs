@@ -41,7 +41,7 @@ const fn of(
 const LINES: Option<(&str, &str)> = Some(("/counters/l1_accesses", "lines"));
 
 /// The sizes are such that each executes 100 to 500 million instructions.
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     of("vec-add", "run --system titan-v --protocol vi --workload vec-add --set n=64k --json", LINES),
     of(
         "l1-resident",
@@ -59,6 +59,11 @@ const BENCHMARKS: [Benchmark; 9] = [
         "pagerank-push",
         "run --system titan-v --protocol vi --workload pagerank-push --set vertices=4k --set edges=24k --json",
         LINES,
+    ),
+    of(
+        "launch",
+        "run --system hlrc-8cu --protocol vi --workload lulesh --set cells=1 --set steps=130 --json",
+        Some(("/counters/kernels", "launches")),
     ),
     of(
         "verify",

@@ -21,10 +21,11 @@ pub(crate) struct Common {
     /// the parameters of a machine
     #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter)]
     pub(crate) machine: Vec<(String, String)>,
-    /// The graph for a workload that takes one, such as sssp or bfs: a stand-in by name (see
+    /// The graph for a workload that takes one, such as sssp, bfs or spmv: a stand-in by name (see
     /// docs/graphs.md), or a file in Matrix Market, DIMACS, METIS or SNAP format, plain or
-    /// compressed with gzip. Or an input of the workload, such as the tree T1-small of uts (see
-    /// docs/tasks.md)
+    /// compressed with gzip. Or the files of numbers for a workload such as matmul or nn, as text
+    /// or as binary numbers, separated by commas (see docs/inputs.md). Or an input of the workload,
+    /// such as the tree T1-small of uts (see docs/tasks.md)
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
     /// The scale of a stand-in, such as 1/16

@@ -56,6 +56,9 @@ fn follow(page: &Page) -> Vec<String> {
     let shell = Shell::new(&folder);
     fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
     fs::write(folder.join("own.cat"), OWN_MODEL).unwrap();
+    fs::write(folder.join("places.csv"), "30.5, 90.25\n-8, 140\n29, 91\n").unwrap();
+    fs::write(folder.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+    fs::write(folder.join("b.csv"), "1 2\n3 4\n5 6\n").unwrap();
     fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
     fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
     fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();

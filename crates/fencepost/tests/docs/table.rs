@@ -27,6 +27,11 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "builds for minutes",
     ),
     (
+        "cargo bench -- launch",
+        "grep -q '\"launch\"' crates/fencepost/benches/speed/main.rs",
+        "builds for minutes",
+    ),
+    (
         "cargo bench -- stress",
         "grep -q '\"stress\"' crates/fencepost/benches/speed/main.rs",
         "builds for minutes",

@@ -2,18 +2,24 @@
 //!
 //! `FENCEPOST_BLESS=1 cargo test --test docs` renders the page again.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
+use std::sync::Mutex;
+use std::thread;
 
 use lab::catalog::{self, WorkloadEntry};
 use lab::experiment::{Experiment, Question};
 use lab::info::{Statistics, info};
 use lab::systems::Systems;
+use serde::Deserialize;
 
 use crate::tree;
 
 const PAGE: &str = "docs/workloads.md";
+/// The times of the largest size.
+const TIMES: &str = "docs/results/workloads.toml";
 /// The line that separates the text of the page from the generated part.
 const MARK: &str = "<!-- Rendered from the list of workloads: FENCEPOST_BLESS=1 cargo test --test docs -->\n";
 /// The machine whose shape the programs see.
@@ -33,6 +39,49 @@ const UPDATES_OF_LAB: [(&str, &str, f64); 6] = [
 /// The programs with reuse across kernels in Figure 9 of the STC paper.
 const REUSED_IN_STC: [&str; 5] = ["lulesh", "hpgmg", "snapc", "bc", "cache-reuse"];
 
+/// The programs of Table 3.2 of Hechtman's thesis, which Figure 3.1 shows.
+const IN_TABLE_32: [(&str, &str); 9] = [
+    ("barnes-hut", "barnes-hut"),
+    ("matrix mult", "matmul"),
+    ("dijkstra", "apsp"),
+    ("2D convolution", "convolution-2d"),
+    ("fft", "fft"),
+    ("nn", "nn"),
+    ("hotspot", "hotspot"),
+    ("kmeans", "kmeans"),
+    ("bfs", "bfs"),
+];
+
+/// The programs that sections 4.3 to 4.5 of Hechtman's thesis name, with the reuse that the text
+/// gives them in Figure 4.4.
+const REUSED_IN_QR: [(&str, &str, &str); 12] = [
+    ("APSP", "apsp", "intermediate"),
+    ("backprop", "backprop", "intermediate"),
+    ("kmeans", "kmeans", "not said"),
+    ("histogram", "histogram", "not said"),
+    ("lud", "lud", "not said"),
+    ("bfs", "bfs", "at the border"),
+    ("matrixmul", "matmul", "at the border"),
+    ("dct", "dct", "at the border"),
+    ("sort", "radix-sort", "very high or very low"),
+    ("sradi", "srad", "very high or very low"),
+    ("spmv", "spmv", "very high or very low"),
+    ("nw", "nw", "very high or very low"),
+];
+
+/// The times of one run of each workload at size `paper`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Times {
+    /// The computer that ran the simulations.
+    computer: String,
+    /// The simulated machine.
+    system: String,
+    protocol: String,
+    /// The settings of the run, and the CPU time.
+    paper: BTreeMap<String, (String, f64)>,
+}
+
 fn statistics(workload: &WorkloadEntry, size: &str) -> Statistics {
     let question = Question {
         system: SYSTEM.to_owned(),
@@ -49,36 +98,48 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// The programs of one room: their origins and sizes.
-fn programs(workloads: &[&WorkloadEntry]) -> String {
+/// The settings of a size that differ from the defaults.
+fn settings(workload: &WorkloadEntry, size: &str) -> String {
+    let of_size = workload.sizes.iter().find(|known| known.name == size).unwrap();
+    let settings: Vec<String> =
+        of_size.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    settings.join(" ")
+}
+
+fn as_code(settings: &str) -> String {
+    let all: Vec<String> = settings.split_whitespace().map(|setting| format!("`{setting}`")).collect();
+    if all.is_empty() { "defaults".to_owned() } else { all.join(" ") }
+}
+
+/// A time in seconds. Times below ten seconds have a decimal.
+fn seconds(time: f64) -> String {
+    if time < 9.95 { format!("{time:.1}") } else { format!("{time:.0}") }
+}
+
+/// The programs of one room: their origins, sizes and times.
+fn programs(workloads: &[&WorkloadEntry], times: &Times) -> String {
     let mut text = String::from(
-        "| workload | what it does | origin | tiny | small | paper |\n|---|---|---|---|---|---|\n",
+        "| workload | what it does | origin | tiny | small | paper | CPU seconds |\n|---|---|---|---|---|---|--:|\n",
     );
     for workload in workloads {
-        let sizes = workload.sizes.iter().map(|size| {
-            let settings: Vec<String> =
-                size.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
-            if settings.is_empty() { "defaults".to_owned() } else { settings.join(" ") }
-        });
-        let cells: Vec<String> =
-            [format!("`{}`", workload.name), workload.summary.to_owned(), workload.source.to_owned()]
-                .into_iter()
-                .chain(sizes)
-                .collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        let [tiny, small, paper] = ["tiny", "small", "paper"].map(|size| as_code(&settings(workload, size)));
+        let time = times.paper.get(workload.name).map_or(String::new(), |(_, time)| seconds(*time));
+        let (name, what, origin) = (workload.name, workload.summary, workload.source);
+        let _ = writeln!(text, "| `{name}` | {what} | {origin} | {tiny} | {small} | {paper} | {time} |");
     }
     text
 }
 
 /// The statistics of the programs of one room.
-fn numbers(found: &[(&WorkloadEntry, Statistics)]) -> String {
+fn numbers(found: &[&Found<'_>], size: usize) -> String {
     let mut text = String::from(
         "| workload | kernels | loads | stores | atomics | updates | ops/B | within | across | own | lines | per CU \
          | read | true | false | imbalance |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for (workload, s) in found {
+    for found in found {
+        let s = &found.statistics[size];
         let cells = [
-            format!("`{}`", workload.name),
+            format!("`{}`", found.workload.name),
             s.kernels.to_string(),
             s.loads.to_string(),
             s.stores.to_string(),
@@ -100,44 +161,113 @@ fn numbers(found: &[(&WorkloadEntry, Statistics)]) -> String {
     text
 }
 
-/// The tables beside the figures of papers.
-fn beside_papers(found: &[(&WorkloadEntry, Statistics)]) -> String {
-    let of = |name: &str| found.iter().find(|(workload, _)| workload.name == name).map(|(_, s)| s);
-    let mut text = String::from(
-        "## Beside the papers\n\nFigure 3.1 and section 3.4 of Dalmia's thesis give the share of device-scope atomics in all global \
-         accesses. Its inputs are large graphs; ours are tiny.\n\n| in the thesis | workload | thesis | ours, tiny \
-         |\n|---|---|--:|--:|\n",
-    );
-    for (paper, name, share) in UPDATES_OF_LAB {
-        if let Some(ours) = of(name) {
-            let ours = percent(ours.device_atomic_share);
-            let _ = writeln!(text, "| {paper} | `{name}` | {:.0}% | {ours} |", 100.0 * share);
+/// A workload with its statistics at the sizes `tiny` and `small`.
+struct Found<'a> {
+    workload: &'a WorkloadEntry,
+    statistics: [Statistics; 2],
+}
+
+/// The statistics of all workloads that end, on all cores.
+fn all_statistics(all: &[WorkloadEntry]) -> Vec<Found<'_>> {
+    let ends = |workload: &&WorkloadEntry| !matches!(workload.purpose, "diagnosis" | "race");
+    let (waiting, found) = (Mutex::new(all.iter().filter(ends).enumerate()), Mutex::new(BTreeMap::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some((at, workload)) = waiting.lock().unwrap().next() else { break };
+                    let statistics = ["tiny", "small"].map(|size| statistics(workload, size));
+                    found.lock().unwrap().insert(at, Found { workload, statistics });
+                }
+            });
         }
+    });
+    found.into_inner().unwrap().into_values().collect()
+}
+
+/// The statistics of one workload at the sizes `tiny` and `small`.
+fn of<'a>(found: &'a [Found<'_>], name: &str) -> &'a [Statistics; 2] {
+    &found.iter().find(|found| found.workload.name == name).unwrap().statistics
+}
+
+/// The tables beside the figures of papers. The figures themselves are pictures without numbers, so
+/// the tables have what the texts say.
+fn beside_papers(found: &[Found<'_>]) -> String {
+    let mut text = String::from("## Beside the papers\n\n");
+    text += "Figures 3.1, 4.3 and 4.4 of Hechtman's thesis are pictures, and their numbers are not in the text. So the next \
+             \ntwo tables have our numbers at size `small`, beside what the text says.\n\nFigure 3.1 shows the loads per store of \
+             the programs in Table 3.2. The text says that stencils and linear algebra\nload more than they store (section \
+             3.2.6).\n\n| in the thesis | workload | loads per store |\n|---|---|--:|\n";
+    for (paper, name) in IN_TABLE_32 {
+        let ratio = of(found, name)[1].loads_per_store;
+        let ratio = ratio.map_or("no store".to_owned(), |ratio| format!("{ratio:.2}"));
+        let _ = writeln!(text, "| {paper} | `{name}` | {ratio} |");
     }
-    text += "\nFigure 9 of the STC paper names the programs with read reuse across kernels. The table has size `small`:\
-             \nat size `tiny` a launch may have only one work-group, which runs on another compute unit each time.\n\n\
+    text += "\nFigure 4.4 shows the reads that hit an L1 under read for ownership, and Figure 4.3 those that hit a line \
+             which the L1\nhas written. The text says that written lines are never read again in several programs, and that \
+             lud reads most of\nthem (sections 4.3.2 and 4.5.1). Our `lud` is that of Rodinia, which keeps its blocks in \
+             local memory between reading\nand writing them. Our caches are as large as all lines.\n\n\
+             | in the thesis | workload | reuse in the text | ours: within or across | own |\n|---|---|---|--:|--:|\n";
+    for (paper, name, said) in REUSED_IN_QR {
+        let s = &of(found, name)[1];
+        let reuse = percent(s.reuse_within + s.reuse_across);
+        let _ = writeln!(text, "| {paper} | `{name}` | {said} | {reuse} | {} |", percent(s.read_after_write));
+    }
+    text += "\nFigure 3.1 and section 3.4 of Dalmia's thesis give the share of device-scope atomics in all global accesses, \
+             \nmeasured on large graphs. In the thesis, PR is from Pannotia, and CCA, SSSP, CLR and MIS are programs that push along \
+             the\nedges by atomics (its reference 199). Our `sssp-bellman-ford`, `color-max` and `mis` follow Pannotia, whose \
+             kernels pull\nand use atomics only for flags. Our `cca` counts its atomic loads as atomics, not as updates.\n\n\
+             | in the thesis | workload | thesis | updates, tiny | updates, small | all atomics, small |\n\
+             |---|---|--:|--:|--:|--:|\n";
+    for (paper, name, share) in UPDATES_OF_LAB {
+        let [tiny, small] = of(found, name);
+        let updates = [tiny, small].map(|s| percent(s.device_atomic_share)).join(" | ");
+        let atomics = percent(small.atomic_share);
+        let _ = writeln!(text, "| {paper} | `{name}` | {:.0}% | {updates} | {atomics} |", 100.0 * share);
+    }
+    text += "\nFigure 9 of the STC paper names the programs with read reuse across kernels: their hit rates rise without \
+             acquires. At\nsize `tiny` a launch may have one work-group, which runs on another compute unit each time.\n\n\
              | workload | reuse across kernels, small |\n|---|--:|\n";
-    for (workload, _) in found.iter().filter(|(workload, _)| REUSED_IN_STC.contains(&workload.name)) {
-        let ours = percent(statistics(workload, "small").reuse_across);
-        let _ = writeln!(text, "| `{}` | {ours} |", workload.name);
+    for name in REUSED_IN_STC {
+        let _ = writeln!(text, "| `{name}` | {} |", percent(of(found, name)[1].reuse_across));
     }
     text
+}
+
+/// The times of size `paper`. Each is of the settings that the size has today.
+fn times(all: &[WorkloadEntry]) -> Times {
+    let text = fs::read_to_string(tree::root().join(TIMES)).unwrap();
+    let times: Times = toml::from_str(&text).unwrap_or_else(|error| panic!("{TIMES}: {error}"));
+    for workload in all.iter().filter(|workload| !matches!(workload.purpose, "diagnosis" | "race")) {
+        let (measured, _) = times
+            .paper
+            .get(workload.name)
+            .unwrap_or_else(|| panic!("{TIMES} has no time of `{}` at size paper", workload.name));
+        let settings = settings(workload, "paper");
+        assert_eq!(*measured, settings, "{TIMES}: `{}` was measured with other settings", workload.name);
+    }
+    for name in times.paper.keys() {
+        assert!(all.iter().any(|workload| workload.name == name), "{TIMES}: no workload `{name}`");
+    }
+    times
 }
 
 #[test]
 fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
     let all = catalog::workloads();
-    let ends = |workload: &&WorkloadEntry| !matches!(workload.purpose, "diagnosis" | "race");
-    let found: Vec<(&WorkloadEntry, Statistics)> =
-        all.iter().filter(ends).map(|workload| (workload, statistics(workload, "tiny"))).collect();
-    let mut generated = String::new();
+    let (found, times) = (all_statistics(&all), times(&all));
+    let mut generated = format!(
+        "The column *CPU seconds* is the time of one run at size `paper` on {} under `{}`, on {}. The times\nare of one run \
+         each and compared with nothing; [workloads.toml](results/workloads.toml) has the data.\n\n",
+        times.system, times.protocol, times.computer
+    );
     for room in all.chunk_by(|a, b| a.room == b.room) {
         let title = room[0].room;
         let _ = writeln!(generated, "## Room {title}: {}\n", room[0].room_summary);
-        generated += &programs(&room.iter().collect::<Vec<_>>());
-        let here: Vec<_> = found.iter().filter(|(workload, _)| workload.room == title).cloned().collect();
-        if !here.is_empty() {
-            let _ = write!(generated, "\nAt size `tiny`:\n\n{}", numbers(&here));
+        generated += &programs(&room.iter().collect::<Vec<_>>(), &times);
+        let here: Vec<_> = found.iter().filter(|found| found.workload.room == title).collect();
+        for (size, name) in ["tiny", "small"].into_iter().enumerate().filter(|_| !here.is_empty()) {
+            let _ = write!(generated, "\nAt size `{name}`:\n\n{}", numbers(&here, size));
         }
         generated.push('\n');
     }

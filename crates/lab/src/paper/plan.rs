@@ -166,6 +166,7 @@ impl Plan {
             scenario: scenario.scenario.clone(),
             workload: input.workload,
             input: None,
+            numbers: None,
             named: graph.named,
             size: None,
             settings,

@@ -4,6 +4,7 @@ use serde_json::Value;
 use toml::Spanned;
 use workloads::Workload;
 use workloads::graph::programs::program_of;
+use workloads::inputs;
 
 use super::axis::Axis;
 use super::file::{File, SettingFile};
@@ -117,6 +118,10 @@ impl<'a> Resolver<'a> {
 
     fn check_input(&self, workload: &Workload, name: &Spanned<String>) -> Result<(), Error> {
         let named = workload.inputs();
+        if inputs::program_of(workload).is_some() {
+            let message = format!("a study gives no files of numbers to `{}`, use `run`", workload.name);
+            return Err(self.source.error(name.span(), message));
+        }
         if named.is_empty() && program_of(workload).is_none() {
             let error = Error::unknown_input(workload.name, name.get_ref()).to_string();
             let hint = "To give inputs to one workload only, write `[inputs]` with a list for each workload";

@@ -4,9 +4,9 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::{Float, fused, near, plus, sum_in_group, times};
 use crate::group::grid_of;
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
-use crate::real::{Real, fused, near, plus, sum_in_group, times};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static BABEL_STREAM: Workload = Workload {
@@ -17,7 +17,7 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes {
         tiny: &[("n", "1300"), ("times", "2")],
-        small: &[],
+        small: &[("n", "32k")],
         // Table 5.2 gives 524288 elements. BabelStream's default of 100 times takes ten times as long.
         paper: &[("n", "512k"), ("times", "10")],
     },
@@ -47,21 +47,21 @@ struct Arrays<T> {
     c: Array<T>,
 }
 
-async fn copy<T: Real>(w: Wave, from: Array<T>, to: Array<T>) {
+async fn copy<T: Float>(w: Wave, from: Array<T>, to: Array<T>) {
     let base = w.first_item();
     let w = w.below(base, to.len());
     let x = w.load(from, Unit(base)).await;
     w.store(to, Unit(base), x);
 }
 
-async fn scale<T: Real>(w: Wave, from: Array<T>, to: Array<T>) {
+async fn scale<T: Float>(w: Wave, from: Array<T>, to: Array<T>) {
     let base = w.first_item();
     let w = w.below(base, to.len());
     let x = w.load(from, Unit(base)).await;
     w.store(to, Unit(base), times(x, T::of(SCALAR)));
 }
 
-async fn add<T: Real>(w: Wave, s: Arrays<T>) {
+async fn add<T: Float>(w: Wave, s: Arrays<T>) {
     let base = w.first_item();
     let w = w.below(base, s.c.len());
     let (x, y) = (w.load(s.a, Unit(base)), w.load(s.b, Unit(base)));
@@ -69,7 +69,7 @@ async fn add<T: Real>(w: Wave, s: Arrays<T>) {
     w.store(s.c, Unit(base), sum);
 }
 
-async fn triad<T: Real>(w: Wave, s: Arrays<T>) {
+async fn triad<T: Float>(w: Wave, s: Arrays<T>) {
     let base = w.first_item();
     let w = w.below(base, s.a.len());
     let (x, y) = (w.load(s.b, Unit(base)), w.load(s.c, Unit(base)));
@@ -77,7 +77,7 @@ async fn triad<T: Real>(w: Wave, s: Arrays<T>) {
     w.store(s.a, Unit(base), sum);
 }
 
-async fn dot<T: Real>(w: Wave, s: Arrays<T>, sums: Array<T>) {
+async fn dot<T: Float>(w: Wave, s: Arrays<T>, sums: Array<T>) {
     let mut sum = Lanes::<T>::default();
     let mut base = w.first_item();
     while base < s.a.len() {
@@ -95,7 +95,7 @@ async fn dot<T: Real>(w: Wave, s: Arrays<T>, sums: Array<T>) {
 }
 
 /// Launches the first four kernels.
-async fn four_kernels<T: Real>(host: &Host, s: Arrays<T>) {
+async fn four_kernels<T: Float>(host: &Host, s: Arrays<T>) {
     let grid = grid_over(&host.shape(), s.a.len());
     let Arrays { a, b, c } = s;
     let read = |array: Array<T>| array.read().in_parts(GROUP_ITEMS);
@@ -110,7 +110,7 @@ async fn four_kernels<T: Real>(host: &Host, s: Arrays<T>) {
     host.launch(kernel.uses([read(b), read(c), write(a)]), grid).await;
 }
 
-fn stream<T: Real>(settings: &Settings, seed: u64) -> Instance {
+fn stream<T: Float>(settings: &Settings, seed: u64) -> Instance {
     let (n, repetitions) = (settings.count("n"), settings.count("times"));
     // BabelStream starts with equal elements. Different ones reveal a wrong index.
     let start =

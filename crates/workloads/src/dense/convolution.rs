@@ -4,8 +4,8 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::near;
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
-use crate::real::near;
 use crate::settings::{Setting, Settings};
 
 pub(crate) static CONVOLUTION_2D: Workload = Workload {

@@ -5,9 +5,9 @@ use core::f64::consts::PI;
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::near;
 use crate::group::{first_local, grid_of, group_at, in_tile, members};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::real::near;
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static DCT: Workload = Workload {

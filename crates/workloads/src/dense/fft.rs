@@ -10,8 +10,8 @@ use core::ops::{Add, Sub};
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::near;
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
-use crate::real::near;
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static FFT: Workload = Workload {

@@ -4,9 +4,11 @@ use kernel::prelude::*;
 
 use super::lud::dominant;
 use crate::data;
+use crate::files::numbers::Table;
+use crate::float::{less_product, near};
 use crate::group::{grid_of, group_at, in_tile, members};
+use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
-use crate::real::{less_product, near};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static GAUSSIAN: Workload = Workload {
@@ -29,7 +31,10 @@ pub(crate) static GAUSSIAN: Workload = Workload {
             "the work-groups of the second kernel",
         ),
     ],
-    make: |settings, seed| Ok(gaussian(settings, seed)),
+    make: |settings, seed| {
+        let n = settings.count("n");
+        Ok(gaussian(settings, move || random_equations(seed, n)))
+    },
 };
 
 #[derive(Clone, Copy)]
@@ -79,20 +84,31 @@ impl Elimination {
     }
 }
 
-/// The system, with its solution.
+/// The system, with its solution if that is known.
 struct Equations {
     a: Vec<f32>,
     b: Vec<f32>,
-    solution: Vec<f32>,
+    solution: Option<Vec<f32>>,
 }
 
-fn equations(seed: u64, n: u64) -> Equations {
+/// The system of a table with the right-hand sides in the last column.
+fn given_equations(table: &Table) -> Equations {
+    let rows = || table.numbers().chunks(table.columns() as usize);
+    let split = |row: &[f32]| row.split_last().map_or(0.0, |(last, _)| *last);
+    Equations {
+        a: rows().flat_map(|row| &row[..row.len() - 1]).copied().collect(),
+        b: rows().map(split).collect(),
+        solution: None,
+    }
+}
+
+fn random_equations(seed: u64, n: u64) -> Equations {
     let a = dominant(seed, n);
     let solution: Vec<f32> = data::floats(!seed, n).into_iter().map(|x| x + 2.0).collect();
     let product =
         |row: &[f32]| -> f64 { row.iter().zip(&solution).map(|(a, x)| f64::from(*a) * f64::from(*x)).sum() };
     let b = a.chunks(n as usize).map(|row| product(row) as f32).collect();
-    Equations { a, b, solution }
+    Equations { a, b, solution: Some(solution) }
 }
 
 /// Solves the triangular system, from the last unknown to the first.
@@ -107,11 +123,40 @@ fn back_substitution(a: &[f32], b: &[f32]) -> Vec<f32> {
     x
 }
 
-fn gaussian(settings: &Settings, seed: u64) -> Instance {
+/// Equations from a file.
+pub(crate) const GAUSSIAN_ON_FILES: NumberProgram = NumberProgram {
+    workload: &GAUSSIAN,
+    files: |settings| {
+        let n = settings.count("n");
+        vec![NumberFile::matrix("equations", n, (n + 1, "the setting `n` and one right-hand side"))]
+    },
+    settings: &[],
+    make: |tables, settings, _| {
+        let table = tables[0].clone();
+        let Equations { mut a, mut b, .. } = given_equations(&table);
+        eliminate(&mut a, &mut b);
+        let x = back_substitution(&a, &b);
+        if let Some(row) = a
+            .chunks(b.len())
+            .zip(&x)
+            .position(|(row, x)| !row.iter().all(|value| value.is_finite()) || !x.is_finite())
+        {
+            return Err(settings.conflict(format!(
+                "the elimination divides by zero or overflows in equation {}; the program does not exchange \
+                 equations",
+                row + 1
+            )));
+        }
+        Ok(gaussian(settings, move || given_equations(&table)))
+    },
+};
+
+fn gaussian(settings: &Settings, equations: impl Fn() -> Equations + Clone + 'static) -> Instance {
     let n = settings.count("n");
+    let of_program = equations.clone();
     let block = if settings.is("block", "block-4") { 4 } else { 16 };
     let program = Program::new("gaussian", move |host| async move {
-        let Equations { a, b, .. } = equations(seed, n);
+        let Equations { a, b, .. } = of_program();
         let first = Elimination {
             m: host.alloc("m", n * n),
             a: host.alloc("a", n * n),
@@ -137,12 +182,15 @@ fn gaussian(settings: &Settings, seed: u64) -> Instance {
         Answer::new().with("m", &host.read(first.m).await).with("a", &a).with("b", &b).with("x", &x)
     });
     Instance::new(program, move |answer| {
-        let Equations { mut a, mut b, solution } = equations(seed, n);
+        let Equations { mut a, mut b, solution } = equations();
         let m = eliminate(&mut a, &mut b);
         answer.expect("m", &m)?;
         answer.expect("a", &a)?;
         answer.expect("b", &b)?;
-        answer.compare("x", &solution, near::<f32>(1e-4, 0.0))
+        match solution {
+            Some(solution) => answer.compare("x", &solution, near::<f32>(1e-4, 0.0)),
+            None => answer.expect("x", &back_substitution(&a, &b)),
+        }
     })
 }
 

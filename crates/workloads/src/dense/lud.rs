@@ -6,9 +6,10 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::{less_product, near};
 use crate::group::{grid_of, group_at, in_tile, local_item, members};
+use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::real::{less_product, near};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static LUD: Workload = Workload {
@@ -174,20 +175,98 @@ pub(super) fn dominant(seed: u64, n: u64) -> Vec<f32> {
 
 fn lud(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let n = settings.count("n");
+    decomposition(settings, Numbers::generated(move || dominant(seed, n)))
+}
+
+/// A matrix from a file.
+pub(crate) const LUD_ON_FILES: NumberProgram = NumberProgram {
+    workload: &LUD,
+    files: |settings| {
+        let n = settings.count("n");
+        vec![NumberFile::matrix("matrix", n, (n, "the setting `n`"))]
+    },
+    settings: &[],
+    make: |tables, settings, _| {
+        let (table, n) = (tables[0].clone(), settings.count("n") as usize);
+        let triangles = reference(table.numbers(), n);
+        if let Some(row) = triangles.chunks(n).position(|row| !row.iter().all(|value| value.is_finite())) {
+            return Err(settings.conflict(format!(
+                "the decomposition divides by zero or overflows in row {}; the program does not exchange rows",
+                row + 1
+            )));
+        }
+        decomposition(settings, Numbers::Given(table))
+    },
+};
+
+fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSetting> {
+    let n = settings.count("n");
     if !n.is_multiple_of(u64::from(B)) {
         return Err(settings.conflict(format!("setting `n` is {n}, but must be a multiple of {B}")));
     }
+    let of_program = matrix.clone();
     let program = Program::new("lud", move |host| async move {
         let m = host.alloc::<f32>("m", n * n);
-        host.write(m, &dominant(seed, n)).await;
+        host.write(m, &of_program.get()).await;
         for first in (0..n as u32).step_by(B as usize) {
             Decomposition { m, n: n as u32, first }.launch(&host).await;
         }
         Answer::new().with("m", &host.read(m).await)
     });
     Ok(Instance::new(program, move |answer| {
-        answer.compare("m", &reference(&dominant(seed, n), n as usize), near::<f32>(1e-5, 1e-5))
+        let (wanted, n) = (matrix.get(), n as usize);
+        let triangles = reference(&wanted, n);
+        match matrix {
+            Numbers::Generated(_) => answer.compare("m", &triangles, near::<f32>(1e-5, 1e-5)),
+            // The triangles of any matrix may be inaccurate; their product is accurate.
+            Numbers::Given(_) => {
+                let mut products = Products::of(answer, n).into_iter();
+                let mut wanted = wanted.iter();
+                answer.compare("m", &triangles, |_, _| match (wanted.next(), products.next()) {
+                    (Some(want), Some(found)) => found.is_near(*want, n),
+                    _ => false,
+                })
+            }
+        }
     }))
+}
+
+/// An element of the product of two triangles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Products {
+    sum: f64,
+    /// The sum of the magnitudes of the products.
+    magnitude: f64,
+}
+
+impl Products {
+    /// The product of the triangles in an answer.
+    fn of(answer: &Answer, n: usize) -> Vec<Products> {
+        let bits = answer.parts().iter().filter(|part| part.name == "m").flat_map(|part| part.bits());
+        let m: Vec<f64> = bits.map(|bits| f64::from(f32::from_bits(bits as u32))).collect();
+        if m.len() != n * n {
+            return Vec::new();
+        }
+        let mut products = vec![Products::default(); m.len()];
+        for (row, sums) in products.chunks_mut(n).enumerate() {
+            for k in 0..=row {
+                let lower = if k == row { 1.0 } else { m[row * n + k] };
+                for (column, found) in sums.iter_mut().enumerate().skip(k) {
+                    let product = lower * m[k * n + column];
+                    found.sum += product;
+                    found.magnitude += product.abs();
+                }
+            }
+        }
+        products
+    }
+
+    /// Whether the difference is at most the error of a decomposition in single precision (Higham,
+    /// Accuracy and Stability of Numerical Algorithms, theorem 9.3).
+    fn is_near(&self, want: f32, n: usize) -> bool {
+        let error = n as f64 * f64::from(f32::EPSILON) * self.magnitude;
+        (self.sum - f64::from(want)).abs() <= error + f64::from(f32::MIN_POSITIVE)
+    }
 }
 
 /// The triangles in double precision, row by row.

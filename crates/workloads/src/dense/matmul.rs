@@ -1,12 +1,16 @@
 //! The product of two dense matrices.
 
+use std::sync::Arc;
+
 use kernel::prelude::*;
 
 use crate::data;
 use crate::fault::{Fault, planted};
+use crate::files::numbers::Table;
+use crate::float::{Float, fused, times};
 use crate::group::{InTile, first_local, grid_of, group_at, in_tile};
+use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::real::{Real, fused, times};
 use crate::settings::{Setting, Settings};
 
 const SIZES: Sizes = Sizes {
@@ -43,14 +47,7 @@ pub(crate) static MATMUL: Workload = Workload {
             "the type of the elements",
         ),
     ],
-    make: |settings, seed| {
-        let is_double = settings.is("type", "double");
-        Ok(if is_double {
-            matmul::<f64>("matmul", None, settings, seed)
-        } else {
-            matmul::<f32>("matmul", None, settings, seed)
-        })
-    },
+    make: |settings, seed| Ok(product(settings, Matrices::random(settings, seed))),
 };
 
 pub(crate) static DGEMM: Workload = Workload {
@@ -61,7 +58,9 @@ pub(crate) static DGEMM: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: SIZES,
     settings: &[M, N, K, KERNEL],
-    make: |settings, seed| Ok(matmul::<f64>("dgemm", Some((1.5, -0.5)), settings, seed)),
+    make: |settings, seed| {
+        Ok(matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::random(settings, seed)))
+    },
 };
 
 /// The number of rows of a tile. The number of columns is the same.
@@ -80,7 +79,7 @@ struct Product<T> {
     scale: Option<(T, T)>,
 }
 
-impl<T: Real> Product<T> {
+impl<T: Float> Product<T> {
     /// The column and the row of the product that each lane computes.
     fn element(&self, w: &Wave, at: InTile) -> (Lanes<u32>, Lanes<u32>) {
         let (tile_x, tile_y) = group_at(w, self.n.div_ceil(TILE));
@@ -149,21 +148,86 @@ impl<T: Real> Product<T> {
     }
 }
 
-/// Random numbers between -1 and 1.
-fn numbers<T: Real>(seed: u64, count: u32) -> Vec<T> {
-    data::floats(seed, u64::from(count)).into_iter().map(|x| T::of(f64::from(x))).collect()
+/// The matrices of a program, row by row.
+#[derive(Clone)]
+struct Matrices {
+    a: Numbers,
+    b: Numbers,
+    c: Numbers,
 }
 
-fn matmul<T: Real>(name: &'static str, scale: Option<(T, T)>, settings: &Settings, seed: u64) -> Instance {
+impl Matrices {
+    fn random(settings: &Settings, seed: u64) -> Matrices {
+        let [m, n, k] = ["m", "n", "k"].map(|name| settings.count(name));
+        let numbers = |seed, count| Numbers::generated(move || data::floats(seed, count));
+        Matrices {
+            a: numbers(seed, m * k),
+            b: numbers(seed ^ 1 << 32, k * n),
+            c: numbers(seed ^ 1 << 33, m * n),
+        }
+    }
+
+    /// The factors from files, and a random matrix to add to.
+    fn of_files(tables: &[Arc<Table>], settings: &Settings, seed: u64) -> Matrices {
+        let [a, b] = [0, 1].map(|at| Numbers::Given(tables[at].clone()));
+        Matrices { a, b, ..Matrices::random(settings, seed) }
+    }
+
+    fn get<T: Float>(&self) -> [Vec<T>; 3] {
+        [&self.a, &self.b, &self.c]
+            .map(|numbers| numbers.get().iter().map(|&x| T::of(f64::from(x))).collect())
+    }
+}
+
+/// The files of the two factors.
+fn files(settings: &Settings) -> Vec<NumberFile> {
+    let [m, n, k] = ["m", "n", "k"].map(|name| settings.count(name));
+    let (of_k, of_n) = ((k, "the setting `k`"), (n, "the setting `n`"));
+    vec![NumberFile::matrix("left factor", m, of_k), NumberFile::matrix("right factor", k, of_n)]
+}
+
+/// The product of matrices from files.
+pub(crate) const MATMUL_ON_FILES: NumberProgram = NumberProgram {
+    workload: &MATMUL,
+    files,
+    settings: &[],
+    make: |tables, settings, seed| Ok(product(settings, Matrices::of_files(tables, settings, seed))),
+};
+
+/// The scaled product of matrices from files.
+pub(crate) const DGEMM_ON_FILES: NumberProgram = NumberProgram {
+    workload: &DGEMM,
+    files,
+    settings: &[],
+    make: |tables, settings, seed| {
+        Ok(matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::of_files(tables, settings, seed)))
+    },
+};
+
+/// The plain product, in the precision of the settings.
+fn product(settings: &Settings, matrices: Matrices) -> Instance {
+    match settings.is("type", "double") {
+        true => matmul::<f64>("matmul", None, settings, matrices),
+        false => matmul::<f32>("matmul", None, settings, matrices),
+    }
+}
+
+/// The factors of the product and of the old matrix in `dgemm`.
+const SCALE: (f64, f64) = (1.5, -0.5);
+
+fn matmul<T: Float>(
+    name: &'static str,
+    scale: Option<(T, T)>,
+    settings: &Settings,
+    matrices: Matrices,
+) -> Instance {
     let (m, n, k) = (settings.count("m") as u32, settings.count("n") as u32, settings.count("k") as u32);
     let is_tiled = settings.is("kernel", "tiled");
-    let inputs = move || -> [Vec<T>; 3] {
-        [numbers(seed, m * k), numbers(seed ^ 1 << 32, k * n), numbers(seed ^ 1 << 33, m * n)]
-    };
+    let of_check = matrices.clone();
     let program = Program::new(name, move |host| async move {
         let alloc = |name, count: u32| host.alloc::<T>(name, u64::from(count));
         let (a, b, c) = (alloc("a", m * k), alloc("b", k * n), alloc("c", m * n));
-        let [left, right, old] = inputs();
+        let [left, right, old] = matrices.get();
         host.write(a, &left).await;
         host.write(b, &right).await;
         if scale.is_some() {
@@ -185,7 +249,7 @@ fn matmul<T: Real>(name: &'static str, scale: Option<(T, T)>, settings: &Setting
         Answer::new().with("c", &host.read(c).await)
     });
     Instance::new(program, move |answer| {
-        let [a, b, mut c] = inputs();
+        let [a, b, mut c] = of_check.get::<T>();
         for row in 0..m as usize {
             // The terms of each element in ascending order, but a row of elements at a time.
             let mut sums = vec![T::default(); n as usize];

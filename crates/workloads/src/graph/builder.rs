@@ -4,9 +4,8 @@ use proto::words::{counted, grouped, plural};
 use serde::Serialize;
 
 use super::csr::{Csr, Offsets, Weights};
-use super::error::{FilePosition, GraphError};
 use super::options::{DefectPolicy, ReadOptions};
-use super::scan::Scanner;
+use crate::files::{FileError, FilePosition, Scanner};
 
 /// The changes that a reader made to a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -103,17 +102,12 @@ impl<'o> GraphBuilder<'o> {
 
     /// Reserves memory for the size in the header, or fails if the budget is too
     /// small.
-    pub(crate) fn reserve(
-        &mut self,
-        place: FilePosition,
-        vertices: u64,
-        arcs: u64,
-    ) -> Result<(), GraphError> {
+    pub(crate) fn reserve(&mut self, place: FilePosition, vertices: u64, arcs: u64) -> Result<(), FileError> {
         let budget_bytes = self.options.memory_bytes;
         let needed_bytes = self.needed_bytes(vertices, arcs);
-        let too_large = GraphError::TooLarge {
+        let too_large = FileError::TooLarge {
             place,
-            size: format!("{} and {}", counted(vertices, "vertex"), counted(arcs, "arc")),
+            size: format!("a graph of {} and {}", counted(vertices, "vertex"), counted(arcs, "arc")),
             needed_bytes,
             budget_bytes,
         };
@@ -141,7 +135,7 @@ impl<'o> GraphBuilder<'o> {
         (source, target): (u32, u32),
         value: f64,
         column: u64,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), FileError> {
         if source == target {
             match self.options.self_loops {
                 DefectPolicy::Keep => {}
@@ -155,7 +149,7 @@ impl<'o> GraphBuilder<'o> {
                     return self.within_memory(scan);
                 }
                 DefectPolicy::Refuse => {
-                    return Err(GraphError::Refused {
+                    return Err(FileError::Refused {
                         place: scan.place(scan.line(), column),
                         what: "found a self loop".to_owned(),
                     });
@@ -176,15 +170,15 @@ impl<'o> GraphBuilder<'o> {
 
     /// Fails if one more arc exceeds the memory budget.
     #[inline]
-    fn within_memory(&self, scan: &Scanner<'_>) -> Result<(), GraphError> {
+    fn within_memory(&self, scan: &Scanner<'_>) -> Result<(), FileError> {
         let arcs =
             self.sources.len() as u64 + self.isolated.as_ref().map_or(0, |isolated| isolated.len() as u64);
         if arcs < self.arcs_max {
             return Ok(());
         }
-        Err(GraphError::TooLarge {
+        Err(FileError::TooLarge {
             place: scan.word_place(),
-            size: format!("at least {}", counted(arcs + 1, "arc")),
+            size: format!("a graph of at least {}", counted(arcs + 1, "arc")),
             needed_bytes: self.needed_bytes(0, arcs + 1),
             budget_bytes: self.options.memory_bytes,
         })
@@ -197,7 +191,7 @@ impl<'o> GraphBuilder<'o> {
         (source, target): (u32, u32),
         (value, reverse_value): (f64, f64),
         column: u64,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), FileError> {
         self.add_arc(scan, (source, target), value, column)?;
         if source != target {
             self.add_arc(scan, (target, source), reverse_value, column)?;
@@ -228,7 +222,7 @@ impl<'o> GraphBuilder<'o> {
     }
 
     /// Finishes the graph of all arcs. The numbers of all their vertices are below `vertices`.
-    pub(crate) fn finish(mut self, scan: &Scanner<'_>, vertices: u32) -> Result<(Csr, Repairs), GraphError> {
+    pub(crate) fn finish(mut self, scan: &Scanner<'_>, vertices: u32) -> Result<(Csr, Repairs), FileError> {
         let mut offsets = vec![0u64; vertices as usize + 1];
         for &source in &self.sources {
             offsets[source as usize + 1] += 1;
@@ -274,7 +268,7 @@ impl<'o> GraphBuilder<'o> {
         scan: &Scanner<'_>,
         offsets: &mut [u64],
         rows: &mut Rows,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), FileError> {
         let mut scratch: Vec<(u32, f64, PackedPosition)> = Vec::new();
         let mut write = 0;
         let mut first = 0;
@@ -319,14 +313,14 @@ impl<'o> GraphBuilder<'o> {
         (source, target): (u32, u32),
         position: PackedPosition,
         first: PackedPosition,
-    ) -> GraphError {
+    ) -> FileError {
         let place = scan.place(position.0 >> COLUMN_BITS, position.0 & ((1 << COLUMN_BITS) - 1));
         let what = format!(
             "found a duplicate of the arc from vertex {source} to vertex {target} (counted from 0) \
              on line {}",
             first.0 >> COLUMN_BITS
         );
-        GraphError::Refused { place, what }
+        FileError::Refused { place, what }
     }
 }
 

@@ -10,11 +10,10 @@ use proto::words::counted;
 
 use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
-use super::error::GraphError;
 use super::options::{Direction, ReadOptions};
-use super::scan::Scanner;
+use crate::files::{FileError, Scanner};
 
-pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), FileError> {
     let (vertices, arcs, mut builder) = problem(scan, options)?;
     let mut found = 0;
     while line(scan, b"a", "an arc `a FROM TO WEIGHT` or a comment `c`")? {
@@ -42,7 +41,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
 fn problem<'o>(
     scan: &mut Scanner<'_>,
     options: &'o ReadOptions,
-) -> Result<(u64, u64, GraphBuilder<'o>), GraphError> {
+) -> Result<(u64, u64, GraphBuilder<'o>), FileError> {
     const EXPECTED: &str = "the problem line `p sp VERTICES ARCS`";
     if !line(scan, b"p", EXPECTED)? {
         return Err(scan.unexpected(EXPECTED));
@@ -61,7 +60,7 @@ fn problem<'o>(
 
 /// Skips comments and takes the first word of the next line, which must be
 /// `kind`. Returns false at the end of the file.
-fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, GraphError> {
+fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, FileError> {
     while scan.next_line(b"")? {
         let word = scan.word()?.unwrap_or_default();
         if word == b"c" {

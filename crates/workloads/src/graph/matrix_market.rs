@@ -13,9 +13,8 @@ use proto::words::counted;
 
 use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
-use super::error::GraphError;
 use super::options::{Direction, ReadOptions};
-use super::scan::Scanner;
+use crate::files::{FileError, Scanner};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
@@ -31,7 +30,7 @@ enum Symmetry {
     Skew,
 }
 
-pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), FileError> {
     let (field, symmetry) = header(scan)?;
     if !scan.next_line(b"%")? {
         scan.word()?;
@@ -40,7 +39,8 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     let rows = scan.whole(1..=u64::from(u32::MAX), "a number of rows")?;
     let columns = scan.whole(1..=u64::from(u32::MAX), "a number of columns")?;
     if rows != columns {
-        return Err(scan.unexpected(&format!("as many columns as rows, {rows}, since a graph is square")));
+        return Err(scan
+            .unexpected(&format!("as many columns as rows, {rows}, because only square matrices are read")));
     }
     let entries = scan.whole(0..=u64::MAX / 4, "a number of entries")?;
     let mirrored = match options.direction {
@@ -93,7 +93,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
 }
 
 /// The first line: the field and the symmetry.
-fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), GraphError> {
+fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), FileError> {
     keyword(scan, &[("%%matrixmarket", ())], "`%%MatrixMarket`")?;
     keyword(scan, &[("matrix", ())], "`matrix`")?;
     keyword(scan, &[("coordinate", ())], "`coordinate`, since a dense array is not a graph")?;
@@ -117,7 +117,7 @@ fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), GraphError> {
     Ok((field, symmetry))
 }
 
-fn keyword<T: Copy>(scan: &mut Scanner<'_>, known: &[(&str, T)], expected: &str) -> Result<T, GraphError> {
+fn keyword<T: Copy>(scan: &mut Scanner<'_>, known: &[(&str, T)], expected: &str) -> Result<T, FileError> {
     let word = scan.word()?.unwrap_or_default();
     match known.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes())) {
         Some((_, meaning)) => Ok(*meaning),

@@ -14,9 +14,8 @@ use proto::words::counted;
 
 use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
-use super::error::GraphError;
 use super::options::ReadOptions;
-use super::scan::Scanner;
+use crate::files::{FileError, Scanner};
 
 struct Header {
     vertices: u64,
@@ -25,7 +24,7 @@ struct Header {
     weighted: bool,
 }
 
-pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), FileError> {
     let (header, mut builder) = header(scan, options)?;
     let vertices = header.vertices as u32;
     let mut found = 0;
@@ -57,7 +56,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     if found != header.entries {
         let found = format!("{} in all", counted(found, "neighbour"));
         let expected = format!("{}, two for each edge of the header", header.entries);
-        return Err(GraphError::Unexpected { place: scan.here(), found, expected });
+        return Err(FileError::Unexpected { place: scan.here(), found, expected });
     }
     if header.vertex_values > 0 {
         builder.repairs.vertex_values_unused = header.vertices;
@@ -70,7 +69,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
 fn header<'o>(
     scan: &mut Scanner<'_>,
     options: &'o ReadOptions,
-) -> Result<(Header, GraphBuilder<'o>), GraphError> {
+) -> Result<(Header, GraphBuilder<'o>), FileError> {
     if !scan.next_line(b"%")? {
         scan.word()?;
         return Err(scan.unexpected("a header `VERTICES EDGES [FORMAT [VALUES]]`"));
@@ -115,7 +114,7 @@ fn vertex_line(
     header: &Header,
     vertex: u32,
     builder: &mut GraphBuilder<'_>,
-) -> Result<u64, GraphError> {
+) -> Result<u64, FileError> {
     for _ in 0..header.vertex_values {
         scan.signed("a size or weight of the vertex")?;
     }
@@ -132,7 +131,7 @@ fn vertex_line(
 }
 
 /// Checks that each edge is listed at both ends with one weight.
-fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), GraphError> {
+fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), FileError> {
     let reversed = graph.reversed();
     if *graph == reversed {
         return Ok(());
@@ -146,7 +145,7 @@ fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), Gr
                 let line = lines[target as usize];
                 let expected = format!("{}, its weight on line {line}", weight_or_one(other));
                 let place = scan.place(lines[source as usize], 1);
-                return Err(GraphError::Unexpected { place, found, expected });
+                return Err(FileError::Unexpected { place, found, expected });
             }
             // At the first difference, the lesser arc lacks its reverse.
             Some((to, from, _)) if (to, from) < (source, target) => {
@@ -162,8 +161,8 @@ fn weight_or_one(weight: Option<f64>) -> f64 {
     weight.unwrap_or(1.0)
 }
 
-fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> GraphError {
-    GraphError::Unexpected {
+fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> FileError {
+    FileError::Unexpected {
         place: scan.place(lines[source as usize], 1),
         found: format!("an edge from vertex {} to vertex {}", source + 1, target + 1),
         expected: format!("the reverse edge on line {}", lines[target as usize]),

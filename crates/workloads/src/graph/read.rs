@@ -1,17 +1,13 @@
 //! The reader and the writer of graph files, compressed or not.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-
 use super::builder::Repairs;
 use super::csr::Csr;
-use super::error::GraphError;
 use super::options::{Format, ReadOptions};
-use super::scan::Scanner;
 use super::{dimacs, matrix_market, metis, snap};
+use crate::files::{FileError, Scanner, Stream, open, unpacked};
 
 /// A graph from a file, with its repairs.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,15 +26,8 @@ pub struct LoadedGraph {
 /// # Errors
 /// If the file cannot be read, is not a graph, has a defect that the options
 /// refuse, or exceeds the memory budget.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, GraphError> {
-    let unreadable =
-        |error: io::Error| GraphError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let file = File::open(path).map_err(unreadable)?;
-    if file.metadata().map_err(unreadable)?.is_dir() {
-        let reason = "it is a directory, expected a graph file".to_owned();
-        return Err(GraphError::Unreadable { path: path.to_owned(), reason });
-    }
-    read_from(file, path, options)
+pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, FileError> {
+    read_from(open(path)?, path, options)
 }
 
 /// Reads a graph from a stream. Error messages name `path`. The name may also show the format of
@@ -47,26 +36,16 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, GraphErro
 /// # Errors
 /// As [`read`].
 pub fn read_from<'a>(
-    mut input: impl Read + 'a,
+    input: impl Read + 'a,
     path: &Path,
     options: &ReadOptions,
-) -> Result<LoadedGraph, GraphError> {
-    const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-    let mut magic = Vec::new();
-    input
-        .by_ref()
-        .take(GZIP_MAGIC.len() as u64)
-        .read_to_end(&mut magic)
-        .map_err(|error| GraphError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
-    let compressed = magic == GZIP_MAGIC;
-    let whole = io::Cursor::new(magic).chain(input);
-    let input: Box<dyn Read + 'a> =
-        if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+) -> Result<LoadedGraph, FileError> {
+    let Stream { input, compressed } = unpacked(input, path)?;
     let mut scan = Scanner::new(path, input, compressed);
     let format = match options.format {
         Some(format) => format,
         None => {
-            detect(path, scan.head()?).ok_or_else(|| GraphError::UnknownFormat { path: path.to_owned() })?
+            detect(path, scan.head()?).ok_or_else(|| FileError::UnknownFormat { path: path.to_owned() })?
         }
     };
     let (graph, repairs) = match format {

@@ -13,9 +13,8 @@ use proto::words::counted;
 
 use super::builder::{GraphBuilder, Repairs};
 use super::csr::{Csr, Weights};
-use super::error::{FilePosition, GraphError};
 use super::options::{Direction, ReadOptions};
-use super::scan::Scanner;
+use crate::files::{FileError, FilePosition, Scanner};
 
 /// The declarations in the comments.
 #[derive(Default)]
@@ -24,7 +23,7 @@ struct Comments {
     announced: Option<(u64, u64, FilePosition)>,
 }
 
-pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), GraphError> {
+pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr, Repairs), FileError> {
     let mut comments = Comments::default();
     let mut edges = 0;
     let mut list: Option<(GraphBuilder<'_>, bool)> = None;
@@ -65,7 +64,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     finish(scan, comments, edges, list.map(|(builder, _)| builder))
 }
 
-fn next(scan: &mut Scanner<'_>) -> Result<Option<u8>, GraphError> {
+fn next(scan: &mut Scanner<'_>) -> Result<Option<u8>, FileError> {
     Ok(if scan.next_line(b"")? { scan.peek()? } else { None })
 }
 
@@ -74,18 +73,18 @@ fn finish(
     comments: Comments,
     edges: u64,
     builder: Option<GraphBuilder<'_>>,
-) -> Result<(Csr, Repairs), GraphError> {
+) -> Result<(Csr, Repairs), FileError> {
     if let Some((_, announced, place)) = &comments.announced
         && edges != *announced
     {
         let end = scan.here();
         if edges < *announced {
             let expected = format!("edge {} of {announced}, which line {} announces", edges + 1, place.line);
-            return Err(GraphError::Truncated { place: end, expected });
+            return Err(FileError::Truncated { place: end, expected });
         }
         let (found, expected) =
             (counted(edges, "edge"), format!("{announced}, which line {} announces", place.line));
-        return Err(GraphError::Unexpected { place: end, found, expected });
+        return Err(FileError::Unexpected { place: end, found, expected });
     }
     let Some(mut builder) = builder else {
         scan.word()?;
@@ -96,7 +95,7 @@ fn finish(
     let vertices = match &comments.announced {
         Some((nodes, _, place)) if *nodes < used => {
             let expected = format!("{nodes}, which line {} announces", place.line);
-            return Err(GraphError::Unexpected {
+            return Err(FileError::Unexpected {
                 place: scan.here(),
                 found: counted(used, "vertex"),
                 expected,
@@ -123,7 +122,7 @@ impl Comments {
         scan: &mut Scanner<'_>,
         options: &ReadOptions,
         late: bool,
-    ) -> Result<Option<(FilePosition, u64, u64)>, GraphError> {
+    ) -> Result<Option<(FilePosition, u64, u64)>, FileError> {
         const COMMENT_BYTES_MAX: usize = 256;
         let place = scan.here();
         let text = scan.rest_of_line(COMMENT_BYTES_MAX)?.to_ascii_lowercase();
@@ -135,7 +134,7 @@ impl Comments {
         let (Some(nodes), Some(edges)) = (number("nodes:"), number("edges:")) else { return Ok(None) };
         if nodes > u64::from(u32::MAX) {
             let (found, expected) = (format!("{nodes} nodes"), format!("at most {}", u32::MAX));
-            return Err(GraphError::Unexpected { place, found, expected });
+            return Err(FileError::Unexpected { place, found, expected });
         }
         self.announced = Some((nodes, edges, place.clone()));
         let ways = match options.direction {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::options::{Format, ReadOptions};
 use super::stand_in::{self, Scale, StandIn};
-use super::{Csr, GraphError, GraphInfo, Repairs, read};
+use super::{Csr, GraphInfo, Repairs, read};
+use crate::files::FileError;
 
 /// The source of a graph, by name.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl GraphSource {
     ///
     /// # Errors
     /// If the file cannot be read, or the scale of a file is not 1.
-    pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<OpenedGraph, GraphError> {
+    pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<OpenedGraph, FileError> {
         match self {
             GraphSource::StandIn(stand_in) => Ok(OpenedGraph {
                 graph: stand_in.generate(scale, seed),
@@ -68,22 +69,22 @@ impl GraphSource {
                 repairs: Repairs::default(),
             }),
             GraphSource::File(path) if scale != Scale::FULL => {
-                Err(GraphError::Scaled { path: path.clone(), scale: scale.to_string() })
+                Err(FileError::Scaled { path: path.clone(), scale: scale.to_string() })
             }
             GraphSource::File(path) => open_file(path, options),
         }
     }
 }
 
-fn open_file(path: &Path, options: &ReadOptions) -> Result<OpenedGraph, GraphError> {
+fn open_file(path: &Path, options: &ReadOptions) -> Result<OpenedGraph, FileError> {
     let name = path.to_string_lossy();
     if let (false, Err(hint)) = (path.exists(), stand_in::find(&name)) {
-        return Err(GraphError::Missing { path: path.to_owned(), hint });
+        return Err(FileError::Missing { path: path.to_owned(), hint });
     }
     let loaded = read(path, options)?;
     Ok(OpenedGraph {
         graph: loaded.graph,
-        origin: format!("{}, {}", super::error::printable_path(path), loaded.format.title()),
+        origin: format!("{}, {}", crate::files::printable_path(path), loaded.format.title()),
         format: Some(loaded.format),
         repairs: loaded.repairs,
     })

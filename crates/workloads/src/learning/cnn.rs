@@ -8,6 +8,7 @@
 use kernel::prelude::*;
 
 use super::{expect_numbers, multiples};
+use crate::float::sum_in_group;
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{BadSetting, Setting, Settings};
 
@@ -155,18 +156,7 @@ async fn connect(w: Wave, s: Network) {
         sum += value.await * weight.await;
     }
     let sums = w.lds::<f32>(0, items);
-    w.store(sums, Unit(here), sum).await;
-    w.barrier().await;
-    let mut half = items / 2;
-    while half > 0 {
-        let adds = w.below(here, u64::from(half));
-        let mine = adds.load(sums, Unit(here));
-        let other = adds.load(sums, Unit(here + u64::from(half)));
-        let sum = mine.await + other.await;
-        adds.store(sums, Unit(here), sum).await;
-        w.barrier().await;
-        half /= 2;
-    }
+    sum_in_group(&w, sums, sum).await;
     if w.index() == 0 {
         let total = w.load(sums, 0).await;
         w.store(s.logits, group, total).await;
@@ -306,9 +296,8 @@ impl Network {
         host.launch(kernel.uses([s.convolved.read(), s.biases.read(), s.active.write()]), grid).await;
         let kernel = Kernel::new("pool", move |w| pool(w, s)).uses([s.active.read(), s.pooled.write()]);
         host.launch(kernel, grid_of_planes(&shape, planes, s.sizes.pooled_pixels())).await;
-        let waves = (GROUP_ITEMS as u32).div_ceil(shape.lanes);
-        let groups = s.sizes.batch * s.sizes.classes;
-        let grid = Grid::new(groups as u32, waves).lds_bytes(4 * waves * shape.lanes);
+        let grid = grid_over(&shape, s.sizes.batch * s.sizes.classes * GROUP_ITEMS);
+        let grid = grid.lds_bytes(4 * grid.waves * shape.lanes);
         let kernel = Kernel::new("connect", move |w| connect(w, s)).uses([
             s.pooled.read(),
             s.weights.read(),

@@ -8,7 +8,7 @@
 use kernel::prelude::*;
 
 use super::{expect_numbers, multiples};
-use crate::instance::{GROUP_ITEMS, Instance, NamedInput, Purpose, Room, Sizes, Workload};
+use crate::instance::{GROUP_ITEMS, Instance, NamedInput, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static CONV_BACKWARD: Workload = Workload {
@@ -233,7 +233,7 @@ fn conv_backward(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
         host.write(s.images, &images()).await;
         host.write(s.errors, &errors()).await;
         let groups: u64 = sizes.groups().iter().product();
-        let grid = Grid::new(groups as u32, (GROUP_ITEMS as u32).div_ceil(host.shape().lanes));
+        let grid = grid_over(&host.shape(), groups * GROUP_ITEMS);
         let kernel = Kernel::new("gradients", move |w| gradients(w, s));
         let uses = [s.images.read(), s.errors.read(), s.gradients.read_write()];
         host.launch(kernel.uses(uses), grid).await;

@@ -13,6 +13,7 @@ use kernel::prelude::*;
 use super::{all, grid_of};
 use crate::data;
 use crate::fault::{Fault, planted};
+use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 
@@ -23,7 +24,7 @@ pub(crate) static HACC: Workload = Workload {
     room: Room::Physics,
     purpose: Purpose::Benchmark,
     sizes: Sizes {
-        tiny: &[("particles", "300"), ("steps", "1")],
+        tiny: &[("particles", "200"), ("steps", "1")],
         small: &[],
         // The thesis has 512 particles along an edge of the cube; this is a small part of it.
         paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],
@@ -33,7 +34,10 @@ pub(crate) static HACC: Workload = Workload {
         Setting::count("cells", 4, 3, 64, "cells along an edge of the mesh"),
         Setting::count("steps", 1, 1, 100, "steps; the particles are sorted before each"),
     ],
-    make: |settings, seed| Ok(hacc(settings, seed)),
+    make: |settings, seed| {
+        let (count, cells) = (settings.count("particles"), settings.count("cells"));
+        Ok(hacc(settings, move || Particles::random(seed, count, cells)))
+    },
 };
 
 /// The work-items of a work-group, and the particles of a tile in local memory.
@@ -70,14 +74,20 @@ struct Particles {
 }
 
 impl Particles {
-    fn new(seed: u64, count: u64, cells: u64) -> Particles {
+    fn random(seed: u64, count: u64, cells: u64) -> Particles {
         let axis = |axis: u64| {
             let values = data::floats(seed ^ axis << 56, count);
-            values.into_iter().map(|value| wrapped((value + 1.0) * 0.5 * cells as f32, cells)).collect()
+            values.into_iter().map(|value| (value + 1.0) * 0.5).collect()
         };
-        let still = vec![0.0; count as usize];
+        Particles::at_rest([axis(1), axis(2), axis(3)], cells)
+    }
+
+    /// Particles at rest. Places are fractions of the mesh.
+    fn at_rest(place: [Vec<f32>; 3], cells: u64) -> Particles {
+        let still = vec![0.0; place[0].len()];
+        let in_cells = |value: f32| wrapped(value * cells as f32, cells);
         let mut particles = Particles {
-            place: [axis(1), axis(2), axis(3)],
+            place: place.map(|axis| axis.into_iter().map(in_cells).collect()),
             velocity: [still.clone(), still.clone(), still],
             first: Vec::new(),
         };
@@ -322,16 +332,28 @@ impl Particles {
     }
 }
 
-fn hacc(settings: &Settings, seed: u64) -> Instance {
-    let (count, cells) = (settings.count("particles"), settings.count("cells"));
-    let steps = settings.count("steps");
-    let program = Program::new("hacc", move |host| {
-        let particles = Particles::new(seed, count, cells);
-        run(host, particles, cells, steps)
-    });
+/// Particles from a file.
+pub(crate) const HACC_ON_FILES: NumberProgram = NumberProgram {
+    workload: &HACC,
+    files: |_| {
+        let columns = (3, "x, y and z as fractions of the mesh");
+        vec![NumberFile::new("particles", "particle", columns, 1..=1 << 20).within(0.0..=1.0)]
+    },
+    settings: &["particles"],
+    make: |tables, settings, _| {
+        let (table, cells) = (tables[0].clone(), settings.count("cells"));
+        let place = move || [0, 1, 2].map(|axis| table.column(axis).collect());
+        Ok(hacc(settings, move || Particles::at_rest(place(), cells)))
+    },
+};
+
+fn hacc(settings: &Settings, particles: impl Fn() -> Particles + Clone + 'static) -> Instance {
+    let (cells, steps) = (settings.count("cells"), settings.count("steps"));
+    let of_program = particles.clone();
+    let program = Program::new("hacc", move |host| run(host, of_program(), cells, steps));
     Instance::new(program, move |answer| {
         // The host adds the forces in the order of the kernel, so all bits are equal.
-        let mut particles = Particles::new(seed, count, cells);
+        let mut particles = particles();
         particles.simulate(cells, steps);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             answer.expect(name, &particles.place[axis])?;
@@ -349,7 +371,7 @@ mod tests {
     #[test]
     fn the_force_is_that_of_all_pairs_within_range() {
         let cells = 3;
-        let particles = Particles::new(4, 80, cells);
+        let particles = Particles::random(4, 80, cells);
         let of_cell = |at: u32| particles.first.iter().rposition(|first| *first <= at).unwrap_or(0) as u64;
         for at in 0..80 {
             let mut sum = [0.0_f64; 3];
@@ -379,7 +401,7 @@ mod tests {
 
     #[test]
     fn sorted_particles_lie_in_their_cells() {
-        let particles = Particles::new(9, 100, 4);
+        let particles = Particles::random(9, 100, 4);
         assert_eq!(particles.first.last(), Some(&100));
         for cell in 0..64_u32 {
             for at in particles.first[cell as usize]..particles.first[cell as usize + 1] {

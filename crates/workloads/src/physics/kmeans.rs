@@ -6,12 +6,18 @@
 //! `device-update` computes the means by atomic additions in kernels. The host decides on
 //! convergence.
 //!
-//! Features are multiples of 1/256, so that all sums are exact and their order does not matter.
+//! Features are multiples of 1/256, so that all sums are exact and their order does not matter. Each
+//! feature of a file is moved and scaled to the range from 0 to 1, and rounded to such multiples.
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
 
 use super::grid_of;
+use crate::files::numbers::Table;
+use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
@@ -78,6 +84,23 @@ impl Problem {
             }
         }
         points
+    }
+
+    /// The points of a file with features in this form.
+    fn scaled(table: &Table) -> Vec<f32> {
+        let features = table.columns() as usize;
+        let range = |feature: usize| {
+            let column = || table.column(feature).map(f64::from);
+            let least = column().fold(f64::INFINITY, f64::min);
+            (least, column().fold(f64::NEG_INFINITY, f64::max) - least)
+        };
+        let ranges: Vec<(f64, f64)> = (0..features).map(range).collect();
+        let scaled = |(at, value): (usize, &f32)| {
+            let (least, width) = ranges[at % features];
+            let share = if width > 0.0 { (f64::from(*value) - least) / width } else { 0.0 };
+            (share * STEPS as f64).round() as f32 / STEPS as f32
+        };
+        table.numbers().iter().enumerate().map(scaled).collect()
     }
 
     /// The first centres: the first points, as in Rodinia.
@@ -212,7 +235,7 @@ impl Problem {
         host.launch(kernel, grid_of(&shape, a.centres.len(), GROUP_ITEMS)).await;
     }
 
-    async fn run(self, host: Host, points: Vec<f32>, on_host: bool) -> Answer {
+    async fn run(self, host: Host, points: Cow<'_, [f32]>, on_host: bool) -> Answer {
         let a = self.arrays(&host);
         let (features, clusters) = (self.features, self.clusters);
         let mut centres = self.first_centres(&points);
@@ -275,15 +298,40 @@ impl Problem {
     }
 }
 
+impl Problem {
+    fn of(settings: &Settings) -> Problem {
+        let count = |name| settings.count(name);
+        Problem {
+            points: count("points"),
+            features: count("features"),
+            clusters: count("clusters"),
+            iterations: count("iterations"),
+            threshold: count("threshold"),
+        }
+    }
+}
+
 fn kmeans(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
-    let count = |name| settings.count(name);
-    let problem = Problem {
-        points: count("points"),
-        features: count("features"),
-        clusters: count("clusters"),
-        iterations: count("iterations"),
-        threshold: count("threshold"),
-    };
+    let problem = Problem::of(settings);
+    clustering(problem, Numbers::generated(move || problem.points(seed)), settings)
+}
+
+/// Points from a file.
+pub(crate) const KMEANS_ON_FILES: NumberProgram = NumberProgram {
+    workload: &KMEANS,
+    files: |settings| {
+        let features = (settings.count("features"), "the setting `features`");
+        vec![NumberFile::new("points", "point", features, settings.count("clusters")..=1 << 22)]
+    },
+    settings: &["points"],
+    make: |tables, settings, _| {
+        let problem = Problem { points: tables[0].rows(), ..Problem::of(settings) };
+        let scaled = Table::new(problem.features, Problem::scaled(&tables[0]));
+        clustering(problem, Numbers::Given(Arc::new(scaled)), settings)
+    },
+};
+
+fn clustering(problem: Problem, points: Numbers, settings: &Settings) -> Result<Instance, BadSetting> {
     if problem.clusters > problem.points {
         let (clusters, points) = (problem.clusters, problem.points);
         return Err(
@@ -291,13 +339,11 @@ fn kmeans(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         );
     }
     let on_host = settings.is("means", "host-update");
+    let of_program = points.clone();
     let program =
-        Program::new(
-            "kmeans",
-            move |host| async move { problem.run(host, problem.points(seed), on_host).await },
-        );
+        Program::new("kmeans", move |host| async move { problem.run(host, of_program.get(), on_host).await });
     Ok(Instance::new(program, move |answer| {
-        let (membership, centres) = problem.reference(&problem.points(seed));
+        let (membership, centres) = problem.reference(&points.get());
         answer.expect("membership", &membership)?;
         answer.expect("centres", &centres)
     }))
@@ -314,6 +360,14 @@ mod tests {
         let (membership, centres) = problem.reference(&[0.0, 0.25, 0.75, 0.875]);
         assert_eq!(membership, [0, 0, 1, 1]);
         assert_eq!(centres, [0.125, 0.8125]);
+    }
+
+    #[test]
+    fn features_of_a_file_are_scaled_to_steps_from_0_to_1() {
+        let table = Table::new(2, vec![10.0, 5.0, 30.0, 5.0, 15.0, 5.0]);
+        assert_eq!(Problem::scaled(&table), [0.0, 0.0, 1.0, 0.0, 0.25, 0.0]);
+        let wide = Table::new(1, vec![f32::MIN, f32::MAX, 0.0]);
+        assert_eq!(Problem::scaled(&wide), [0.0, 1.0, 0.5]);
     }
 
     #[test]

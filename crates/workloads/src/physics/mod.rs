@@ -7,11 +7,11 @@ mod lulesh;
 mod pennant;
 mod real;
 mod snap;
-mod spmv;
+pub(crate) mod spmv;
 
-pub(crate) use barnes::BARNES_HUT;
-pub(crate) use hacc::HACC;
-pub(crate) use kmeans::KMEANS;
+pub(crate) use barnes::{BARNES_HUT, BARNES_HUT_ON_FILES};
+pub(crate) use hacc::{HACC, HACC_ON_FILES};
+pub(crate) use kmeans::{KMEANS, KMEANS_ON_FILES};
 pub(crate) use lulesh::LULESH;
 pub(crate) use pennant::PENNANT;
 pub(crate) use snap::SNAPC;

@@ -1,6 +1,6 @@
 //! Products of a sparse matrix in the CSR format and a vector.
 //!
-//! The product is repeated: each result is the next vector, as in an iterative solver. So each
+//! The matrix is random, or given by a file. The product is repeated: each result is the next vector, as in an iterative solver. So each
 //! launch reads the whole matrix again. `scalar` gives a row to each work-item, and `vector` gives
 //! a row to each wavefront.
 
@@ -8,10 +8,12 @@ use std::rc::Rc;
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
+use proto::words::counted;
 
 use super::grid_of;
+use crate::graph::{self, Offsets};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
-use crate::settings::{Setting, Settings};
+use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static SPMV: Workload = Workload {
     name: "spmv",
@@ -22,7 +24,7 @@ pub(crate) static SPMV: Workload = Workload {
     sizes: Sizes {
         tiny: &[("rows", "500"), ("per-row", "9"), ("products", "3")],
         small: &[],
-        paper: &[("rows", "128k"), ("per-row", "32"), ("products", "10")],
+        paper: &[("rows", "64k"), ("per-row", "32"), ("products", "5")],
     },
     settings: &[
         Setting::count("rows", 2048, 1, 1 << 24, "rows and columns of the matrix"),
@@ -34,8 +36,14 @@ pub(crate) static SPMV: Workload = Workload {
             "the owner of a row",
         ),
     ],
-    make: |settings, seed| Ok(spmv(settings, seed)),
+    make: |settings, seed| {
+        let (rows, per_row) = (settings.count("rows"), settings.count("per-row"));
+        spmv(random_matrix(seed, rows, per_row), settings)
+    },
 };
+
+/// The settings of the random matrix.
+pub(crate) const SETTINGS_OF_MATRIX: [&str; 2] = ["rows", "per-row"];
 
 /// A sparse matrix: the elements of row `r` have the indices from `offsets[r]` to `offsets[r + 1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +68,34 @@ fn random_matrix(seed: u64, rows: u64, per_row: u64) -> Csr {
         matrix.offsets.push(matrix.columns.len() as u32);
     }
     matrix
+}
+
+impl Csr {
+    /// The matrix with an element for each arc of a graph. An arc without a weight is one.
+    fn of(graph: &graph::Csr, settings: &Settings) -> Result<Csr, BadSetting> {
+        if graph.vertices() == 0 {
+            return Err(settings.conflict("the graph has no vertex, expected at least one".to_owned()));
+        }
+        let Offsets::Narrow(offsets) = graph.offsets.clone() else {
+            let why = "the graph has 4294967296 arcs or more, but the kernels count elements in 32 bits";
+            return Err(settings.conflict(why.to_owned()));
+        };
+        let value = |arc| graph.weights.as_ref().map_or(1.0, |weights| weights.at(arc) as f32);
+        let values = (0..graph.targets.len()).map(value).collect();
+        Ok(Csr { offsets, columns: graph.targets.clone(), values })
+    }
+
+    fn rows(&self) -> u64 {
+        self.offsets.len() as u64 - 1
+    }
+
+    /// The largest error of the products in single precision, as a share of the sum of the
+    /// magnitudes of their terms: half a unit in the last place for each operation on a term, and
+    /// one more for the reference. It holds for any order of the additions.
+    fn error_share(&self, products: u64) -> f64 {
+        let longest = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        f64::from(longest + 2) * products as f64 * f64::from(f32::EPSILON) / 2.0
+    }
 }
 
 /// The matrix in the memory of the machine.
@@ -112,10 +148,24 @@ async fn vector_rows(w: Wave, a: Arrays, x: Array<f32>, y: Array<f32>) {
     w.store(y, row, total).await;
 }
 
-fn spmv(settings: &Settings, seed: u64) -> Instance {
-    let (rows, products) = (settings.count("rows"), settings.count("products"));
+/// The program on a given matrix.
+pub(crate) fn on_matrix(graph: &graph::Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
+    let (matrix, products) = (Csr::of(graph, settings)?, settings.count("products"));
+    let (_, magnitudes) = reference_vector(&matrix, products);
+    if let Some(row) = magnitudes.iter().position(|value| *value > f64::from(f32::MAX)) {
+        let products = counted(products, "product");
+        return Err(settings.conflict(format!(
+            "row {} overflows single precision after {products}; set `products` to less",
+            row + 1
+        )));
+    }
+    spmv(matrix, settings)
+}
+
+fn spmv(matrix: Csr, settings: &Settings) -> Result<Instance, BadSetting> {
+    let (rows, products) = (matrix.rows(), settings.count("products"));
     let is_vector = settings.is("rows-to", "vector");
-    let matrix = Rc::new(random_matrix(seed, rows, settings.count("per-row")));
+    let matrix = Rc::new(matrix);
     let reference = matrix.clone();
     let program = Program::new("spmv", move |host| async move {
         let a = Arrays {
@@ -154,15 +204,21 @@ fn spmv(settings: &Settings, seed: u64) -> Instance {
         }
         Answer::new().with("x", &host.read(x).await)
     });
-    Instance::new(program, move |answer| {
-        // All terms are positive, so the order of additions changes only the last bits.
-        let close = |want: f32, have: f32| (want - have).abs() <= want * 1e-4;
-        answer.compare("x", &reference_vector(&reference, products), close)
-    })
+    Ok(Instance::new(program, move |answer| {
+        let (want, magnitudes) = reference_vector(&reference, products);
+        let share = reference.error_share(products);
+        let mut magnitudes = magnitudes.into_iter();
+        answer.compare("x", &want, |want: f32, have: f32| {
+            let magnitude = magnitudes.next().unwrap_or(0.0);
+            let tiny = if magnitude > 0.0 { f64::from(f32::MIN_POSITIVE) } else { 0.0 };
+            (f64::from(want) - f64::from(have)).abs() <= magnitude * share + tiny
+        })
+    }))
 }
 
-/// The same products on the host, by columns and in double precision.
-fn reference_vector(matrix: &Csr, products: u64) -> Vec<f32> {
+/// The same products on the host, by columns and in double precision, and the sums of the
+/// magnitudes of their terms.
+fn reference_vector(matrix: &Csr, products: u64) -> (Vec<f32>, Vec<f64>) {
     let rows = matrix.offsets.len() - 1;
     let mut by_column: Vec<(u32, usize, f64)> = Vec::with_capacity(matrix.columns.len());
     for row in 0..rows {
@@ -171,13 +227,16 @@ fn reference_vector(matrix: &Csr, products: u64) -> Vec<f32> {
         }
     }
     by_column.sort_by_key(|(column, row, _)| (*column, *row));
-    let mut x = vec![1.0_f64; rows];
+    let (mut x, mut magnitudes) = (vec![1.0_f64; rows], vec![1.0_f64; rows]);
     for _ in 0..products {
-        let mut y = vec![0.0; rows];
-        by_column.iter().for_each(|(column, row, value)| y[*row] += value * x[*column as usize]);
-        x = y;
+        let (mut y, mut sums) = (vec![0.0; rows], vec![0.0; rows]);
+        for (column, row, value) in &by_column {
+            y[*row] += value * x[*column as usize];
+            sums[*row] += value.abs() * magnitudes[*column as usize];
+        }
+        (x, magnitudes) = (y, sums);
     }
-    x.into_iter().map(|value| value as f32).collect()
+    (x.into_iter().map(|value| value as f32).collect(), magnitudes)
 }
 
 #[cfg(test)]
@@ -188,8 +247,10 @@ mod tests {
     fn the_reference_multiplies_a_small_matrix() {
         // [[1, 2], [0, 4]] has the square [[1, 10], [0, 16]].
         let matrix = Csr { offsets: vec![0, 2, 3], columns: vec![0, 1, 1], values: vec![1.0, 2.0, 4.0] };
-        assert_eq!(reference_vector(&matrix, 1), [3.0, 4.0]);
-        assert_eq!(reference_vector(&matrix, 2), [11.0, 16.0]);
+        assert_eq!(reference_vector(&matrix, 1).0, [3.0, 4.0]);
+        assert_eq!(reference_vector(&matrix, 2).0, [11.0, 16.0]);
+        let signed = Csr { values: vec![1.0, -2.0, 4.0], ..matrix };
+        assert_eq!(reference_vector(&signed, 2), (vec![-9.0, 16.0], vec![11.0, 16.0]));
     }
 
     #[test]

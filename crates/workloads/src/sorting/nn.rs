@@ -3,6 +3,7 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{BadSetting, Setting, Settings};
 
@@ -41,13 +42,34 @@ fn places(seed: u64, n: u64) -> Vec<f32> {
 }
 
 fn nn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
-    let (n, wanted) = (settings.count("n"), settings.count("nearest"));
+    let n = settings.count("n");
+    nearest(n, Numbers::generated(move || places(seed, n)), settings)
+}
+
+/// The program on places from a file.
+pub(crate) const NN_ON_FILES: NumberProgram = NumberProgram {
+    workload: &NN,
+    files: |settings| {
+        let rows = settings.count("nearest")..=1 << 26;
+        let file = NumberFile::new("places", "place", (2, "latitude and longitude"), rows);
+        vec![file.within(-FARTHEST..=FARTHEST)]
+    },
+    settings: &["n"],
+    make: |tables, settings, _| nearest(tables[0].rows(), Numbers::Given(tables[0].clone()), settings),
+};
+
+/// The largest magnitude of a coordinate in a file.
+const FARTHEST: f32 = 1e9;
+
+fn nearest(n: u64, places: Numbers, settings: &Settings) -> Result<Instance, BadSetting> {
+    let wanted = settings.count("nearest");
     if wanted > n {
         return Err(settings.conflict(format!("{wanted} nearest places exceed {n} places")));
     }
+    let of_check = places.clone();
     let program = Program::new("nn", move |host| async move {
         let (all, to) = (host.alloc::<f32>("places", 2 * n), host.alloc::<f32>("distances", n));
-        host.write(all, &places(seed, n)).await;
+        host.write(all, &places.get()).await;
         let kernel = Kernel::new("nn-distances", move |w| distances(w, all, to));
         let uses = [all.read().in_parts(2 * GROUP_ITEMS), to.write().in_parts(GROUP_ITEMS)];
         host.launch(kernel.uses(uses), grid_over(&host.shape(), n)).await;
@@ -64,7 +86,7 @@ fn nn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         answer.with("nearest", &nearest)
     });
     Ok(Instance::new(program, move |answer| {
-        let places = places(seed, n);
+        let places = of_check.get();
         let distance = |place: &[f32]| {
             let (y, x) = (CENTRE[0] - place[0], CENTRE[1] - place[1]);
             x.mul_add(x, y * y).sqrt()

@@ -24,7 +24,7 @@ pub(crate) static SSSP: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
-        small: &[],
+        small: &[("vertices", "4k"), ("edges", "12_000")],
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
     settings: &[
@@ -41,7 +41,7 @@ pub(crate) static COLOR: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
-        small: &[],
+        small: &[("vertices", "4k"), ("edges", "12_000")],
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
@@ -56,7 +56,7 @@ pub(crate) static PAGERANK: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
-        small: &[],
+        small: &[("vertices", "4k"), ("edges", "12_000")],
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],

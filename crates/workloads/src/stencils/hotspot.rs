@@ -3,9 +3,10 @@
 
 use kernel::prelude::*;
 
-use crate::data;
+use super::chip::{self, Chip, Inputs, simulation};
 use crate::fault::{Fault, planted};
 use crate::group::{first_local, grid_of, group_at, in_tile};
+use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 
@@ -31,25 +32,6 @@ pub(crate) static HOTSPOT: Workload = Workload {
 
 /// The number of rows of a tile, which is also the number of its columns.
 const TILE: u32 = 16;
-
-/// Physical constants of Rodinia's model, in SI units.
-pub(super) mod chip {
-    /// The maximum power per unit of area, in W/m².
-    pub(crate) const POWER_MAX: f64 = 3.0e6;
-    pub(crate) const PRECISION: f64 = 0.001;
-    pub(crate) const HEAT_SILICON: f64 = 1.75e6;
-    pub(crate) const CONDUCTION_SILICON: f64 = 100.0;
-    pub(crate) const FACTOR: f64 = 0.5;
-    pub(crate) const THICKNESS: f64 = 0.0005;
-    pub(crate) const SIDE: f64 = 0.016;
-    /// The temperature around the chip.
-    pub(crate) const AMBIENT: f32 = 80.0;
-
-    /// The longest time step, in seconds.
-    pub(crate) fn step() -> f64 {
-        PRECISION / (POWER_MAX / (FACTOR * THICKNESS * HEAT_SILICON))
-    }
-}
 
 /// The factors of a step.
 #[derive(Clone, Copy)]
@@ -77,9 +59,7 @@ impl Factors {
 
 #[derive(Clone, Copy)]
 struct Step {
-    from: Array<f32>,
-    to: Array<f32>,
-    power: Array<f32>,
+    chip: Chip,
     rows: u32,
     columns: u32,
     factors: Factors,
@@ -106,7 +86,7 @@ impl Step {
         let temperature = w.lds::<f32>(0, TILE * TILE);
         let power = w.lds::<f32>(4 * TILE * TILE, TILE * TILE);
         let loader = w.when(on_chip);
-        let (t, p) = (loader.load(self.from, index), loader.load(self.power, index));
+        let (t, p) = (loader.load(self.chip.from, index), loader.load(self.chip.power, index));
         let (mut own, p) = (t.await, p.await);
         w.store(temperature, Unit(here), own);
         w.store(power, Unit(here), p);
@@ -142,45 +122,47 @@ impl Step {
                 w.barrier().await;
             }
         }
-        w.when(inner).store(self.to, index, own);
+        w.when(inner).store(self.chip.to, index, own);
     }
 }
 
-fn inputs(seed: u64, n: u64) -> (Vec<f32>, Vec<f32>) {
-    let temperatures = data::floats(seed, n).into_iter().map(|x| 330.0 + 8.0 * x).collect();
-    let power = data::floats(!seed, n).into_iter().map(|x| 0.005 * (x + 1.0)).collect();
-    (temperatures, power)
+fn hotspot(settings: &Settings, seed: u64) -> Instance {
+    let n = settings.count("rows") * settings.count("columns");
+    on_inputs(settings, move || Inputs::random(seed, n))
 }
 
-fn hotspot(settings: &Settings, seed: u64) -> Instance {
+/// Temperatures and power from files, as Rodinia has them: a number in each line, row by row.
+pub(crate) const HOTSPOT_ON_FILES: NumberProgram = NumberProgram {
+    workload: &HOTSPOT,
+    files: |settings| {
+        let (rows, columns) = (settings.count("rows"), (settings.count("columns"), "the setting `columns`"));
+        ["temperatures", "power"]
+            .map(|content| NumberFile::matrix(content, rows, columns).in_any_lines())
+            .into()
+    },
+    settings: &[],
+    make: |tables, settings, _| {
+        let [temperatures, power] = [0, 1].map(|at| tables[at].clone());
+        Ok(on_inputs(settings, move || Inputs {
+            temperatures: temperatures.numbers().to_vec(),
+            power: power.numbers().to_vec(),
+        }))
+    },
+};
+
+fn on_inputs(settings: &Settings, inputs: impl Fn() -> Inputs + Clone + 'static) -> Instance {
     let (rows, columns) = (settings.count("rows") as u32, settings.count("columns") as u32);
     let (steps, pyramid) = (settings.count("steps"), settings.count("pyramid"));
-    let n = u64::from(rows) * u64::from(columns);
-    let program = Program::new("hotspot", move |host| async move {
-        let (mut from, mut to) = (host.alloc("temperature", n), host.alloc("temperature-after", n));
-        let power = host.alloc("power", n);
-        let (temperatures, watts) = inputs(seed, n);
-        host.write(from, &temperatures).await;
-        host.write(power, &watts).await;
-        let factors = Factors::of(rows, columns);
-        for first in (0..steps).step_by(pyramid as usize) {
-            let count = (steps - first).min(pyramid) as u32;
-            let step = Step { from, to, power, rows, columns, factors, count };
-            let tiles = u64::from(rows.div_ceil(step.inner()) * columns.div_ceil(step.inner()));
-            let grid = grid_of(&host.shape(), tiles, TILE * TILE).lds_bytes(8 * TILE * TILE);
-            let kernel = Kernel::new("hotspot", move |w| step.pyramid(w));
-            host.launch(kernel.uses([from.read(), power.read(), to.write()]), grid).await;
-            (from, to) = (to, from);
-        }
-        Answer::new().with("temperature", &host.read(from).await)
-    });
-    Instance::new(program, move |answer| {
-        let (mut temperatures, power) = inputs(seed, n);
-        for _ in 0..steps {
-            temperatures = next(&temperatures, &power, rows as usize, columns as usize);
-        }
-        answer.expect("temperature", &temperatures)
-    })
+    let factors = Factors::of(rows, columns);
+    let counts = (0..steps).step_by(pyramid as usize).map(|first| (steps - first).min(pyramid) as u32);
+    let launch = move |shape: &Shape, chip: Chip, count: u32| {
+        let step = Step { chip, rows, columns, factors, count };
+        let tiles = u64::from(rows.div_ceil(step.inner()) * columns.div_ceil(step.inner()));
+        let grid = grid_of(shape, tiles, TILE * TILE).lds_bytes(8 * TILE * TILE);
+        (Kernel::new("hotspot", move |w| step.pyramid(w)), grid)
+    };
+    let next = move |t: &[f32], power: &[f32]| next(t, power, rows as usize, columns as usize);
+    simulation("hotspot", inputs, counts.collect(), launch, (steps, next))
 }
 
 /// One step of the whole chip.

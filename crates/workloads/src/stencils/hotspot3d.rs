@@ -3,8 +3,7 @@
 
 use kernel::prelude::*;
 
-use super::hotspot::chip;
-use crate::data;
+use super::chip::{self, Chip, Inputs, simulation};
 use crate::group::{grid_of, group_at, in_tile};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
@@ -59,9 +58,7 @@ impl Factors {
 
 #[derive(Clone, Copy)]
 struct Step {
-    from: Array<f32>,
-    to: Array<f32>,
-    power: Array<f32>,
+    chip: Chip,
     side: u32,
     layers: u32,
     factors: Factors,
@@ -82,22 +79,22 @@ impl Step {
             Lanes::select(y.eq(0), index, index - self.side),
         ];
         let layer = self.side * self.side;
-        let mut here = w.load(self.from, index).await;
+        let mut here = w.load(self.chip.from, index).await;
         let (mut below, mut above) = (here, here);
         let f = self.factors;
         for z in 0..self.layers {
             if z + 1 < self.layers {
-                above = w.load(self.from, index + layer).await;
+                above = w.load(self.chip.from, index + layer).await;
             }
-            let loads = around.map(|place| w.load(self.from, place));
-            let power = w.load(self.power, index);
+            let loads = around.map(|place| w.load(self.chip.from, place));
+            let power = w.load(self.chip.power, index);
             let mut sum = here * f.centre;
             for load in loads {
                 sum = load.await.mul_add(f.sideways, sum);
             }
             sum = above.mul_add(f.vertical, below.mul_add(f.vertical, sum));
             sum = power.await.mul_add(f.step_by_capacity, sum) + f.vertical * chip::AMBIENT;
-            w.store(self.to, index, sum);
+            w.store(self.chip.to, index, sum);
             (below, here) = (here, above);
             index += layer;
             around = around.map(|place| place + layer);
@@ -105,40 +102,20 @@ impl Step {
     }
 }
 
-fn inputs(seed: u64, n: u64) -> (Vec<f32>, Vec<f32>) {
-    let temperatures = data::floats(seed, n).into_iter().map(|x| 330.0 + 8.0 * x).collect();
-    let power = data::floats(!seed, n).into_iter().map(|x| 0.005 * (x + 1.0)).collect();
-    (temperatures, power)
-}
-
 fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     let (side, layers) = (settings.count("side") as u32, settings.count("layers") as u32);
     let steps = settings.count("steps");
     let n = u64::from(side * side) * u64::from(layers);
-    let program = Program::new("hotspot3d", move |host| async move {
-        let (mut from, mut to) = (host.alloc("temperature", n), host.alloc("temperature-after", n));
-        let power = host.alloc("power", n);
-        let (temperatures, watts) = inputs(seed, n);
-        host.write(from, &temperatures).await;
-        host.write(power, &watts).await;
+    let factors = Factors::of(side, layers);
+    let launch = move |shape: &Shape, chip: Chip, (): ()| {
+        let step = Step { chip, side, layers, factors };
         let tiles = u64::from(side.div_ceil(TILE_X) * side.div_ceil(TILE_Y));
-        let grid = grid_of(&host.shape(), tiles, TILE_X * TILE_Y);
-        let factors = Factors::of(side, layers);
-        for _ in 0..steps {
-            let step = Step { from, to, power, side, layers, factors };
-            let kernel = Kernel::new("hotspot3d", move |w| step.columns(w));
-            host.launch(kernel.uses([from.read(), power.read(), to.write()]), grid).await;
-            (from, to) = (to, from);
-        }
-        Answer::new().with("temperature", &host.read(from).await)
-    });
-    Instance::new(program, move |answer| {
-        let (mut temperatures, power) = inputs(seed, n);
-        for _ in 0..steps {
-            temperatures = next(&temperatures, &power, side as usize, layers as usize);
-        }
-        answer.expect("temperature", &temperatures)
-    })
+        let kernel = Kernel::new("hotspot3d", move |w| step.columns(w));
+        (kernel, grid_of(shape, tiles, TILE_X * TILE_Y))
+    };
+    let next = move |t: &[f32], power: &[f32]| next(t, power, side as usize, layers as usize);
+    let inputs = move || Inputs::random(seed, n);
+    simulation("hotspot3d", inputs, vec![(); steps as usize], launch, (steps, next))
 }
 
 /// One step of the whole chip.

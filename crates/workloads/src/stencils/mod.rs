@@ -1,5 +1,6 @@
 //! Stencils and grids of two and three dimensions.
 
+mod chip;
 mod hotspot;
 mod hotspot3d;
 mod hpgmg;
@@ -7,7 +8,7 @@ mod multigrid;
 mod pathfinder;
 mod srad;
 
-pub(crate) use hotspot::HOTSPOT;
+pub(crate) use hotspot::{HOTSPOT, HOTSPOT_ON_FILES};
 pub(crate) use hotspot3d::HOTSPOT3D;
 pub(crate) use hpgmg::HPGMG;
 pub(crate) use pathfinder::PATHFINDER;

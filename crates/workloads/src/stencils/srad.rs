@@ -7,9 +7,9 @@
 use kernel::prelude::*;
 
 use crate::data;
+use crate::float::{near, sum_in_group};
 use crate::group::{grid_of, group_at, in_tile};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
-use crate::real::{near, sum_in_group};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static SRAD: Workload = Workload {

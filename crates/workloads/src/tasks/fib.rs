@@ -19,7 +19,11 @@ pub(crate) static FIB: Workload = Workload {
     origin: "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours",
     room: Room::Tasks,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("n", "11"), ("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
+    sizes: Sizes {
+        tiny: &[("n", "11"), ("work-groups", "2"), ("waves", "2")],
+        small: &[],
+        paper: &[("n", "24")],
+    },
     settings: &[
         Setting::count("n", 16, 0, 30, "the index of the number"),
         RUN[0],

@@ -17,7 +17,11 @@ pub(crate) static QUEENS: Workload = Workload {
     origin: "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours",
     room: Room::Tasks,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("queens", "5"), ("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
+    sizes: Sizes {
+        tiny: &[("queens", "5"), ("work-groups", "2"), ("waves", "2")],
+        small: &[],
+        paper: &[("queens", "11")],
+    },
     settings: &[
         Setting::count("queens", 8, 1, 16, "queens, and rows and columns of the board"),
         RUN[0],

@@ -38,13 +38,16 @@ const SHAPE: Setting = Setting::policy(
     "the mean number of children of a geometric tree, as a function of the height",
 );
 
+/// The scaled-down T1 of the HRF paper, with about 125 thousand nodes: the input `T1-small`.
+const PAPER: &[(&str, &str)] = &[("depth", "8"), ("tree-seed", "21")];
+
 pub(crate) static UTS: Workload = Workload {
     name: "uts",
     summary: "unbalanced tree search: tasks visit nodes and create tasks for their children",
     origin: "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7",
     room: Room::Tasks,
     purpose: Purpose::Benchmark,
-    sizes: Sizes { tiny: &[("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
+    sizes: Sizes { tiny: &[("work-groups", "2"), ("waves", "2")], small: &[], paper: PAPER },
     settings: &[
         TREE,
         SHAPE,

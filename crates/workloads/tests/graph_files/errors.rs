@@ -57,7 +57,7 @@ fn errors_of_a_matrix_are_named() {
         ),
         (
             &format!("{MTX} real general\n2 3 1\n"),
-            "g:2:3: found `3`, expected as many columns as rows, 2, since a graph is square",
+            "g:2:3: found `3`, expected as many columns as rows, 2, because only square matrices are read",
         ),
         (
             &format!("{MTX} real general\n2 2\n1 1 1"),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use workloads::graph::{Csr, Format, GraphError, ReadOptions, Weights, read, write};
+use workloads::files::FileError;
+use workloads::graph::{Csr, Format, ReadOptions, Weights, read, write};
 
 use super::{gzip, load};
 
@@ -22,10 +23,10 @@ fn a_compressed_file_that_ends_early_or_is_damaged_is_named_with_the_line() {
     let mut damaged = packed.clone();
     let checksum = damaged.len() - 8;
     damaged[checksum] ^= 1;
-    assert!(matches!(load(&damaged, &options), Err(GraphError::BadGzip { .. })));
+    assert!(matches!(load(&damaged, &options), Err(FileError::BadGzip { .. })));
     let garbage = [&packed[..], b"more"].concat();
-    assert!(matches!(load(&garbage, &options), Err(GraphError::BadGzip { .. })));
-    assert!(matches!(load(&packed[..3], &options), Err(GraphError::BadGzip { .. })));
+    assert!(matches!(load(&garbage, &options), Err(FileError::BadGzip { .. })));
+    assert!(matches!(load(&packed[..3], &options), Err(FileError::BadGzip { .. })));
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn a_path_that_cannot_be_read_and_an_unknown_format_are_named() {
     let missing = read(Path::new("no/such/file.gr"), &ReadOptions::default());
     assert!(missing.expect_err("no file").to_string().starts_with("cannot read no/such/file.gr: "));
     let folder = read(Path::new(env!("CARGO_MANIFEST_DIR")), &ReadOptions::default());
-    assert!(folder.expect_err("a folder").to_string().ends_with("it is a directory, expected a graph file"));
+    assert!(folder.expect_err("a folder").to_string().ends_with("it is a directory, expected a file"));
     let unknown = load(b"1 2\n", &ReadOptions::default()).expect_err("no format").to_string();
     assert!(
         unknown.starts_with("cannot tell the format of g: expected a name that ends in .mtx"),

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use workloads::graph::{Csr, DefectPolicy, Format, GraphError, LoadedGraph, ReadOptions, read_from, write};
+use workloads::files::FileError;
+use workloads::graph::{Csr, DefectPolicy, Format, LoadedGraph, ReadOptions, read_from, write};
 
 fn keep_all(format: Format) -> ReadOptions {
     let format = Some(format);
@@ -22,7 +23,7 @@ fn keep_all(format: Format) -> ReadOptions {
     }
 }
 
-fn load(bytes: &[u8], options: &ReadOptions) -> Result<LoadedGraph, GraphError> {
+fn load(bytes: &[u8], options: &ReadOptions) -> Result<LoadedGraph, FileError> {
     read_from(bytes, Path::new("g"), options)
 }
 

@@ -19,9 +19,10 @@ mod mis;
 mod pagerank_pull;
 mod rows;
 
-use super::Csr;
+use super::{Csr, DefectPolicy, ReadOptions};
 use crate::dense;
 use crate::instance::{Instance, Workload};
+use crate::physics::spmv;
 use crate::settings::{BadSetting, Settings};
 use crate::stealing::{self, App};
 
@@ -37,14 +38,52 @@ pub(crate) use mis::MIS;
 pub(crate) use pagerank_pull::PAGERANK_PULL;
 
 /// Makes an instance on a given graph, from the settings of the workload and a
-/// seed. The settings in [`GRAPH_SETTINGS`] have no effect.
+/// seed. The settings in [`settings_of_graph`] have no effect.
 pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>;
 
-/// The settings of the generated graph. They have no effect on a given graph.
-pub const GRAPH_SETTINGS: [&str; 2] = [VERTICES.name, EDGES.name];
+/// The settings of the graph or matrix that a workload generates. They have no
+/// effect on a given graph.
+#[must_use]
+pub fn settings_of_graph(workload: &Workload) -> &'static [&'static str] {
+    match content_of(workload) {
+        Content::Graph => &[VERTICES.name, EDGES.name],
+        Content::Matrix => &spmv::SETTINGS_OF_MATRIX,
+    }
+}
+
+/// The content that a workload expects in a graph file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Content {
+    /// A graph. Self loops and duplicates are repaired.
+    Graph,
+    /// A sparse matrix. Elements on the diagonal and duplicates are kept, and the
+    /// program adds duplicates.
+    Matrix,
+}
+
+impl Content {
+    /// The options for the reader of a file with this content.
+    #[must_use]
+    pub fn options(self) -> ReadOptions {
+        match self {
+            Content::Graph => ReadOptions::default(),
+            Content::Matrix => ReadOptions {
+                self_loops: DefectPolicy::Keep,
+                duplicates: DefectPolicy::Keep,
+                ..ReadOptions::default()
+            },
+        }
+    }
+}
+
+/// The content that a workload expects in a graph file.
+#[must_use]
+pub fn content_of(workload: &Workload) -> Content {
+    if workload.name == spmv::SPMV.name { Content::Matrix } else { Content::Graph }
+}
 
 /// The workloads that run on a given graph.
-static PROGRAMS: [(&Workload, GraphProgram); 14] = [
+static PROGRAMS: [(&Workload, GraphProgram); 15] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -59,6 +98,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 14] = [
     (&MIS, mis::on_graph),
     (&APSP, apsp::on_graph),
     (&dense::FW, dense::floyd_on_graph),
+    (&spmv::SPMV, spmv::on_matrix),
 ];
 
 /// The program of a workload on a given graph, or `None` if the workload takes

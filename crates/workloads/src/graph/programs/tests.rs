@@ -5,6 +5,7 @@ use kernel::reference::{self, Options};
 use super::*;
 use crate::fault::{Fault, finds};
 use crate::graph::{Weights, power_law};
+use crate::pagerank::PAGERANK_PUSH;
 
 /// Graphs that are edge cases: one vertex, no arc, self loops, parallel arcs, a path longer than a
 /// work-group, two components.
@@ -67,15 +68,16 @@ fn a_graph_without_vertices_and_a_source_beyond_it_are_refused() {
 }
 
 #[test]
-fn an_index_that_is_wrong_by_one_gives_a_wrong_answer() {
+fn the_checks_find_a_wrong_index_and_an_update_that_is_not_atomic() {
     assert!(finds(&BFS, Fault::WrongIndex));
+    assert!(finds(&PAGERANK_PUSH, Fault::SplitUpdate));
 }
 
 #[test]
 fn a_workload_takes_a_graph_only_if_it_has_the_settings_of_one() {
     for workload in crate::all() {
-        let has_settings =
-            GRAPH_SETTINGS.iter().all(|name| workload.settings.iter().any(|s| s.name == *name));
+        let has = |names: &[&str]| names.iter().all(|name| workload.settings.iter().any(|s| s.name == *name));
+        let has_settings = has(settings_of_graph(workload));
         assert_eq!(program_of(workload).is_some(), has_settings, "{}", workload.name);
     }
 }

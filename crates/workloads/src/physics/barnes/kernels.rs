@@ -43,6 +43,8 @@ pub(super) struct Arrays {
     pub(super) start: Array<u32>,
     /// The bodies in the order of the tree.
     pub(super) sorted: Array<u32>,
+    /// The wavefronts that have taken their cells, in `summarize` and in `sort`.
+    pub(super) taken: Array<u32>,
 }
 
 /// Finds the bounds of the work-group's bodies through local memory. The last work-group combines
@@ -224,11 +226,22 @@ async fn children(w: &Wave, a: &Arrays, cell: Lanes<u32>, octant: u32) -> (Lanes
     (child, used.when(child.lt(a.bodies)), used.when(child.ge(a.bodies)))
 }
 
+/// Takes the next cells for a wavefront: the number of its first cell. All cells before it are
+/// taken by wavefronts that have started.
+async fn take_cells(w: &Wave, a: &Arrays, kernel: u64) -> u64 {
+    let turn = w.leader().fetch_add(a.taken, kernel, 1, relaxed(Level::Device)).await;
+    u64::from(turn) * u64::from(w.lanes())
+}
+
 /// Computes the masses and centres of the cells. The newest cells come first: a cell is older than
-/// the cells below it, so each work-item waits only for work-items before it.
+/// the cells below it, so each wavefront waits only for cells that were taken before.
 pub(super) async fn summarize(w: Wave, a: Arrays, count: u32) {
-    let w = w.below(w.first_item(), u64::from(count));
-    let cell = Lanes::splat(count - 1) - w.item();
+    let base = take_cells(&w, &a, 0).await;
+    let w = w.below(base, u64::from(count));
+    if !w.any() {
+        return;
+    }
+    let cell = Lanes::splat(count - 1 - base as u32) - w.lane_id();
     let mut pending = w.mask();
     while pending.any() {
         // Which lanes wait for no cell.
@@ -277,9 +290,9 @@ async fn summarize_cells(w: &Wave, a: &Arrays, cell: Lanes<u32>) {
 /// Lists the bodies in the order of the tree. A cell waits for the start that its parent sets, and a
 /// parent is older than its children.
 pub(super) async fn sort(w: Wave, a: Arrays, count: u32) {
-    let base = w.first_item();
+    let base = take_cells(&w, &a, 1).await;
     let w = w.below(base, u64::from(count));
-    let cell = w.item();
+    let cell = w.lane_id() + base as u32;
     let mut pending = w.mask();
     while pending.any() {
         let waiting = w.when(pending);

@@ -3,8 +3,9 @@
 //! Each time step runs a sequence of kernels. `bounding-box` finds the root, `clear` empties the
 //! tree, `build` inserts the bodies with a lock on each child, `summarize` computes masses from the
 //! leaves to the root, `sort` lists the bodies in the order of the tree, `force` walks the tree and
-//! `integrate` moves the bodies. In `summarize` and `sort`, work-items wait for cells of
-//! work-items that were dispatched no later.
+//! `integrate` moves the bodies. In `summarize` and `sort`, wavefronts wait for cells of
+//! other wavefronts. A wavefront takes its cells from a counter when it starts, and waits only for
+//! cells that were taken before. So the programs end for any order of dispatch.
 //!
 //! The shape of the tree depends only on the places of the bodies, so the sums have a fixed order.
 
@@ -14,6 +15,7 @@ mod octree;
 use kernel::prelude::*;
 
 use super::grid_of;
+use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 use kernels::Arrays;
@@ -22,7 +24,7 @@ use octree::{Bodies, simulate};
 pub(crate) static BARNES_HUT: Workload = Workload {
     name: "barnes-hut",
     summary: "gravity of many bodies: builds an octree with locks, summarizes, sorts and walks it",
-    origin: "LonestarGPU (IISWC 2012), BH, after Burtscher and Pingali",
+    origin: "LonestarGPU (IISWC 2012), BH, after Burtscher and Pingali; Hechtman's thesis (2014), Table 3.2",
     room: Room::Physics,
     purpose: Purpose::Benchmark,
     sizes: Sizes {
@@ -40,7 +42,10 @@ pub(crate) static BARNES_HUT: Workload = Workload {
             "a cell is opened if it appears wider than this, in radians",
         ),
     ],
-    make: |settings, seed| Ok(barnes_hut(settings, seed)),
+    make: |settings, seed| {
+        let count = settings.count("bodies") as usize;
+        Ok(barnes_hut(settings, move || Bodies::new(seed, count)))
+    },
 };
 
 impl Arrays {
@@ -68,6 +73,7 @@ impl Arrays {
             below: host.alloc("below", cells),
             ready: host.alloc("ready", cells),
             start: host.alloc("start", cells),
+            taken: host.alloc("taken", 2),
             sorted: host.alloc("sorted", count),
         }
     }
@@ -98,15 +104,17 @@ impl Arrays {
     async fn summarize_and_sort(self, host: &Host) {
         let count = host.read(self.cells).await.first().copied().unwrap_or(1);
         let grid = grid_of(&host.shape(), u64::from(count), GROUP_ITEMS);
+        host.write(self.taken, &[0, 0]).await;
         let kernel = Kernel::new("summarize", move |w| kernels::summarize(w, self, count))
             .uses(self.place.map(|array| array.read()))
             .uses(self.cell_place.map(|array| array.read_write()))
             .uses([self.mass.read(), self.children.read()])
-            .uses([self.cell_mass.read_write(), self.below.read_write(), self.ready.read_write()]);
+            .uses([self.cell_mass.read_write(), self.below.read_write(), self.ready.read_write()])
+            .uses([self.taken.read_write()]);
         host.launch(kernel, grid).await;
         let kernel = Kernel::new("sort", move |w| kernels::sort(w, self, count))
             .uses([self.children.read(), self.below.read()])
-            .uses([self.start.read_write(), self.sorted.write()]);
+            .uses([self.start.read_write(), self.sorted.write(), self.taken.read_write()]);
         host.launch(kernel, grid).await;
     }
 
@@ -150,18 +158,46 @@ async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64) -> Answer {
     answer.with("bodies", &sorted)
 }
 
-fn barnes_hut(settings: &Settings, seed: u64) -> Instance {
-    let (count, steps) = (settings.count("bodies") as usize, settings.count("steps"));
+/// Bodies from a file.
+pub(crate) const BARNES_HUT_ON_FILES: NumberProgram = NumberProgram {
+    workload: &BARNES_HUT,
+    files: |_| {
+        let file = NumberFile::new("bodies", "body", (4, "x, y, z and the mass"), 2..=1 << 20);
+        vec![file.within(-FARTHEST..=FARTHEST)]
+    },
+    settings: &["bodies"],
+    make: |tables, settings, _| {
+        let bodies = Bodies::of_table(&tables[0]);
+        if let Some(body) = bodies.mass.iter().position(|mass| *mass <= 0.0) {
+            let (body, mass) = (body + 1, bodies.mass[body]);
+            return Err(settings.conflict(format!("body {body} has the mass {mass}, expected more than 0")));
+        }
+        if let Some((one, other)) = bodies.at_one_place() {
+            let (one, other) = (one + 1, other + 1);
+            let why = format!("bodies {one} and {other} have the same place, expected different places");
+            return Err(settings.conflict(why));
+        }
+        let table = tables[0].clone();
+        Ok(barnes_hut(settings, move || Bodies::of_table(&table)))
+    },
+};
+
+/// The largest magnitude of a number in a file.
+const FARTHEST: f32 = 1e9;
+
+fn barnes_hut(settings: &Settings, bodies: impl Fn() -> Bodies + Clone + 'static) -> Instance {
+    let steps = settings.count("steps");
     let angle = settings.decimal("angle").max(0.01) as f32;
-    let program = Program::new("barnes-hut", move |host| run(host, Bodies::new(seed, count), angle, steps));
+    let of_program = bodies.clone();
+    let program = Program::new("barnes-hut", move |host| run(host, of_program(), angle, steps));
     Instance::new(program, move |answer| {
-        let mut bodies = Bodies::new(seed, count);
+        let mut bodies = bodies();
         simulate(&mut bodies, angle, steps);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             answer.expect(name, &bodies.place[axis])?;
             answer.expect(&format!("velocity-{name}"), &bodies.velocity[axis])?;
         }
-        let all: Vec<u32> = (0..count as u32).collect();
+        let all: Vec<u32> = (0..bodies.mass.len() as u32).collect();
         answer.expect("bodies", &all)
     })
 }

@@ -5,6 +5,8 @@
 
 use kernel::rng::Rng;
 
+use crate::files::numbers::Table;
+
 /// The square of the distance below which the gravity between two bodies is softened.
 pub(super) const SOFTENING: f32 = 0.0025;
 /// The time step.
@@ -42,6 +44,26 @@ impl Bodies {
             bodies.mass.push(1.0 / count as f32);
         }
         bodies
+    }
+
+    /// Bodies at rest, each with its place and its mass in a row of a table.
+    pub(super) fn of_table(table: &Table) -> Bodies {
+        let still = || [0, 1, 2].map(|_| vec![0.0; table.rows() as usize]);
+        Bodies {
+            place: [0, 1, 2].map(|axis| table.column(axis).collect()),
+            velocity: still(),
+            acceleration: still(),
+            mass: table.column(3).collect(),
+        }
+    }
+
+    /// The numbers of two bodies at one place, if there are such bodies.
+    pub(super) fn at_one_place(&self) -> Option<(usize, usize)> {
+        // The two zeros are one place.
+        let place = |body: usize| self.place_of(body).map(|coordinate| (coordinate + 0.0).to_bits());
+        let mut order: Vec<usize> = (0..self.mass.len()).collect();
+        order.sort_by_key(|body| place(*body));
+        order.windows(2).find(|pair| place(pair[0]) == place(pair[1])).map(|pair| (pair[0], pair[1]))
     }
 
     fn place_of(&self, body: usize) -> [f32; 3] {

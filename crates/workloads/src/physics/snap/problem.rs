@@ -1,13 +1,15 @@
 //! The problem of SNAP, and its solution on the host.
 //!
-//! Space is a cube of cells with vacuum around it. A direction is an octant and an angle within it.
+//! Space is a box of cells with vacuum around it. A direction is an octant and an angle within it.
 //! Energy has groups. Each cell emits particles, and the cells in the middle scatter more.
 
 /// The size of a problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
-    /// Cells along an edge.
+    /// Cells along x and along y.
     pub(super) cells: usize,
+    /// Cells along z.
+    pub(super) layers: usize,
     /// Energy groups.
     pub(super) groups: usize,
     /// Angles of an octant.
@@ -18,13 +20,13 @@ pub(super) struct Size {
     pub(super) outers: u64,
     /// The largest number of inner iterations of an outer iteration.
     pub(super) inners: u64,
+    /// The largest relative change of the flux at which an iteration ends.
+    pub(super) tolerance: f64,
 }
 
-/// The largest relative change of the flux at which an iteration ends.
-pub(super) const TOLERANCE: f64 = 1e-4;
 /// The length of a time step, multiplied by the speed of the first group and divided by two.
 const TIME_STEP: f64 = 0.1;
-/// The edge of the cube.
+/// The edge of the box along x.
 const EDGE: f64 = 1.0;
 /// The particles that a unit of volume emits in each group.
 const EMISSION: f64 = 1.0;
@@ -52,7 +54,17 @@ pub(super) struct Problem {
 impl Size {
     /// The number of cells.
     pub(super) fn volume(&self) -> usize {
-        self.cells * self.cells * self.cells
+        self.cells * self.cells * self.layers
+    }
+
+    /// The cells along each axis.
+    pub(super) fn extents(&self) -> [usize; 3] {
+        [self.cells, self.cells, self.layers]
+    }
+
+    /// The cells of the largest face of the box.
+    pub(super) fn face(&self) -> usize {
+        self.cells * self.cells.max(self.layers)
     }
 
     /// The number of pairs of a group and an angle.
@@ -64,15 +76,15 @@ impl Size {
     pub(super) fn cell(&self, octant: usize, steps: [usize; 3]) -> usize {
         let place = |axis: usize| match octant >> axis & 1 {
             0 => steps[axis],
-            _ => self.cells - 1 - steps[axis],
+            _ => self.extents()[axis] - 1 - steps[axis],
         };
         (place(2) * self.cells + place(1)) * self.cells + place(0)
     }
 
     /// The cells that a sweep visits together: their steps from the corner have the same sum.
     pub(super) fn planes(&self) -> Vec<Vec<[usize; 3]>> {
-        let mut planes = vec![Vec::new(); 3 * self.cells - 2];
-        for z in 0..self.cells {
+        let mut planes = vec![Vec::new(); 2 * self.cells + self.layers - 2];
+        for z in 0..self.layers {
             for y in 0..self.cells {
                 for x in 0..self.cells {
                     planes[x + y + z].push([x, y, z]);
@@ -86,10 +98,10 @@ impl Size {
 impl Problem {
     pub(super) fn new(size: Size) -> Problem {
         let Size { cells, groups, angles, .. } = size;
-        let is_inner = |at: usize| at >= cells / 4 && at < cells - cells / 4;
+        let is_inner = |(at, cells): (usize, usize)| at >= cells / 4 && at < cells - cells / 4;
         let material = (0..size.volume()).map(|cell| {
             let place = [cell % cells, cell / cells % cells, cell / cells / cells];
-            u32::from(cells > 2 && place.into_iter().all(is_inner))
+            u32::from(cells > 2 && place.into_iter().zip(size.extents()).all(is_inner))
         });
         let material: Vec<u32> = material.collect();
         // The materials of SNAP: total and scattering cross sections grow slowly with the group.
@@ -145,7 +157,7 @@ impl Problem {
             for pair in 0..pairs {
                 let (group, angle) = (pair / angles, pair % angles);
                 let cosines = [0, 1, 2].map(|axis| self.cosines[axis][angle]);
-                let mut faces = [0, 1, 2].map(|_| vec![0.0; cells * cells]);
+                let mut faces = [0, 1, 2].map(|_| vec![0.0; self.size.face()]);
                 for at in 0..volume {
                     let steps = [at % cells, at / cells % cells, at / cells / cells];
                     let [x, y, z] = steps;
@@ -190,7 +202,7 @@ impl Problem {
 
     /// Solves the problem on the host. Returns the flux, and the number of sweeps.
     pub(super) fn solve(&self) -> (Vec<f64>, u64) {
-        let Size { steps, outers, inners, groups, .. } = self.size;
+        let Size { steps, outers, inners, groups, tolerance, .. } = self.size;
         let volume = self.size.volume();
         let mut flux = vec![0.0; groups * volume];
         let mut before = vec![0.0; 8 * volume * self.size.pairs()];
@@ -211,7 +223,7 @@ impl Problem {
                     let change = flux.iter().zip(&next).map(|(old, new)| relative_change(*old, *new));
                     let change = change.fold(0.0, f64::max);
                     flux = next;
-                    match (change <= TOLERANCE, inner) {
+                    match (change <= tolerance, inner) {
                         (true, 0) => break 'outer,
                         (true, _) => break,
                         _ => {}
@@ -245,7 +257,8 @@ fn scatter_share(groups: usize, from: usize, to: usize) -> f64 {
 mod tests {
     use super::*;
 
-    const SIZE: Size = Size { cells: 4, groups: 3, angles: 4, steps: 2, outers: 20, inners: 3 };
+    const SIZE: Size =
+        Size { cells: 4, layers: 4, groups: 3, angles: 4, steps: 2, outers: 20, inners: 3, tolerance: 1e-4 };
 
     #[test]
     fn the_planes_hold_each_cell_once_and_only_cells_that_do_not_depend_on_each_other() {
@@ -256,6 +269,19 @@ mod tests {
             let mut cells: Vec<_> = planes.iter().flatten().map(|steps| SIZE.cell(octant, *steps)).collect();
             cells.sort_unstable();
             assert!(cells.into_iter().eq(0..64));
+        }
+    }
+
+    #[test]
+    fn the_planes_of_a_flat_and_of_a_high_box_hold_each_cell_once() {
+        for layers in [1, 3, 7] {
+            let size = Size { layers, ..SIZE };
+            for octant in 0..8 {
+                let mut cells: Vec<_> =
+                    size.planes().iter().flatten().map(|steps| size.cell(octant, *steps)).collect();
+                cells.sort_unstable();
+                assert!(cells.into_iter().eq(0..16 * layers));
+            }
         }
     }
 
@@ -271,7 +297,7 @@ mod tests {
 
     #[test]
     fn the_flux_of_one_cell_is_its_closed_form() {
-        let size = Size { cells: 1, groups: 1, angles: 1, steps: 1, outers: 1, inners: 1 };
+        let size = Size { cells: 1, layers: 1, groups: 1, angles: 1, steps: 1, outers: 1, inners: 1, ..SIZE };
         let (flux, sweeps) = Problem::new(size).solve();
         // One angle: mu = eta = 1/2 and xi = sqrt(1/2); nothing comes in, and the slowness is 20.
         let psi = 1.0 / (1.0 + 1.0 + 1.0 + 2.0 * 0.5_f64.sqrt() + 20.0);

@@ -8,7 +8,7 @@ use kernel::{Operand, charge};
 use crate::group::first_local;
 
 /// A float of 4 or 8 bytes.
-pub(crate) trait Real: Word + Add<Output = Self> + Mul<Output = Self> {
+pub(crate) trait Float: Word + Add<Output = Self> + Mul<Output = Self> {
     /// The class of additions.
     const ADDS: Class;
     /// The class of multiplications.
@@ -21,9 +21,9 @@ pub(crate) trait Real: Word + Add<Output = Self> + Mul<Output = Self> {
     fn fused(self, factor: Self, addend: Self) -> Self;
 }
 
-macro_rules! real {
+macro_rules! float {
     ($type:ty, $adds:ident, $multiplies:ident) => {
-        impl Real for $type {
+        impl Float for $type {
             const ADDS: Class = Class::$adds;
             const MULTIPLIES: Class = Class::$multiplies;
             #[inline]
@@ -42,24 +42,24 @@ macro_rules! real {
     };
 }
 
-real!(f32, FloatAdd, FloatMul);
-real!(f64, Double, Double);
+float!(f32, FloatAdd, FloatMul);
+float!(f64, Double, Double);
 
 /// The sum of each pair.
 #[inline]
-pub(crate) fn plus<T: Real>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
+pub(crate) fn plus<T: Float>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
     a.zip(T::ADDS, b, |x, y| x + y)
 }
 
 /// The product of each pair.
 #[inline]
-pub(crate) fn times<T: Real>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
+pub(crate) fn times<T: Float>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
     a.zip(T::MULTIPLIES, b, |x, y| x * y)
 }
 
 /// `a * b + c` in each lane, rounded once.
 #[inline]
-pub(crate) fn fused<T: Real>(a: Lanes<T>, b: impl Operand<T>, c: impl Operand<T>) -> Lanes<T> {
+pub(crate) fn fused<T: Float>(a: Lanes<T>, b: impl Operand<T>, c: impl Operand<T>) -> Lanes<T> {
     charge(T::MULTIPLIES, 1);
     Lanes::from_fn(|lane| a.get(lane).fused(b.at(lane), c.at(lane)))
 }
@@ -74,7 +74,7 @@ pub(crate) fn less_product(c: Lanes<f32>, a: Lanes<f32>, b: impl Operand<f32>) -
 /// Sums the values of all work-items of the work-group as a tree in local memory, and leaves the
 /// sum in element 0 of `sums`. The array `sums` has one element for each work-item. The number of
 /// work-items is a power of two.
-pub(crate) async fn sum_in_group<T: Real>(w: &Wave, sums: Lds<T>, values: Lanes<T>) {
+pub(crate) async fn sum_in_group<T: Float>(w: &Wave, sums: Lds<T>, values: Lanes<T>) {
     let here = first_local(w);
     w.store(sums, Unit(here), values);
     w.barrier().await;
@@ -90,7 +90,7 @@ pub(crate) async fn sum_in_group<T: Real>(w: &Wave, sums: Lds<T>, values: Lanes<
 }
 
 /// A comparison that allows an error relative to the expected value, or an absolute one.
-pub(crate) fn near<T: Real>(relative: f64, absolute: f64) -> impl Fn(T, T) -> bool {
+pub(crate) fn near<T: Float>(relative: f64, absolute: f64) -> impl Fn(T, T) -> bool {
     move |want, have| {
         let (want, have) = (want.wide(), have.wide());
         (want - have).abs() <= (want.abs() * relative).max(absolute)

@@ -1,4 +1,4 @@
-//! The errors of a graph file.
+//! The errors of an input file.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,10 @@ impl fmt::Display for FilePosition {
     }
 }
 
-/// An error of a graph file: the place, the value found and the expectation.
+/// An error of an input file: the place, the value found and the expectation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GraphError {
+pub enum FileError {
     /// The file has an invalid value.
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
@@ -42,6 +42,18 @@ pub enum GraphError {
         /// The text that stands there.
         found: String,
         /// The text that is expected there.
+        expected: String,
+    },
+    /// The file of binary numbers has an invalid value or an invalid size.
+    #[error("{}, byte {byte}: found {found}, expected {expected}", printable_path(path))]
+    UnexpectedBytes {
+        /// The path of the file.
+        path: PathBuf,
+        /// The number of bytes before the fault.
+        byte: u64,
+        /// The value or the size that the file has.
+        found: String,
+        /// The value or the size that is expected.
         expected: String,
     },
     /// The file has a self loop or a duplicate that the options refuse.
@@ -59,6 +71,19 @@ pub enum GraphError {
         place: FilePosition,
         /// The content that is expected next.
         expected: String,
+    },
+    /// The compressed file of binary numbers ends early or is damaged.
+    #[error(
+        "{}, byte {byte}: the rest of the compressed file, from here on, cannot be read: {reason}",
+        printable_path(path)
+    )]
+    BadGzipBytes {
+        /// The path of the file.
+        path: PathBuf,
+        /// The number of decompressed bytes before the fault.
+        byte: u64,
+        /// The cause of the error.
+        reason: String,
     },
     /// The compressed stream ends early or is damaged.
     #[error("{place}: the rest of the compressed file, from here on, cannot be read: {reason}")]
@@ -95,15 +120,15 @@ pub enum GraphError {
         /// The scale that was given.
         scale: String,
     },
-    /// The graph exceeds the memory budget.
+    /// The content exceeds the memory budget.
     #[error(
-        "{place}: a graph of {size} takes at least {} to read, but at most {} may be used",
+        "{place}: {size} takes at least {} to read, but at most {} may be used",
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {
         /// The position in the file at which the reader knows this.
         place: FilePosition,
-        /// The size of the graph.
+        /// The content with its size, such as `a graph of 2 vertices`.
         size: String,
         /// The memory that the reader needs for the graph.
         needed_bytes: u64,

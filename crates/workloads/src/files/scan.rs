@@ -7,7 +7,7 @@ use core::ops::RangeInclusive;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::{FilePosition, GraphError, printable};
+use super::error::{FileError, FilePosition, printable};
 
 const BUFFER_BYTES: usize = 1 << 16;
 const WORD_BYTES_MAX: usize = 128;
@@ -24,6 +24,8 @@ pub(crate) struct Scanner<'a> {
     column: u64,
     word: Vec<u8>,
     word_column: u64,
+    /// Whether a comma is a word of its own.
+    splits_at_commas: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -39,7 +41,13 @@ impl<'a> Scanner<'a> {
             column: 1,
             word: Vec::with_capacity(WORD_BYTES_MAX),
             word_column: 1,
+            splits_at_commas: false,
         }
+    }
+
+    /// A scanner for which a comma is a word of its own.
+    pub(crate) fn with_commas(path: &Path, input: Box<dyn Read + 'a>, compressed: bool) -> Self {
+        Scanner { splits_at_commas: true, ..Scanner::new(path, input, compressed) }
     }
 
     /// The position of the next character.
@@ -68,7 +76,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The first bytes of the text, enough to detect a format. The scanner stays at its position.
-    pub(crate) fn head(&mut self) -> Result<&[u8], GraphError> {
+    pub(crate) fn head(&mut self) -> Result<&[u8], FileError> {
         const HEAD_BYTES: usize = 64;
         while self.end < HEAD_BYTES {
             let count = self.read_after(self.end)?;
@@ -82,21 +90,21 @@ impl<'a> Scanner<'a> {
 
     /// The next byte, without taking it, or `None` at the end.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<Option<u8>, GraphError> {
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>, FileError> {
         if self.next == self.end {
             self.refill()?;
         }
         Ok(if self.next < self.end { Some(self.buffer[self.next]) } else { None })
     }
 
-    fn refill(&mut self) -> Result<(), GraphError> {
+    fn refill(&mut self) -> Result<(), FileError> {
         self.next = 0;
         self.end = self.read_after(0)?;
         Ok(())
     }
 
     /// Reads into the buffer after `from`. Returns the number of bytes, 0 at the end.
-    fn read_after(&mut self, from: usize) -> Result<usize, GraphError> {
+    fn read_after(&mut self, from: usize) -> Result<usize, FileError> {
         loop {
             match self.input.read(&mut self.buffer[from..]) {
                 Ok(count) => return Ok(count),
@@ -106,16 +114,16 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn broken(&self, error: &io::Error) -> GraphError {
+    fn broken(&self, error: &io::Error) -> FileError {
         // A failing device is not a damaged file.
         if self.compressed && error.raw_os_error().is_none() {
             let reason = match error.kind() {
                 io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),
                 _ => error.to_string(),
             };
-            GraphError::BadGzip { place: self.here(), reason }
+            FileError::BadGzip { place: self.here(), reason }
         } else {
-            GraphError::Unreadable { path: self.path.clone(), reason: error.to_string() }
+            FileError::Unreadable { path: self.path.clone(), reason: error.to_string() }
         }
     }
 
@@ -131,7 +139,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn skip_blanks(&mut self) -> Result<Option<u8>, GraphError> {
+    fn skip_blanks(&mut self) -> Result<Option<u8>, FileError> {
         while let Some(letter) = self.peek()? {
             if !matches!(letter, b' ' | b'\t' | b'\r') {
                 return Ok(Some(letter));
@@ -142,7 +150,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next word of this line, or `None` at its end.
-    pub(crate) fn word(&mut self) -> Result<Option<&[u8]>, GraphError> {
+    pub(crate) fn word(&mut self) -> Result<Option<&[u8]>, FileError> {
         self.word.clear();
         let first = self.skip_blanks()?;
         self.word_column = self.column;
@@ -150,7 +158,8 @@ impl<'a> Scanner<'a> {
             return Ok(None);
         }
         while let Some(letter) = self.peek()? {
-            if matches!(letter, b' ' | b'\t' | b'\r' | b'\n') {
+            let is_comma = self.splits_at_commas && letter == b',';
+            if matches!(letter, b' ' | b'\t' | b'\r' | b'\n') || is_comma && !self.word.is_empty() {
                 break;
             }
             if self.word.len() == WORD_BYTES_MAX {
@@ -159,12 +168,15 @@ impl<'a> Scanner<'a> {
             }
             self.word.push(letter);
             self.advance(letter);
+            if is_comma {
+                break;
+            }
         }
         Ok(Some(&self.word))
     }
 
     /// Skips the rest of the line. Returns false if the text ends first.
-    pub(crate) fn skip_line(&mut self) -> Result<bool, GraphError> {
+    pub(crate) fn skip_line(&mut self) -> Result<bool, FileError> {
         while let Some(letter) = self.peek()? {
             self.advance(letter);
             if letter == b'\n' {
@@ -175,7 +187,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes the rest of the line. Returns at most `bytes_max` bytes of it.
-    pub(crate) fn rest_of_line(&mut self, bytes_max: usize) -> Result<String, GraphError> {
+    pub(crate) fn rest_of_line(&mut self, bytes_max: usize) -> Result<String, FileError> {
         let mut rest = Vec::new();
         while let Some(letter) = self.peek()? {
             self.advance(letter);
@@ -190,7 +202,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Ends the line. Fails if its rest is not blank.
-    pub(crate) fn end_line(&mut self, expected: &str) -> Result<(), GraphError> {
+    pub(crate) fn end_line(&mut self, expected: &str) -> Result<(), FileError> {
         if self.word()?.is_some() {
             return Err(self.unexpected(expected));
         }
@@ -199,7 +211,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips to the next line that has a word and does not begin with a byte of
     /// `comments`. Returns false at the end of the text.
-    pub(crate) fn next_line(&mut self, comments: &[u8]) -> Result<bool, GraphError> {
+    pub(crate) fn next_line(&mut self, comments: &[u8]) -> Result<bool, FileError> {
         loop {
             match self.skip_blanks()? {
                 None => return Ok(false),
@@ -213,14 +225,14 @@ impl<'a> Scanner<'a> {
 
     /// Takes a whole number in a range.
     #[inline]
-    pub(crate) fn whole(&mut self, range: RangeInclusive<u64>, what: &str) -> Result<u64, GraphError> {
+    pub(crate) fn whole(&mut self, range: RangeInclusive<u64>, what: &str) -> Result<u64, FileError> {
         self.word()?;
         self.last_whole(range, what)
     }
 
     /// The last word as a whole number in a range.
     #[inline]
-    pub(crate) fn last_whole(&self, range: RangeInclusive<u64>, what: &str) -> Result<u64, GraphError> {
+    pub(crate) fn last_whole(&self, range: RangeInclusive<u64>, what: &str) -> Result<u64, FileError> {
         match digits(&self.word) {
             Some(value) if range.contains(&value) => Ok(value),
             _ => Err(self.unexpected(&format!("{what} from {} to {}", range.start(), range.end()))),
@@ -228,13 +240,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes a finite number.
-    pub(crate) fn number(&mut self, what: &str) -> Result<f64, GraphError> {
+    pub(crate) fn number(&mut self, what: &str) -> Result<f64, FileError> {
         self.word()?;
         self.last_number(what)
     }
 
     /// The last word as a finite number.
-    pub(crate) fn last_number(&self, what: &str) -> Result<f64, GraphError> {
+    pub(crate) fn last_number(&self, what: &str) -> Result<f64, FileError> {
         if let Some(value) = digits(&self.word).filter(|&value| value < 1 << 53) {
             return Ok(value as f64);
         }
@@ -245,8 +257,28 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// The last word as a finite number of single precision in a range.
+    #[inline]
+    pub(crate) fn last_single(&self, range: RangeInclusive<f32>, what: &str) -> Result<f32, FileError> {
+        let value = core::str::from_utf8(&self.word).ok().and_then(|word| word.parse::<f32>().ok());
+        match value.filter(|value| value.is_finite() && range.contains(value)) {
+            Some(value) => Ok(value),
+            None => Err(self.unexpected(what)),
+        }
+    }
+
+    /// Takes a comma, if one follows.
+    pub(crate) fn comma(&mut self) -> Result<bool, FileError> {
+        let is_comma = self.skip_blanks()? == Some(b',');
+        if is_comma {
+            self.word_column = self.column;
+            self.advance(b',');
+        }
+        Ok(is_comma)
+    }
+
     /// Takes a whole number, signed or not, that a double holds exactly.
-    pub(crate) fn signed(&mut self, what: &str) -> Result<f64, GraphError> {
+    pub(crate) fn signed(&mut self, what: &str) -> Result<f64, FileError> {
         self.word()?;
         let (sign, magnitude) = match self.word.split_first() {
             Some((b'-', magnitude)) => (-1.0, magnitude),
@@ -261,19 +293,19 @@ impl<'a> Scanner<'a> {
 
     /// The error for a last word that is not `expected`, or for an end of the line or of the file
     /// where `expected` should follow.
-    pub(crate) fn unexpected(&self, expected: &str) -> GraphError {
+    pub(crate) fn unexpected(&self, expected: &str) -> FileError {
         if !self.word.is_empty() {
             return self.unexpected_found(format!("`{}`", printable(&self.word)), expected);
         }
         if self.end == 0 {
-            return GraphError::Truncated { place: self.here(), expected: expected.to_owned() };
+            return FileError::Truncated { place: self.here(), expected: expected.to_owned() };
         }
         self.unexpected_found("the end of the line".to_owned(), expected)
     }
 
     /// The error of an unexpected value at the position of the last word.
-    pub(crate) fn unexpected_found(&self, found: String, expected: &str) -> GraphError {
-        GraphError::Unexpected { place: self.word_place(), found, expected: expected.to_owned() }
+    pub(crate) fn unexpected_found(&self, found: String, expected: &str) -> FileError {
+        FileError::Unexpected { place: self.word_place(), found, expected: expected.to_owned() }
     }
 }
 
@@ -299,7 +331,7 @@ mod tests {
         Scanner::new(Path::new("f"), Box::new(text.as_bytes()), false)
     }
 
-    fn sentence<T: core::fmt::Debug>(result: Result<T, GraphError>) -> String {
+    fn sentence<T: core::fmt::Debug>(result: Result<T, FileError>) -> String {
         result.expect_err("an error").to_string()
     }
 

@@ -1,0 +1,61 @@
+//! Once a run is warm, its operations allocate no memory.
+//!
+//! A run allocates for arrays, caches, launches and wavefronts. Two runs of a program that differ
+//! only in the operations of each wavefront show what the operations allocate.
+
+use lab::experiment::{Experiment, Question};
+use lab::systems::Systems;
+
+/// Programs, each with a setting that changes the number of operations and not that of wavefronts,
+/// and two values of it.
+const PROGRAMS: [(&str, &str, [&str; 2]); 11] = [
+    ("l1-resident", "reads", ["100", "1000"]),
+    ("random-miss", "reads", ["4", "64"]),
+    ("matmul", "k", ["64", "512"]),
+    ("dgemm", "k", ["64", "512"]),
+    ("convolution-2d", "radius", ["1", "8"]),
+    ("spmv", "per-row", ["8", "64"]),
+    ("kmeans", "clusters", ["4", "32"]),
+    ("lock-counter", "increments", ["50", "500"]),
+    ("fg-share", "words", ["100", "1000"]),
+    ("message-passing", "words", ["100", "1000"]),
+    ("stencil", "steps", ["8", "80"]),
+];
+
+/// The operations of wavefronts on memory, and the allocations of the run.
+fn measure(protocol: &str, workload: &str, setting: (&str, &str)) -> (u64, u64) {
+    let question = Question {
+        system: "hlrc-8cu".to_owned(),
+        scenario: protocol.to_owned(),
+        workload: workload.to_owned(),
+        size: Some("tiny".to_owned()),
+        settings: vec![(setting.0.to_owned(), setting.1.to_owned())],
+        ..Question::default()
+    };
+    let experiment = Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question");
+    let mut record = None;
+    let allocated = allocation_counter::measure(|| record = lab::run::run(&experiment, &mut ()).ok());
+    let record = record.expect("a run that ends");
+    assert!(record.answer_ok, "{workload} under {protocol}: {:?}", record.error);
+    let operations = ["loads", "stores", "atomics"].iter().map(|name| record.counters[*name]).sum();
+    (operations, allocated.count_total)
+}
+
+#[test]
+fn operations_allocate_nothing_once_a_run_is_warm() {
+    for (workload, setting, [few, many]) in PROGRAMS {
+        for protocol in ["vi", "hlrc-repaired"] {
+            let (few_operations, few_allocations) = measure(protocol, workload, (setting, few));
+            let (operations, allocations) = measure(protocol, workload, (setting, many));
+            let more = operations.saturating_sub(few_operations);
+            assert!(more > 1000, "{workload}: {few_operations} and {operations} operations");
+            // Some arrays and queues still grow: with the logarithm of the operations.
+            let allowed = few_allocations + more / 100 + 50;
+            assert!(
+                allocations <= allowed,
+                "{workload} under {protocol}: {more} more operations allocate {} more times",
+                allocations - few_allocations
+            );
+        }
+    }
+}
