@@ -10,7 +10,7 @@ use lab::systems::Systems;
 /// and two values of it.
 const PROGRAMS: [(&str, &str, [&str; 2]); 11] = [
     ("l1-resident", "reads", ["100", "1000"]),
-    ("random-miss", "reads", ["4", "64"]),
+    ("random-miss", "reads", ["4", "512"]),
     ("matmul", "k", ["64", "512"]),
     ("dgemm", "k", ["64", "512"]),
     ("convolution-2d", "radius", ["1", "8"]),

@@ -62,7 +62,7 @@ const BENCHMARKS: [Benchmark; 10] = [
     ),
     of(
         "launch",
-        "run --system hlrc-8cu --protocol vi --workload lulesh --set cells=1 --set steps=130 --json",
+        "run --system hlrc-8cu --protocol vi --workload cache-reuse --set kernels=1000 --set n=64 --json",
         Some(("/counters/kernels", "launches")),
     ),
     of(

@@ -24,7 +24,7 @@ pub(crate) static HACC: Workload = Workload {
     room: Room::Physics,
     purpose: Purpose::Benchmark,
     sizes: Sizes {
-        tiny: &[("particles", "200"), ("steps", "1")],
+        tiny: &[("particles", "150"), ("cells", "3"), ("steps", "1")],
         small: &[],
         // The thesis has 512 particles along an edge of the cube; this is a small part of it.
         paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],

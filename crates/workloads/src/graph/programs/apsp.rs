@@ -27,7 +27,7 @@ pub(crate) static APSP: Workload = Workload {
     purpose: Purpose::Benchmark,
     // The thesis gives no size. This one has a quarter of a million distances.
     sizes: Sizes {
-        tiny: &[("vertices", "120"), ("edges", "400"), ("sources", "6"), ("batch", "4")],
+        tiny: &[("vertices", "100"), ("edges", "320"), ("sources", "5"), ("batch", "4")],
         small: &[("sources", "16")],
         paper: &[("vertices", "512"), ("edges", "2048")],
     },
