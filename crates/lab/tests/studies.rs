@@ -302,6 +302,25 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
 }
 
 #[test]
+fn a_formula_of_more_than_a_thousand_terms_is_refused_with_its_place() {
+    let start = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'reduce'\n";
+    let sum = vec!["cycles"; 40_000].join("+");
+    let error = parse(&format!("{start}[[chart]]\nx = 'scenario'\ny = '{sum}'\n")).unwrap_err();
+    // The thousand-and-first term, after a thousand of seven letters.
+    assert_eq!(error, "s.toml:6:7006: found more than 1000 terms, expected a shorter formula");
+    let doubled: Vec<String> = (1..25).map(|at| format!("a{at} = 'a{0}+a{0}'\n", at - 1)).collect();
+    let error = parse(&format!("{start}[define]\na0 = 'cycles'\n{}", doubled.concat())).unwrap_err();
+    // 2, 4, ..., 512 terms are few enough.
+    assert_eq!(error, "s.toml:15:11: found more than 1000 terms, expected a shorter formula");
+    let many: String = (0..1001).map(|at| format!("a{at} = '1'\n")).collect();
+    let error = parse(&format!("{start}[define]\n{many}")).unwrap_err();
+    assert_eq!(error, "s.toml:4:2: found 1001 definitions, expected at most 1000");
+    let charts = "[[chart]]\nx = 'scenario'\ny = 'cycles'\n".repeat(1001);
+    let error = parse(&format!("{start}{charts}")).unwrap_err();
+    assert!(error.ends_with(": found 1001 charts, expected at most 1000"), "{error}");
+}
+
+#[test]
 fn a_combination_that_a_workload_or_machine_refuses_is_an_error() {
     let study = |rest: &str| {
         parse(&format!("systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = 'sssp'\n{rest}"))

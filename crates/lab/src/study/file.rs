@@ -11,6 +11,9 @@ use crate::source::Source;
 /// The maximum number of seeds.
 const SEEDS_MAX: i64 = 1000;
 
+/// The maximum number of definitions, and of charts.
+const EXPRESSIONS_MAX: usize = 1000;
+
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) title: String,
@@ -206,7 +209,17 @@ fn variants(source: &Source, entry: &Entry<'_>) -> Result<Vec<VariantFile>, Erro
 
 fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<Definition>, Error> {
     let one = |entry: Entry<'_>| Ok((entry.key.clone(), text(source, entry.value)?));
-    entries(table(source, entry.value)?).into_iter().map(one).collect()
+    let all = entries(table(source, entry.value)?);
+    at_most(source, entry, all.len(), "definitions")?;
+    all.into_iter().map(one).collect()
+}
+
+/// Refuses more than [`EXPRESSIONS_MAX`] things of one kind.
+fn at_most(source: &Source, entry: &Entry<'_>, count: usize, what: &str) -> Result<(), Error> {
+    if count <= EXPRESSIONS_MAX {
+        return Ok(());
+    }
+    Err(source.error(entry.key.span(), format!("found {count} {what}, expected at most {EXPRESSIONS_MAX}")))
 }
 
 fn charts(source: &Source, entry: &Entry<'_>) -> Result<Vec<ChartFile>, Error> {
@@ -231,5 +244,7 @@ fn charts(source: &Source, entry: &Entry<'_>) -> Result<Vec<ChartFile>, Error> {
         keys.end()?;
         Ok(chart)
     };
-    tables(source, entry.value, "chart")?.into_iter().map(chart).collect()
+    let all = tables(source, entry.value, "chart")?;
+    at_most(source, entry, all.len(), "charts")?;
+    all.into_iter().map(chart).collect()
 }
