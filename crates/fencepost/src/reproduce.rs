@@ -13,7 +13,7 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
-use crate::output::{AtInterrupt, WholeFile, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted};
 
@@ -57,8 +57,8 @@ pub(crate) fn reproduce(
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), outcome.has_misfit) {
         (true, _) => Ok(()),
-        (_, true) => Err(Failure::BadInput(failures.join("\n"))),
-        (_, false) => Err(Failure::CheckFailed(failures.join("\n"))),
+        (_, true) => Err(Failure::BadInput(one_a_line(&failures))),
+        (_, false) => Err(Failure::CheckFailed(one_a_line(&failures))),
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::args::SweepArguments;
-use crate::output::{AtInterrupt, WholeFile, remove_unfinished, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped, plural};
 
@@ -58,8 +58,8 @@ pub(crate) fn sweep(
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), performed.has_misfit) {
         (true, _) => Ok(()),
-        (_, true) => Err(Failure::BadInput(failures.join("\n"))),
-        (_, false) => Err(Failure::CheckFailed(failures.join("\n"))),
+        (_, true) => Err(Failure::BadInput(one_a_line(&failures))),
+        (_, false) => Err(Failure::CheckFailed(one_a_line(&failures))),
     }
 }
 

@@ -219,6 +219,40 @@ fn a_stuck_run_fails_the_sweep_after_the_reports_are_written() {
     assert!(page.contains("1 of 2 runs gave no right answer"));
 }
 
+/// The two kinds of misfit: a work-group that no compute unit can hold, and a program that stops because
+/// of its settings.
+#[test]
+fn a_combination_that_does_not_fit_is_reported_and_all_others_run() {
+    let local = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = ['vec-add', 'dct']\n\
+                 machine = { 'lds.bytes' = [65536, 128] }\nset = { vec-add = { n = 1024 } }\n\
+                 [[chart]]\nx = 'lds.bytes'\ny = 'cycles'\n";
+    let fronts = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'fib'\n[set]\nfronts = [1, 2, 64]\n\
+                  [[chart]]\nx = 'fronts'\ny = 'cycles'\n";
+    for (name, text, runs, misfits, why) in [
+        ("misfit-local", local, 8, 2, "needs 256 bytes of local memory, but a compute unit has 128"),
+        ("misfit-fronts", fronts, 3, 2, "in use: raise `fronts`"),
+    ] {
+        let (file, out) = study(name, text);
+        for _ in 0..2 {
+            let (code, text, err) = sweep(&file, &out, &["--jobs", "2"]);
+            assert_eq!((code, err.lines().count()), (2, misfits), "{err}");
+            for line in err.lines() {
+                assert!(line.starts_with("fencepost: ") && line.ends_with(why), "{line}");
+                assert!(line.contains(", seed 0: does not fit: "), "{line}");
+            }
+            assert!(text.contains("  -\n") && text.contains("reports and runs are in"), "{text}");
+        }
+        let results: Value = serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
+        let rows = results["rows"].as_array().unwrap();
+        let right = rows.iter().filter(|row| row["answer_ok"] == true);
+        assert_eq!((rows.len(), right.count()), (runs, runs - misfits));
+        let [page, markdown] =
+            ["report.html", "report.md"].map(|name| fs::read_to_string(out.join(name)).unwrap());
+        assert!(page.contains("does not fit: ") && markdown.contains("does not fit: "), "{markdown}");
+        assert!(page.contains(&format!("{misfits} of {runs} runs gave no right answer")));
+    }
+}
+
 #[test]
 fn mistakes_are_refused_before_anything_is_written() {
     let (file, out) = study("sweep-refused", &SMALL.replace("no-l1", "nol1"));
