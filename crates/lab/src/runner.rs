@@ -152,7 +152,7 @@ pub fn perform_tasks(
     Ok(performed)
 }
 
-/// The key of a graph that several tasks share: the name of the graph and its scale.
+/// The key of a graph that several tasks share: its name or path, its scale and its content.
 type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
@@ -225,7 +225,8 @@ impl State<'_> {
     /// The graph of a task, generated once for all tasks.
     fn graph(&self, graph: &GraphRequest, content: Content) -> Result<GraphInput, Error> {
         let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
-        let key = (graph.name.clone(), scale, content);
+        let path = graph.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let key = (path.unwrap_or_else(|| graph.name.clone()), scale, content);
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(graph) = graphs.get(&key) {
             return Ok(graph.clone());

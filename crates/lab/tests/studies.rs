@@ -301,6 +301,53 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
+/// The working directory of the test has neither of the files.
+#[test]
+fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_the_results() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study-folder");
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(folder.join("inner")).unwrap();
+    let systems = Systems::with_folder("no such folder");
+    let own = systems.text("hlrc-8cu").unwrap().replace("\"hlrc-8cu\"", "\"own\"");
+    fs::write(folder.join("own.toml"), own).unwrap();
+    let graph = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
+    fs::write(folder.join("inner/path.mtx"), graph).unwrap();
+    let study = |path: PathBuf, text: &str| {
+        fs::write(&path, text).unwrap();
+        Study::load(&path, &systems).map_err(|error| error.to_string())
+    };
+    let text = "systems = ['./own.toml']\nscenarios = 'vi'\nworkloads = 'sssp'\ninputs = 'inner/path.mtx'\n\
+                machine = { 'l1.latency_cycles' = [4, 5] }\n";
+    let straight = study(folder.join("study.toml"), text).unwrap();
+    let around = study(folder.join("inner/../study.toml"), text).unwrap();
+    let ids = |study: &Study| study.runs.iter().map(|run| run.task.id.clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&straight).len(), ids(&straight)), (2, ids(&around)));
+    let run = &straight.runs[1];
+    assert_eq!(
+        (straight.value(run, 0).as_str(), run.task.experiment.system.name.as_str()),
+        ("./own.toml", "own")
+    );
+    assert_eq!(run.task.graph.as_ref().unwrap().name, "inner/path.mtx");
+    let missing = |from: &str, to: &str, looked_at: &str| {
+        let error = study(folder.join("missing.toml"), &text.replace(from, to)).unwrap_err();
+        assert!(error.contains(folder.join(looked_at).to_str().unwrap()), "{error}");
+    };
+    missing("./own.toml", "./other.toml", "other.toml");
+    missing("inner/path.mtx", "path.mtx", "path.mtx");
+    let copy = fs::read_to_string(folder.join("own.toml")).unwrap();
+    fs::write(folder.join("copy.toml"), copy).unwrap();
+    let twice =
+        study(folder.join("twice.toml"), &text.replace("['./own.toml']", "['./own.toml', 'copy.toml']"));
+    let twice = twice.unwrap_err();
+    assert!(
+        twice.ends_with(
+            "twice.toml:1:28: the descriptions of `./own.toml` and `copy.toml` both contain the name `own`, expected \
+             another `name` in one of them"
+        ),
+        "{twice}"
+    );
+}
+
 #[test]
 fn a_formula_of_more_than_a_thousand_terms_is_refused_with_its_place() {
     let start = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'reduce'\n";
