@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::args::ReproduceArguments;
 use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, counted};
+use crate::table::{Side, Table, counted, grouped};
 
 /// The folder of experiments that take precedence over the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
@@ -46,12 +46,11 @@ pub(crate) fn reproduce(
         write_json(out, &results)?;
     } else {
         show(&results, out)?;
-        let (ran, found) = (outcome.ran, outcome.found);
+        let (all, found) = (outcome.ran + outcome.found, grouped(outcome.found as u64));
+        let (all, folder) = (counted(all, "run"), folder.display());
         writeln!(
             out,
-            "\n{}, {found} found; reports and runs are in {}",
-            counted(ran, "run"),
-            folder.display()
+            "\n{all}, {found} of them from earlier reproductions; reports and runs are in {folder}"
         )?;
     }
     let failures: Vec<String> = results.failures().collect();

@@ -52,8 +52,9 @@ pub(crate) fn sweep(
         write_json(out, &results)?;
     } else {
         results.charts.iter().try_for_each(|chart| show(chart, out))?;
-        let (ran, found) = (counted(performed.ran, "run"), performed.found);
-        writeln!(out, "{ran}, {found} found; reports and runs are in {}", folder.display())?;
+        let (all, found) = (performed.ran + performed.found, grouped(performed.found as u64));
+        let (all, folder) = (counted(all, "run"), folder.display());
+        writeln!(out, "{all}, {found} of them from earlier sweeps; reports and runs are in {folder}")?;
     }
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), performed.has_misfit) {

@@ -263,6 +263,20 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("= [4, 8]", "= [4, 'many']", "10:25", "found the text \"many\""),
         ("\"l2.latency_cycles\"", "\"l1.latency_cycles.x\"", "11:", "no parameter `l1.latency_cycles.x`"),
         ("step = 20", "step = 0", "11:", "a step above zero"),
+        ("to = 40", "to = inf", "11:", "found `inf`, expected a finite number"),
+        (
+            "step = 20",
+            "factor = 1.5",
+            "11:",
+            "found the number `20.0`, expected a whole number from 1 to 4294967295; `factor = 1.5` makes the values of \
+             the range real numbers",
+        ),
+        (
+            "n = [\"1k\", 2048]",
+            "n = { from = 1, to = 8, factor = 1.5 }",
+            "14:5",
+            "must be a whole number from 1 to 268435456; `factor = 1.5` makes the values of the range real numbers",
+        ),
         ("\nn = [", "\nm = [", "14:1", "unknown setting of the workloads `m`"),
         ("\"1k\"", "-1", "14:6", "must be a whole number from 1"),
         ("[set]", "[set.reduc]", "13:6", "did you mean `reduce`?"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sim::config::System;
 
 use super::axis::{Axis, Listed, combinations};
-use super::read::Span;
+use super::read::{Span, with_real_part};
 use super::resolve::Resolver;
 use super::results::StudiedMachine;
 use crate::error::{Error, printable};
@@ -88,7 +88,7 @@ impl Resolver<'_> {
             ChangeError::Machine(error) => error,
             ChangeError::Change { at, message } => {
                 let (_, span) = &changes[at.unwrap_or(changes.len() - 1)];
-                self.source.error(span.clone(), message)
+                self.source.error(span.clone(), with_real_part(self.source, span, message))
             }
         })
     }

@@ -12,7 +12,7 @@ use workloads::{SettingKind, Workload};
 use super::axis::{Axis, Listed, combinations};
 use super::file::{SettingFile, VariantFile};
 use super::machines::Machine;
-use super::read::Span;
+use super::read::{Span, with_real_part};
 use super::resolve::{Input, Resolver, json};
 use super::results::{AxisKind, StudiedAxis};
 use crate::error::{Error, printable};
@@ -171,7 +171,10 @@ impl<'a> Resolver<'a> {
     ) -> Result<Experiment, Error> {
         let mut alone = workload.defaults();
         for (name, value, span) in given {
-            alone.set(name, value).map_err(|error| self.source.error(span.clone(), error.to_string()))?;
+            alone.set(name, value).map_err(|error| {
+                let message = with_real_part(self.source, span, error.to_string());
+                self.source.error(span.clone(), message)
+            })?;
         }
         let is_graph = program_of(workload).is_some();
         let question = Question {
