@@ -286,6 +286,7 @@ fn a_combination_that_does_not_fit_is_reported_and_all_others_run() {
                 assert!(line.contains(", seed 0: does not fit: "), "{line}");
             }
             assert!(text.contains("  -\n") && text.contains("reports and runs are in"), "{text}");
+            assert!(text.contains(": vi with seed 0 does not fit\n"), "{text}");
         }
         let results: Value = serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
         let rows = results["rows"].as_array().unwrap();
@@ -296,6 +297,15 @@ fn a_combination_that_does_not_fit_is_reported_and_all_others_run() {
         assert!(page.contains("does not fit: ") && markdown.contains("does not fit: "), "{markdown}");
         assert!(page.contains(&format!("{misfits} of {runs} runs gave no right answer")));
     }
+}
+
+#[test]
+fn a_value_that_no_division_gives_is_missing_with_its_reason() {
+    let (file, out) = study("sweep-division", &SMALL.replace("y = \"cycles\"", "y = \"cycles / 0\""));
+    let (code, text, _) = sweep(&file, &out, &[]);
+    assert_eq!(code, 0);
+    // Two figures of three values under two scenarios.
+    assert_eq!(text.matches("no value for 6 points: a division by zero\n").count(), 2, "{text}");
 }
 
 #[test]

@@ -198,6 +198,9 @@ fn variants(source: &Source, entry: &Entry<'_>) -> Result<Vec<VariantFile>, Erro
         keys.end()?;
         single(source, variant.machine.iter().chain(variant.settings.iter().map(|setting| &setting.axis)))?;
         let name = &variant.name;
+        if name.get_ref().trim().is_empty() {
+            return Err(source.error(name.span(), "found an empty name, expected a name of the variant"));
+        }
         if all.iter().any(|other| other.name.get_ref() == name.get_ref()) {
             let message = format!("variant `{}` is named twice", printable(name.get_ref()));
             return Err(source.error(name.span(), message));
