@@ -50,7 +50,8 @@ pub(crate) fn sweep(
     if arguments.json {
         write_json(out, &results)?;
     } else {
-        results.charts.iter().try_for_each(|chart| charts::show(chart, out))?;
+        let has_intervals = results.seeds.len() > 1;
+        results.charts.iter().try_for_each(|chart| charts::show(chart, has_intervals, out))?;
         let (all, found) = (performed.ran + performed.found, grouped(performed.found as u64));
         let (all, folder) = (counted(all, "run"), folder.display());
         writeln!(out, "{all}, {found} of them from earlier sweeps; reports and runs are in {folder}")?;
