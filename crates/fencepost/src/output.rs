@@ -202,6 +202,12 @@ pub(crate) fn write_reports(
     }
 }
 
+/// The message for several failures: one a line. Each line begins with the name of the program; the
+/// caller of the command adds it to the first line.
+pub(crate) fn one_a_line(failures: &[String]) -> String {
+    failures.join("\nfencepost: ")
+}
+
 /// Writes a value as indented JSON and a newline.
 pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;

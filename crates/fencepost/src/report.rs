@@ -20,6 +20,13 @@ struct Kind {
 
 pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let path = arguments.folder.join("results.json");
+    if !path.exists() && arguments.folder.join("runs").is_dir() {
+        return Err(Failure::BadInput(format!(
+            "{} has no results.json, because the sweep or reproduction in it is unfinished: wait for its end, or \
+             repeat its command, which continues with the missing runs",
+            arguments.folder.display()
+        )));
+    }
     let text = files::read_table(&path).map_err(Failure::BadInput)?;
     let unreadable = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column());

@@ -13,9 +13,9 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
-use crate::output::{AtInterrupt, WholeFile, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, counted};
+use crate::table::{Side, Table, counted, grouped};
 
 /// The folder of experiments that take precedence over the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
@@ -46,19 +46,18 @@ pub(crate) fn reproduce(
         write_json(out, &results)?;
     } else {
         show(&results, out)?;
-        let (ran, found) = (outcome.ran, outcome.found);
+        let (all, found) = (outcome.ran + outcome.found, grouped(outcome.found as u64));
+        let (all, folder) = (counted(all, "run"), folder.display());
         writeln!(
             out,
-            "\n{}, {found} found; reports and runs are in {}",
-            counted(ran, "run"),
-            folder.display()
+            "\n{all}, {found} of them from earlier reproductions; reports and runs are in {folder}"
         )?;
     }
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), outcome.has_misfit) {
         (true, _) => Ok(()),
-        (_, true) => Err(Failure::BadInput(failures.join("\n"))),
-        (_, false) => Err(Failure::CheckFailed(failures.join("\n"))),
+        (_, true) => Err(Failure::BadInput(one_a_line(&failures))),
+        (_, false) => Err(Failure::CheckFailed(one_a_line(&failures))),
     }
 }
 

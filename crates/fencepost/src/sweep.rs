@@ -1,5 +1,7 @@
 //! `fencepost sweep`.
 
+mod charts;
+
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -7,18 +9,15 @@ use std::path::{Path, PathBuf};
 use lab::run::Pulse;
 use lab::runner::{self, Performed};
 use lab::store::Store;
-use lab::study::{Chart, ChartPoint, PlannedRun, Study, StudyResults};
+use lab::study::{PlannedRun, Study, StudyResults};
 use lab::systems::Systems;
 use serde_json::json;
 
 use crate::Failure;
 use crate::args::SweepArguments;
-use crate::output::{AtInterrupt, WholeFile, remove_unfinished, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, counted, grouped, plural};
-
-/// The maximum number of rows of a table on the terminal.
-const ROWS_SHOWN: usize = 40;
+use crate::table::{Side, Table, counted, grouped};
 
 pub(crate) fn sweep(
     arguments: &SweepArguments,
@@ -51,15 +50,17 @@ pub(crate) fn sweep(
     if arguments.json {
         write_json(out, &results)?;
     } else {
-        results.charts.iter().try_for_each(|chart| show(chart, out))?;
-        let (ran, found) = (counted(performed.ran, "run"), performed.found);
-        writeln!(out, "{ran}, {found} found; reports and runs are in {}", folder.display())?;
+        let has_intervals = results.seeds.len() > 1;
+        results.charts.iter().try_for_each(|chart| charts::show(chart, has_intervals, out))?;
+        let (all, found) = (performed.ran + performed.found, grouped(performed.found as u64));
+        let (all, folder) = (counted(all, "run"), folder.display());
+        writeln!(out, "{all}, {found} of them from earlier sweeps; reports and runs are in {folder}")?;
     }
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), performed.has_misfit) {
         (true, _) => Ok(()),
-        (_, true) => Err(Failure::BadInput(failures.join("\n"))),
-        (_, false) => Err(Failure::CheckFailed(failures.join("\n"))),
+        (_, true) => Err(Failure::BadInput(one_a_line(&failures))),
+        (_, false) => Err(Failure::CheckFailed(one_a_line(&failures))),
     }
 }
 
@@ -142,69 +143,4 @@ fn write_reports(results: &StudyResults, folder: &Path) -> Result<(), Failure> {
     write("results.json", &|file| write_json(file, results))?;
     write("report.html", &|file| Ok(file.write_all(lab::report::of_study(results).as_bytes())?))?;
     write("report.md", &|file| Ok(file.write_all(lab::study::study_report(results).as_bytes())?))
-}
-
-/// Prints the numbers of a chart.
-fn show(chart: &Chart, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "{}: {}", chart.title, chart.unit)?;
-    for figure in chart.figures.iter() {
-        let at: Vec<String> =
-            figure.at.iter().map(|(name, value)| format!("{name} {}", text(value))).collect();
-        if !at.is_empty() {
-            writeln!(out, "\n{}", at.join(", "))?;
-        }
-        let mut series: Vec<&str> = Vec::new();
-        let mut positions: Vec<&serde_json::Value> = Vec::new();
-        for point in &figure.points {
-            if !series.contains(&point.series.as_str()) {
-                series.push(&point.series);
-            }
-            if !positions.contains(&&point.x) {
-                positions.push(&point.x);
-            }
-        }
-        let mut headings = vec![(chart.x.as_str(), if chart.is_lines { Side::Right } else { Side::Left })];
-        headings.extend(series.iter().map(|name| (*name, Side::Right)));
-        let mut table = Table::new(&headings);
-        for x in positions.iter().take(ROWS_SHOWN) {
-            let of = |name: &&str| {
-                let point = figure.points.iter().find(|point| point.series == *name && point.x == **x);
-                point.map_or_else(|| "-".to_owned(), value)
-            };
-            table.row(std::iter::once(text(x)).chain(series.iter().map(of)));
-        }
-        table.write(out)?;
-        if let Some(rest) = positions.len().checked_sub(ROWS_SHOWN).filter(|rest| *rest > 0) {
-            writeln!(out, "and {} more {}", grouped(rest as u64), plural(rest as u64, "row"))?;
-        }
-    }
-    Ok(writeln!(out)?)
-}
-
-/// A value of an axis as text. A whole number has commas between groups of digits.
-fn text(value: &serde_json::Value) -> String {
-    match (value.as_u64(), value) {
-        (Some(whole), _) => grouped(whole),
-        (None, serde_json::Value::String(name)) => name.clone(),
-        (None, other) => other.to_string(),
-    }
-}
-
-/// The mean of a point as text. If the point has an interval (from several seeds), the text
-/// includes half of the interval's width.
-fn value(point: &ChartPoint) -> String {
-    let Some(value) = point.value else { return "-".to_owned() };
-    let number = |number: f64| match number.abs() {
-        size if size >= 1000.0 || number.fract() == 0.0 => grouped_real(number),
-        _ => format!("{number:.3}"),
-    };
-    match value.high > value.low {
-        true => format!("{} ± {}", number(value.mean), number(value.high - value.mean)),
-        false => number(value.mean),
-    }
-}
-
-fn grouped_real(number: f64) -> String {
-    let sign = if number < -0.5 { "-" } else { "" };
-    format!("{sign}{}", grouped(number.abs().round() as u64))
 }

@@ -124,6 +124,35 @@ impl Table {
         self.rows = broken.collect();
     }
 
+    /// Splits a table that is wider than `columns` characters into tables with the first column and
+    /// as many of the others as fit, at least one.
+    pub(crate) fn blocks(self, columns: usize) -> Vec<Table> {
+        let widths = self.widths();
+        if widths.len() < 2 {
+            return vec![self];
+        }
+        let (mut groups, mut width) = (Vec::<Vec<usize>>::new(), 0);
+        for column in 1..widths.len() {
+            let more = self.gap + widths[column];
+            match groups.last_mut() {
+                Some(group) if width + more <= columns => {
+                    group.push(column);
+                    width += more;
+                }
+                _ => {
+                    groups.push(vec![0, column]);
+                    width = widths[0] + more;
+                }
+            }
+        }
+        let part = |group: &Vec<usize>| Table {
+            sides: group.iter().map(|column| self.sides[*column]).collect(),
+            rows: self.rows.iter().map(|row| group.iter().map(|at| row[*at].clone()).collect()).collect(),
+            gap: self.gap,
+        };
+        groups.iter().map(part).collect()
+    }
+
     /// Writes the table without blanks at the ends of lines.
     pub(crate) fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.fit(output::columns());

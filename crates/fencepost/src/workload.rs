@@ -24,6 +24,7 @@ pub(crate) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result
 fn show_info(arguments: &WorkloadInfoArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let question = Question {
         system: arguments.system.clone(),
+        machine: arguments.machine.changes.clone(),
         scenario: ANY_PROTOCOL.to_owned(),
         workload: arguments.name.clone(),
         input: arguments.input.clone(),
@@ -54,7 +55,7 @@ fn percent(share: f64) -> String {
 fn show(found: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let settings: Vec<String> =
         found.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    writeln!(out, "{} on the compute units of {}", found.workload, found.system)?;
+    writeln!(out, "{} on the compute units of {}", found.workload, found.machine.after(&found.system))?;
     if !settings.is_empty() {
         writeln!(out, "{}", settings.join(" "))?;
     }

@@ -179,7 +179,13 @@ fn the_statistics_of_a_workload_are_a_table_and_json() {
     let info = json(&["workload", "info", "vec-add", "--set", "n=2048", "--json"]);
     assert_eq!((&info["kernels"], &info["loads"], &info["lines"]), (&1.into(), &4096.into(), &384.into()));
     assert_eq!((&info["system"], &info["settings"]["n"]), (&"hlrc-8cu".into(), &"2048".into()));
-    assert!(info.get("size").is_none());
+    assert!(info.get("size").is_none() && info.get("machine").is_none());
+    // Wavefronts of half as many lanes.
+    let narrow = ["workload", "info", "vec-add", "--set", "n=2048", "--machine", "cu.lanes=32"];
+    let halved = json(&[&narrow[..], &["--json"]].concat());
+    assert_eq!(halved["machine"], serde_json::json!({ "cu.lanes": 32 }));
+    assert_eq!(halved["wavefronts"].as_u64(), info["wavefronts"].as_u64().map(|count| 2 * count));
+    assert!(succeed(&narrow).starts_with("vec-add on the compute units of hlrc-8cu with cu.lanes=32\n"));
     let table = succeed(&["workload", "info", "vec-add", "--size", "tiny"]);
     assert!(table.lines().next().unwrap().contains("vec-add") && table.contains("n=3000"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");

@@ -61,7 +61,11 @@ fn a_sweep_fills_its_folder_and_a_second_one_only_reports() {
     let (code, text, err) = sweep(&file, &out, &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{text}");
     assert!(text.starts_with("Small\n12 runs: 3 of l1.bytes, 2 of n, 2 of scenario\n\n"), "{text}");
-    assert!(text.contains("n 1,024\nl1.bytes") && text.contains("12 runs, 0 found; reports"), "{text}");
+    assert!(
+        text.contains("n 1,024\nl1.bytes")
+            && text.contains("12 runs, 0 of them from earlier sweeps; reports"),
+        "{text}"
+    );
     let whole = files(&out);
     let names: Vec<&str> =
         whole.keys().map(String::as_str).filter(|name| !name.starts_with("runs/")).collect();
@@ -73,7 +77,7 @@ fn a_sweep_fills_its_folder_and_a_second_one_only_reports() {
     assert_eq!(rows[0]["machine"], serde_json::json!({ "l1.bytes": 4096 }));
     let (code, again, _) = sweep(&file, &out, &["--json"]);
     assert_eq!((code, serde_json::from_str::<Value>(&again).unwrap()), (0, results));
-    assert!(sweep(&file, &out, &[]).1.contains("0 runs, 12 found; reports"));
+    assert!(sweep(&file, &out, &[]).1.contains("12 runs, 12 of them from earlier sweeps; reports"));
     assert!(files(&out) == whole);
     // `report` writes the same page.
     let page = out.with_file_name("again.html");
@@ -191,6 +195,47 @@ fn what_a_killed_sweep_left_half_written_is_removed() {
     assert!(files(&out) == whole);
 }
 
+/// The folder is longer than a short message, and the message still has the whole path.
+#[test]
+fn a_result_that_cannot_be_read_or_replaced_is_named_with_its_whole_path() {
+    let (file, out) = study(&format!("sweep-unreadable-{}", "long-".repeat(20)), SMALL);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    let whole = files(&out);
+    let result = fs::read_dir(out.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let result = result.filter(|path| path.extension().is_some()).min().unwrap();
+    fs::remove_file(&result).unwrap();
+    fs::create_dir(&result).unwrap();
+    let (code, _, err) = sweep(&file, &out, &[]);
+    assert_eq!(code, 2);
+    let refused = format!("fencepost: cannot write to {}: ", result.display());
+    assert!(err.starts_with(&refused) && err.lines().count() == 1, "{err}");
+    let left = |ending: &str| {
+        let names = fs::read_dir(out.join("runs")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().ends_with(ending)).count()
+    };
+    assert_eq!((left(".unfinished"), left(".parquet")), (0, 12));
+    // A link to nowhere cannot be read, but it can be replaced.
+    fs::remove_dir(&result).unwrap();
+    std::os::unix::fs::symlink("nowhere", &result).unwrap();
+    let (code, text, err) = sweep(&file, &out, &[]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.starts_with(&format!("fencepost: {} cannot be read: ", result.display())), "{err}");
+    assert!(err.ends_with("; its run was repeated\n"), "{err}");
+    assert!(text.contains("12 runs, 11 of them from earlier sweeps; "), "{text}");
+    assert!(files(&out) == whole);
+}
+
+#[test]
+fn a_report_of_an_unfinished_sweep_says_how_to_continue() {
+    let (file, out) = study("sweep-unfinished", SMALL);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    fs::remove_file(out.join("results.json")).unwrap();
+    let error = refused(&["report", out.to_str().unwrap()]);
+    assert!(error.contains("is unfinished: wait for its end, or repeat its command"), "{error}");
+    fs::remove_dir_all(out.join("runs")).unwrap();
+    assert!(refused(&["report", out.to_str().unwrap()]).contains("cannot read "));
+}
+
 #[test]
 fn a_folder_that_another_process_uses_is_left_alone() {
     let (file, out) = study("sweep-owned", SMALL);
@@ -209,7 +254,7 @@ fn a_stuck_run_fails_the_sweep_after_the_reports_are_written() {
     let text = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = ['spin-forever', 'reduce']\n[set]\nn = 1024\n\
                 [[chart]]\nx = 'workload'\ny = 'cycles'\n";
     let (file, out) = study("sweep-stuck", text);
-    for ran in ["2 runs, 0 found", "0 runs, 2 found"] {
+    for ran in ["2 runs, 0 of them from", "2 runs, 2 of them from"] {
         let (code, text, err) = sweep(&file, &out, &[]);
         assert_eq!(code, 1, "{err}");
         assert!(text.contains(ran) && text.contains("spin-forever") && text.contains(" -\n"), "{text}");
@@ -217,6 +262,50 @@ fn a_stuck_run_fails_the_sweep_after_the_reports_are_written() {
     }
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("1 of 2 runs gave no right answer"));
+}
+
+/// The two kinds of misfit: a work-group that no compute unit can hold, and a program that stops because
+/// of its settings.
+#[test]
+fn a_combination_that_does_not_fit_is_reported_and_all_others_run() {
+    let local = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = ['vec-add', 'dct']\n\
+                 machine = { 'lds.bytes' = [65536, 128] }\nset = { vec-add = { n = 1024 } }\n\
+                 [[chart]]\nx = 'lds.bytes'\ny = 'cycles'\n";
+    let fronts = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'fib'\n[set]\nfronts = [1, 2, 64]\n\
+                  [[chart]]\nx = 'fronts'\ny = 'cycles'\n";
+    for (name, text, runs, misfits, why) in [
+        ("misfit-local", local, 8, 2, "needs 256 bytes of local memory, but a compute unit has 128"),
+        ("misfit-fronts", fronts, 3, 2, "in use: raise `fronts`"),
+    ] {
+        let (file, out) = study(name, text);
+        for _ in 0..2 {
+            let (code, text, err) = sweep(&file, &out, &["--jobs", "2"]);
+            assert_eq!((code, err.lines().count()), (2, misfits), "{err}");
+            for line in err.lines() {
+                assert!(line.starts_with("fencepost: ") && line.ends_with(why), "{line}");
+                assert!(line.contains(", seed 0: does not fit: "), "{line}");
+            }
+            assert!(text.contains("  -\n") && text.contains("reports and runs are in"), "{text}");
+            assert!(text.contains(": vi with seed 0 does not fit\n"), "{text}");
+        }
+        let results: Value = serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
+        let rows = results["rows"].as_array().unwrap();
+        let right = rows.iter().filter(|row| row["answer_ok"] == true);
+        assert_eq!((rows.len(), right.count()), (runs, runs - misfits));
+        let [page, markdown] =
+            ["report.html", "report.md"].map(|name| fs::read_to_string(out.join(name)).unwrap());
+        assert!(page.contains("does not fit: ") && markdown.contains("does not fit: "), "{markdown}");
+        assert!(page.contains(&format!("{misfits} of {runs} runs gave no right answer")));
+    }
+}
+
+#[test]
+fn a_value_that_no_division_gives_is_missing_with_its_reason() {
+    let (file, out) = study("sweep-division", &SMALL.replace("y = \"cycles\"", "y = \"cycles / 0\""));
+    let (code, text, _) = sweep(&file, &out, &[]);
+    assert_eq!(code, 0);
+    // Two figures of three values under two scenarios.
+    assert_eq!(text.matches("no value for 6 points: a division by zero\n").count(), 2, "{text}");
 }
 
 #[test]

@@ -120,6 +120,23 @@ pub struct Measured {
     pub kernels: Vec<KernelSpan>,
 }
 
+/// The beginning of [`Measured::error`] for a run whose combination does not fit.
+const MISFIT: &str = "does not fit: ";
+
+impl Measured {
+    /// The result of a run whose combination does not fit, such as a work-group that fits on no
+    /// compute unit.
+    pub(crate) fn misfit(why: &str) -> Measured {
+        Measured { error: Some(format!("{MISFIT}{why}")), ..Measured::default() }
+    }
+
+    /// Returns true if the run has no result because its combination does not fit.
+    #[must_use]
+    pub fn is_misfit(&self) -> bool {
+        !self.answer_ok && self.error.as_deref().is_some_and(|error| error.starts_with(MISFIT))
+    }
+}
+
 /// The first and last cycle of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSpan {

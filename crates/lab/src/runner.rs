@@ -43,8 +43,8 @@ pub struct Outcome {
     pub found: usize,
     /// Notices for the user about damaged files.
     pub notices: Vec<String>,
-    /// Whether some settings did not fit the input or the machine. Such runs
-    /// are not stored.
+    /// Whether some combinations did not fit: settings do not fit the input or the machine, or the
+    /// machine cannot run the program. Such results are not stored.
     pub has_misfit: bool,
 }
 
@@ -59,8 +59,8 @@ pub struct Performed {
     pub found: usize,
     /// Notices for the user about damaged files.
     pub notices: Vec<String>,
-    /// Whether some settings did not fit the input or the machine. Such runs
-    /// are not stored.
+    /// Whether some combinations did not fit: settings do not fit the input or the machine, or the
+    /// machine cannot run the program. Such results are not stored.
     pub has_misfit: bool,
 }
 
@@ -88,8 +88,11 @@ pub fn perform(
 /// Runs the tasks without stored results on `jobs` threads. The tasks are all different. `tell` is
 /// called after every task.
 ///
+/// A task that cannot run because its combination does not fit has a result that says so
+/// ([`Measured::is_misfit`]).
+///
 /// # Errors
-/// The first task that cannot run, or the first result that cannot be stored.
+/// The first graph that cannot be opened, or the first result that cannot be stored.
 /// Results that were stored before remain.
 pub fn perform_tasks(
     tasks: &[&Task],
@@ -149,7 +152,7 @@ pub fn perform_tasks(
     Ok(performed)
 }
 
-/// The key of a graph that several tasks share: the name of the graph and its scale.
+/// The key of a graph that several tasks share: its name or path, its scale and its content.
 type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
@@ -205,12 +208,13 @@ impl State<'_> {
             _ => None,
         };
         let experiment = Experiment { input, ..task.experiment.clone() };
-        let record = run(&experiment, &mut self.pulse.clone()).map_err(|error| match error {
-            Error::Impossible(why) => Error::Impossible(format!("{}: {why}", task.label())),
-            other => other,
-        })?;
-        let is_misfit = record.misfit;
-        let measured = Measured::from(record);
+        let (measured, is_misfit) = match run(&experiment, &mut self.pulse.clone()) {
+            Ok(record) if !record.misfit => (Measured::from(record), false),
+            Ok(record) => (Measured::misfit(record.error.as_deref().unwrap_or_default()), true),
+            // Only this run is impossible. The other runs go on.
+            Err(Error::Impossible(why)) => (Measured::misfit(&why), true),
+            Err(other) => return Err(other),
+        };
         // The fit of settings is checked again in each reproduction.
         if !is_misfit {
             self.store.save(task, &measured)?;
@@ -221,7 +225,8 @@ impl State<'_> {
     /// The graph of a task, generated once for all tasks.
     fn graph(&self, graph: &GraphRequest, content: Content) -> Result<GraphInput, Error> {
         let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
-        let key = (graph.name.clone(), scale, content);
+        let path = graph.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let key = (path.unwrap_or_else(|| graph.name.clone()), scale, content);
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(graph) = graphs.get(&key) {
             return Ok(graph.clone());

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::digest::{self, ID_LETTERS};
-use crate::error::{Error, printable};
+use crate::error::Error;
 use crate::results::Measured;
 use crate::task::Task;
 
@@ -42,8 +42,8 @@ pub enum Stored {
     Result(Box<Measured>),
     /// The store holds no result of the run.
     Nothing,
-    /// The file of the result is damaged, for example because its bytes have changed. The text has
-    /// the path of the file and the reason.
+    /// The file of the result cannot be read or is damaged, for example because its bytes have
+    /// changed. The text has the path of the file and the reason.
     Damaged(String),
 }
 
@@ -84,8 +84,8 @@ impl Store {
             match read(&path, task) {
                 Ok(measured) => return Stored::Result(Box::new(measured)),
                 Err(why) => {
-                    let name = printable(&path.to_string_lossy());
-                    damaged.get_or_insert(format!("{name} is damaged: {why}"));
+                    let name = whole(&path);
+                    damaged.get_or_insert(format!("{name} {why}"));
                 }
             }
         }
@@ -97,8 +97,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, task: &Task, measured: &Measured) -> Result<(), Error> {
-        let refuse = |error: &dyn core::fmt::Display| unwritable(&self.folder, error);
-        let bytes = columns::write(task, measured).map_err(|error| refuse(&error))?;
+        let bytes = columns::write(task, measured).map_err(|error| unwritable(&self.folder, &error))?;
         let digest = &digest::of(&bytes)[..DIGEST_LETTERS];
         let name = format!("{}.{digest}{ENDING}", task.id.0);
         let unfinished = self.folder.join(format!(".{name}{UNFINISHED}"));
@@ -109,19 +108,31 @@ impl Store {
             file.sync_all()?;
             fs::rename(&unfinished, &path)
         };
-        put().map_err(|error| refuse(&error))?;
+        put().map_err(|error| {
+            // The folder keeps no file that no result needs.
+            fs::remove_file(&unfinished).ok();
+            unwritable(&path, &error)
+        })?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for old in files.insert(task.id.clone(), vec![path.clone()]).unwrap_or_default() {
             if old != path {
-                fs::remove_file(&old).map_err(|error| refuse(&error))?;
+                fs::remove_file(&old).map_err(|error| unwritable(&old, &error))?;
             }
         }
         Ok(())
     }
 }
 
-fn unwritable(folder: &Path, reason: &dyn core::fmt::Display) -> Error {
-    Error::Unwritable { path: printable(&folder.to_string_lossy()).into(), reason: reason.to_string() }
+fn unwritable(path: &Path, reason: &dyn core::fmt::Display) -> Error {
+    Error::Unwritable { path: whole(path).into(), reason: reason.to_string() }
+}
+
+/// A path as text without control characters. A path of any length is shown as a whole.
+fn whole(path: &Path) -> String {
+    path.to_string_lossy()
+        .chars()
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
 }
 
 /// The task's name and the digest in a file's name.
@@ -130,12 +141,14 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     (id.len() == ID_LETTERS && digest.len() == DIGEST_LETTERS).then_some((id, digest))
 }
 
+/// The result in a file, or the reason why there is none, as a predicate.
 fn read(path: &Path, task: &Task) -> Result<Measured, String> {
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let found = &digest::of(&bytes)[..DIGEST_LETTERS];
     if parts(name).is_none_or(|(_, digest)| digest != found) {
-        return Err(format!("the {} bytes of the file do not match the digest in its name", bytes.len()));
+        let count = bytes.len();
+        return Err(format!("is damaged: the {count} bytes of the file do not match the digest in its name"));
     }
-    columns::read(bytes, &task.text)
+    columns::read(bytes, &task.text).map_err(|why| format!("is damaged: {why}"))
 }

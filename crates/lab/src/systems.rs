@@ -74,8 +74,7 @@ impl Systems {
 
     /// The description of a machine, by its name or its file.
     fn source(&self, name: &str) -> Result<Source, Error> {
-        let is_path = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
-        if is_path {
+        if is_path(name) {
             return Source::read(PathBuf::from(name));
         }
         if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
@@ -157,6 +156,11 @@ impl Systems {
         files.sort();
         files
     }
+}
+
+/// Returns true if the name of a machine is the path of a file.
+pub(crate) fn is_path(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR])
 }
 
 fn stem(path: &Path) -> String {

@@ -1,7 +1,7 @@
 //! A run with everything that determines its result.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use workloads::graph::stand_in;
@@ -16,8 +16,11 @@ use crate::experiment::Experiment;
 /// workload's own inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphRequest {
-    /// The name of the stand-in or of the workload's input, or the path of the file.
+    /// The name of the stand-in or of the workload's input, or the path of the file as the user
+    /// wrote it.
     pub name: String,
+    /// The path of the graph file from the working directory. `None` if the input is not a file.
+    pub path: Option<PathBuf>,
     /// The workload's own input, if it is one.
     pub named: Option<&'static NamedInput>,
     /// The size of a stand-in (a generated graph that replaces the original), as a fraction
@@ -39,7 +42,7 @@ impl GraphRequest {
     #[must_use]
     pub fn of_workload(named: &'static NamedInput) -> GraphRequest {
         let (name, scale, digest) = (named.name.to_owned(), None, None);
-        GraphRequest { name, named: Some(named), scale, digest, weight: USUAL_WEIGHT }
+        GraphRequest { name, path: None, named: Some(named), scale, digest, weight: USUAL_WEIGHT }
     }
 
     /// A stand-in, scaled to a fraction of its full size.
@@ -50,6 +53,7 @@ impl GraphRequest {
         let known = stand_in::find(name).map_err(Error::Impossible)?;
         Ok(GraphRequest {
             name: name.to_owned(),
+            path: None,
             named: None,
             scale: Some(scale),
             digest: None,
@@ -57,18 +61,19 @@ impl GraphRequest {
         })
     }
 
-    /// A graph file. Its digest stands for its contents.
+    /// A graph file that the user calls `name`. Its digest stands for its contents.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of_file(path: &Path) -> Result<GraphRequest, Error> {
+    pub fn of_file(name: &str, path: &Path) -> Result<GraphRequest, Error> {
         let unreadable = |error: std::io::Error| Error::Unreadable {
             path: printable(&path.to_string_lossy()).into(),
             reason: error.to_string(),
         };
         let bytes = std::fs::read(path).map_err(unreadable)?;
         Ok(GraphRequest {
-            name: path.to_string_lossy().into_owned(),
+            name: name.to_owned(),
+            path: Some(path.to_owned()),
             named: None,
             scale: None,
             digest: Some(digest::of(&bytes)),

@@ -411,6 +411,14 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         }
     }
     assert!(others.is_empty(), "{}", others.join("\n"));
+    let too_long = ": found more than 1000 terms, expected a shorter formula";
+    let sum = format!("value = \"{}\"", vec!["cycles"; 40_000].join("+"));
+    let define = wrong("long", "value = \"cycles[baseline] / cycles\"", &sum);
+    assert!(define.ends_with(&format!("paper.toml:25:7010{too_long}")), "{define}");
+    // Each `speedup` has two terms.
+    let sum = format!("value = \"{}\"", vec!["speedup"; 501].join("+"));
+    let part = wrong("long-part", "value = \"speedup\"", &sum);
+    assert!(part.ends_with(&format!("fig4.toml:11:4010{too_long}")), "{part}");
     let folder = scratch("wrong-empty");
     fs::create_dir_all(&folder).unwrap();
     let none = Paper::load("hlrc", Some(&folder), &systems()).unwrap_err().to_string();

@@ -263,10 +263,37 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("= [4, 8]", "= [4, 'many']", "10:25", "found the text \"many\""),
         ("\"l2.latency_cycles\"", "\"l1.latency_cycles.x\"", "11:", "no parameter `l1.latency_cycles.x`"),
         ("step = 20", "step = 0", "11:", "a step above zero"),
+        ("to = 40", "to = inf", "11:", "found `inf`, expected a finite number"),
+        (
+            "step = 20",
+            "factor = 1.5",
+            "11:",
+            "found the number `20.0`, expected a whole number from 1 to 4294967295; `factor = 1.5` makes the values of \
+             the range real numbers",
+        ),
+        (
+            "n = [\"1k\", 2048]",
+            "n = { from = 1, to = 8, factor = 1.5 }",
+            "14:5",
+            "must be a whole number from 1 to 268435456; `factor = 1.5` makes the values of the range real numbers",
+        ),
         ("\nn = [", "\nm = [", "14:1", "unknown setting of the workloads `m`"),
         ("\"1k\"", "-1", "14:6", "must be a whole number from 1"),
         ("[set]", "[set.reduc]", "13:6", "did you mean `reduce`?"),
         ("name = \"fast\"", "name = \"one\"", "21:8", "variant `one` is named twice"),
+        ("name = \"fast\"", "name = \" \"", "21:8", "found an empty name"),
+        (
+            "x = \"l1.latency_cycles\"",
+            "x = \"system\"\nx_scale = \"log\"",
+            "29:11",
+            "`x_scale` needs numbers on the axis, but `system` has names",
+        ),
+        (
+            "n = 1024 }",
+            "n = 1024 }\nshape = \"bars\"\nx_scale = \"linear\"",
+            "32:11",
+            "`x_scale` is for lines, but the chart has bars",
+        ),
         ("cycles\" = 5", "cycles\" = [5, 6]", "22:", "several values, expected one in a variant"),
         ("dram.row_hit_cycles", "l1.latency_cycles", "10:22", "`l1.latency_cycles` is set twice"),
         ("/ l2_hits", "/ l2_hist", "25:11", "did you mean `l2_hits`?"),
@@ -299,6 +326,72 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         }
     }
     assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+/// The working directory of the test has neither of the files.
+#[test]
+fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_the_results() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study-folder");
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(folder.join("inner")).unwrap();
+    let systems = Systems::with_folder("no such folder");
+    let own = systems.text("hlrc-8cu").unwrap().replace("\"hlrc-8cu\"", "\"own\"");
+    fs::write(folder.join("own.toml"), own).unwrap();
+    let graph = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
+    fs::write(folder.join("inner/path.mtx"), graph).unwrap();
+    let study = |path: PathBuf, text: &str| {
+        fs::write(&path, text).unwrap();
+        Study::load(&path, &systems).map_err(|error| error.to_string())
+    };
+    let text = "systems = ['./own.toml']\nscenarios = 'vi'\nworkloads = 'sssp'\ninputs = 'inner/path.mtx'\n\
+                machine = { 'l1.latency_cycles' = [4, 5] }\n";
+    let straight = study(folder.join("study.toml"), text).unwrap();
+    let around = study(folder.join("inner/../study.toml"), text).unwrap();
+    let ids = |study: &Study| study.runs.iter().map(|run| run.task.id.clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&straight).len(), ids(&straight)), (2, ids(&around)));
+    let run = &straight.runs[1];
+    assert_eq!(
+        (straight.value(run, 0).as_str(), run.task.experiment.system.name.as_str()),
+        ("./own.toml", "own")
+    );
+    assert_eq!(run.task.graph.as_ref().unwrap().name, "inner/path.mtx");
+    let missing = |from: &str, to: &str, looked_at: &str| {
+        let error = study(folder.join("missing.toml"), &text.replace(from, to)).unwrap_err();
+        assert!(error.contains(folder.join(looked_at).to_str().unwrap()), "{error}");
+    };
+    missing("./own.toml", "./other.toml", "other.toml");
+    missing("inner/path.mtx", "path.mtx", "path.mtx");
+    let copy = fs::read_to_string(folder.join("own.toml")).unwrap();
+    fs::write(folder.join("copy.toml"), copy).unwrap();
+    let twice =
+        study(folder.join("twice.toml"), &text.replace("['./own.toml']", "['./own.toml', 'copy.toml']"));
+    let twice = twice.unwrap_err();
+    assert!(
+        twice.ends_with(
+            "twice.toml:1:28: the descriptions of `./own.toml` and `copy.toml` both contain the name `own`, expected \
+             another `name` in one of them"
+        ),
+        "{twice}"
+    );
+}
+
+#[test]
+fn a_formula_of_more_than_a_thousand_terms_is_refused_with_its_place() {
+    let start = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'reduce'\n";
+    let sum = vec!["cycles"; 40_000].join("+");
+    let error = parse(&format!("{start}[[chart]]\nx = 'scenario'\ny = '{sum}'\n")).unwrap_err();
+    // The thousand-and-first term, after a thousand of seven letters.
+    assert_eq!(error, "s.toml:6:7006: found more than 1000 terms, expected a shorter formula");
+    let doubled: Vec<String> = (1..25).map(|at| format!("a{at} = 'a{0}+a{0}'\n", at - 1)).collect();
+    let error = parse(&format!("{start}[define]\na0 = 'cycles'\n{}", doubled.concat())).unwrap_err();
+    // 2, 4, ..., 512 terms are few enough.
+    assert_eq!(error, "s.toml:15:11: found more than 1000 terms, expected a shorter formula");
+    let many: String = (0..1001).map(|at| format!("a{at} = '1'\n")).collect();
+    let error = parse(&format!("{start}[define]\n{many}")).unwrap_err();
+    assert_eq!(error, "s.toml:4:2: found 1001 definitions, expected at most 1000");
+    let charts = "[[chart]]\nx = 'scenario'\ny = 'cycles'\n".repeat(1001);
+    let error = parse(&format!("{start}{charts}")).unwrap_err();
+    assert!(error.ends_with(": found 1001 charts, expected at most 1000"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,15 @@ use lab::experiment::Question;
 use super::checks::SyncOrder;
 use super::values::{key_value, message, parameter, whole};
 
+/// The changes of a machine. Every command that runs programs has them.
+#[derive(Args, Debug)]
+pub(crate) struct MachineChanges {
+    /// A parameter of the machine, such as l1.bytes=32k; may be repeated. `list systems NAME` shows
+    /// the parameters of a machine
+    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub(crate) changes: Vec<(String, String)>,
+}
+
 /// The arguments that `run`, `compare`, `why` and `race` share.
 #[derive(Args, Debug)]
 pub(crate) struct Common {
@@ -17,10 +26,8 @@ pub(crate) struct Common {
     /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
-    /// A parameter of the machine, such as l1.bytes=32k; may be repeated. `list systems NAME` shows
-    /// the parameters of a machine
-    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub(crate) machine: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) machine: MachineChanges,
     /// The graph for a workload that takes one, such as sssp, bfs or spmv: a stand-in by name (see
     /// docs/graphs.md), or a file in Matrix Market, DIMACS, METIS or SNAP format, plain or
     /// compressed with gzip. Or the files of numbers for a workload such as matmul or nn, as text
@@ -242,6 +249,7 @@ nor the host has written the line. docs/workloads.md defines every statistic.
 Examples:
   fencepost workload info vec-add --size tiny
   fencepost workload info cache-reuse --set kernels=4 --system titan-v --json
+  fencepost workload info reduce --machine cu.lanes=32
   fencepost workload info sssp --input c-68 --scale 1/64"
 )]
 pub(crate) struct WorkloadInfoArguments {
@@ -251,6 +259,8 @@ pub(crate) struct WorkloadInfoArguments {
     /// file
     #[arg(long, short, value_name = "NAME|FILE", default_value = "hlrc-8cu")]
     pub(crate) system: String,
+    #[command(flatten)]
+    pub(crate) machine: MachineChanges,
     /// The size of the program
     #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
     pub(crate) size: Option<String>,
@@ -274,7 +284,7 @@ impl Common {
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),
-            machine: self.machine.clone(),
+            machine: self.machine.changes.clone(),
             input: self.input.clone(),
             scale: self.scale.clone(),
             size: self.size.clone(),

@@ -283,6 +283,18 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
     assert!(shown == generated, "{PAGE} is old; `FENCEPOST_BLESS=1 cargo test --test docs` renders it");
 }
 
+/// The help of `workload info` says so.
+#[test]
+fn the_page_defines_every_statistic_that_the_command_prints() {
+    let page = fs::read_to_string(tree::root().join(PAGE)).unwrap();
+    let (text, _) = page.split_once(MARK).unwrap();
+    let Ok(serde_json::Value::Object(keys)) = serde_json::to_value(Statistics::default()) else {
+        panic!("statistics are an object")
+    };
+    let missing: Vec<&String> = keys.keys().filter(|key| !text.contains(&format!("`{key}`"))).collect();
+    assert!(keys.len() > 20 && missing.is_empty(), "{PAGE} does not define {missing:?}");
+}
+
 /// The page names the columns that papers print; a reversed definition would show here.
 #[test]
 fn programs_that_stc_names_are_reused_across_kernels() {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::run::is_misfit;
+use crate::systems::Changes;
 
 pub use observer::Statistics;
 
@@ -30,6 +31,9 @@ pub struct Info {
     pub source: &'static str,
     /// The name of the machine.
     pub system: String,
+    /// The parameters in which the machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
     /// The size, if the user names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<&'static str>,
@@ -78,6 +82,7 @@ pub fn info(experiment: &Experiment) -> Result<Info, NoInfo> {
         room: experiment.workload.room.name(),
         source: experiment.workload.origin,
         system: experiment.system.name.clone(),
+        machine: experiment.machine.clone(),
         size: experiment.size.map(workloads::Size::name),
         input: experiment.input_name(),
         settings: experiment.settings().collect(),

@@ -115,12 +115,21 @@ impl Expr {
         }
     }
 
+    /// The number of terms: of numbers, quantities, maxima and minima.
+    fn terms(&self) -> usize {
+        match self {
+            Expr::Number(_) | Expr::Quantity(..) => 1,
+            Expr::Binary(_, left, right) => left.terms() + right.terms(),
+            Expr::Extreme(_, of) => 1 + of.iter().map(Expr::terms).sum::<usize>(),
+        }
+    }
+
     /// Parses an expression.
     ///
     /// # Errors
-    /// The first syntax error.
+    /// The first syntax error, or an expression with too many terms.
     pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, ExprError> {
-        let mut parser = Parser { text, at: 0, depth: 0, definitions };
+        let mut parser = Parser { text, at: 0, depth: 0, terms: 0, definitions };
         let expr = parser.sum()?;
         parser.end()?;
         Ok(expr)
@@ -201,9 +210,9 @@ impl Comparison {
     /// Parses an order: comparisons joined by `and`.
     ///
     /// # Errors
-    /// The first syntax error.
+    /// The first syntax error, or an order with too many terms.
     pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, ExprError> {
-        let mut parser = Parser { text, at: 0, depth: 0, definitions };
+        let mut parser = Parser { text, at: 0, depth: 0, terms: 0, definitions };
         let mut all = Vec::new();
         loop {
             parser.blanks();
@@ -223,10 +232,16 @@ impl Comparison {
 /// The greatest depth of nested brackets.
 const DEPTH_MAX: u32 = 32;
 
+/// The maximum number of terms of an expression or an order, with the terms of the definitions that
+/// it uses. The limit also bounds the depth of the tree, and so the depth of recursion.
+const TERMS_MAX: usize = 1000;
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
+    /// The number of terms so far.
+    terms: usize,
     definitions: &'a Definitions,
 }
 
@@ -254,6 +269,16 @@ impl Parser<'_> {
             None => "the end".to_owned(),
         };
         Err(ExprError { offset: self.at, message: format!("found {found}, expected {expected}") })
+    }
+
+    /// Adds to the number of terms. `from` is the place of the added terms.
+    fn count(&mut self, terms: usize, from: usize) -> Result<(), ExprError> {
+        self.terms += terms;
+        if self.terms <= TERMS_MAX {
+            return Ok(());
+        }
+        let message = format!("found more than {TERMS_MAX} terms, expected a shorter formula");
+        Err(ExprError { offset: from, message })
     }
 
     fn expect(&mut self, token: &str) -> Result<(), ExprError> {
@@ -325,6 +350,7 @@ impl Parser<'_> {
         let end = self.rest().find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest().len());
         match self.rest()[..end].parse() {
             Ok(number) => {
+                self.count(1, self.at)?;
                 self.at += end;
                 Ok(Expr::Number(number))
             }
@@ -337,6 +363,7 @@ impl Parser<'_> {
         // A minus is part of a name only between letters, as in `messages.Fwd-GetM`.
         let end = self.rest().find(|c| !is_name(c) || c == '-').unwrap_or(self.rest().len());
         let name = self.rest()[..end].to_owned();
+        let from = self.at;
         self.at += end;
         let extreme = match name.as_str() {
             "max" => Some(Extreme::Max),
@@ -344,6 +371,7 @@ impl Parser<'_> {
             _ => None,
         };
         if let Some(extreme) = extreme {
+            self.count(1, from)?;
             self.expect("(")?;
             let mut of = vec![self.sum()?];
             while self.take(",") {
@@ -353,7 +381,9 @@ impl Parser<'_> {
             return Ok(Expr::Extreme(extreme, of));
         }
         let at = if self.take("[") { self.place()? } else { At::default() };
-        Ok(match self.definitions.get(&name) {
+        let defined = self.definitions.get(&name);
+        self.count(defined.map_or(1, Expr::terms), from)?;
+        Ok(match defined {
             Some(defined) => defined.placed(&at),
             None => Expr::Quantity(name, at),
         })
@@ -418,6 +448,38 @@ mod tests {
         let order = Comparison::parse_all("a[x] >= max(b, 1) and c ~ d", &Definitions::new()).unwrap();
         let shown: Vec<_> = order.iter().map(|c| (c.relation, c.text.as_str())).collect();
         assert_eq!(shown, [(Relation::AtLeast, "a[x] >= max(b, 1)"), (Relation::Alike, "c ~ d")]);
+    }
+
+    #[test]
+    fn an_expression_has_at_most_a_thousand_terms_with_those_of_its_definitions() {
+        let none = Definitions::new();
+        let sum = |terms: usize| vec!["a"; terms].join("+");
+        let too_long = |text: &str, definitions: &Definitions| {
+            let wrong = Expr::parse(text, definitions).unwrap_err();
+            assert_eq!(wrong.message, "found more than 1000 terms, expected a shorter formula");
+            wrong.offset
+        };
+        let longest = Expr::parse(&sum(1000), &none).unwrap();
+        assert_eq!(longest.value(&|_, _| Ok(1.0)), Ok(1000.0));
+        assert_eq!(too_long(&sum(1001), &none), 2000);
+        assert_eq!(too_long(&sum(40_000), &none), 2000);
+        assert_eq!(too_long(&vec!["1"; 40_000].join("*"), &none), 2000);
+        assert_eq!(too_long(&format!("min({})", sum(1000)), &none), 4 + 2 * 999);
+        // Each definition is twice as long as the one before, or one level deeper.
+        let grown = |next: &dyn Fn(&str) -> String| {
+            let mut definitions = Definitions::from([("d0".to_owned(), Expr::parse("a", &none).unwrap())]);
+            for at in 1..100_000 {
+                match Expr::parse(&next(&format!("d{}", at - 1)), &definitions) {
+                    Ok(value) => drop(definitions.insert(format!("d{at}"), value)),
+                    Err(wrong) => return (at, wrong.offset),
+                }
+            }
+            panic!("definitions grow without a limit");
+        };
+        assert_eq!(grown(&|last| format!("{last} + {last}")), (10, 5));
+        assert_eq!(grown(&|last| format!("max({last})")), (1000, 4));
+        let order = Comparison::parse_all(&format!("{} > {}", sum(600), sum(600)), &none).unwrap_err();
+        assert_eq!(order.offset, 2 * 599 + 4 + 2 * 400);
     }
 
     #[test]

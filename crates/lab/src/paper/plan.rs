@@ -211,7 +211,7 @@ fn graphs(
                 let message = format!("{name} is a file and has no scale {scale}, expected scale 1");
                 return Err(Error::Impossible(message));
             }
-            Some(path) => GraphRequest::of_file(&path)?,
+            Some(path) => GraphRequest::of_file(&path.to_string_lossy(), &path)?,
             None => GraphRequest::stand_in(graph, scale)?,
         };
         graphs.insert(input.name.clone(), asked);

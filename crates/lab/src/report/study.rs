@@ -273,6 +273,11 @@ fn runs(results: &StudyResults) -> Table {
         let settings: Vec<String> =
             row.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let energy = row.measured.energy_pj.get("total").copied();
+        let answer = match (row.measured.answer_ok, row.measured.is_misfit()) {
+            (true, _) => "right",
+            (false, true) => "does not fit",
+            (false, false) => "WRONG",
+        };
         vec![
             Cell::from(row.workload.as_str()),
             Cell::from(row.input.as_deref().unwrap_or_default()),
@@ -283,7 +288,7 @@ fn runs(results: &StudyResults) -> Table {
             Cell::Number(row.seed.to_string()),
             Cell::Number(super::number::count(row.measured.cycles)),
             Cell::Number(energy.map_or_else(|| "-".to_owned(), |energy| short(energy / 1000.0))),
-            Cell::from(if row.measured.answer_ok { "right" } else { "WRONG" }),
+            Cell::from(answer),
         ]
     };
     let headings = [

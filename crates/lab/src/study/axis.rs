@@ -163,10 +163,9 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
         true if !(increment.is_finite() && increment > 0.0) => return refuse(&by, "a step above zero"),
         false if !(increment.is_finite() && increment > 1.0) => return refuse(&by, "a factor above one"),
         _ if !first.is_finite() => return refuse(&from, "a finite number"),
+        _ if !last.is_finite() => return refuse(&to, "a finite number"),
         false if first <= 0.0 => return refuse(&from, "a number above zero, because the range has a factor"),
-        _ if !(last.is_finite() && last >= first) => {
-            return refuse(&to, &format!("at least `from`, {first}"));
-        }
+        _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
         _ => {}
     }
     // Each value is computed from the first one, so that errors of rounding do not add up. The last
@@ -252,7 +251,9 @@ mod tests {
         error("{ from = 1, to = 4, factor = 1 }", "a factor above one");
         error("{ from = 0, to = 4, factor = 2 }", "because the range has a factor");
         error("{ from = 4, to = 1, step = 1 }", "expected at least `from`, 4");
-        error("{ from = 1.5, to = inf, step = 1 }", "expected at least `from`, 1.5");
+        error("{ from = 1.5, to = inf, step = 1 }", "s.toml:1:23: found `inf`, expected a finite number");
+        error("{ from = 1.5, to = nan, step = 1 }", "found `nan`, expected a finite number");
+        error("{ from = 1.5, to = 1.25, step = 1 }", "expected at least `from`, 1.5");
         error("{ from = 1, to = 4.0, step = nan }", "a step above zero");
         error("{ from = 'a', to = 4, step = 1 }", "found `'a'`, expected a number");
         error("{ from = 1, to = 1000000, step = 1 }", "more than 10000 values");

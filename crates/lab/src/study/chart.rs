@@ -237,6 +237,15 @@ impl Planner<'_> {
             }
             (shape, numbers) => shape.unwrap_or(1 - usize::from(numbers.is_some())) == 0,
         };
+        if let (false, Some(text)) = (is_lines, &file.scale) {
+            let message = match numbers {
+                None => {
+                    format!("`x_scale` needs numbers on the axis, but `{}` has names", printable(&x.name))
+                }
+                Some(_) => "`x_scale` is for lines, but the chart has bars".to_owned(),
+            };
+            return Err(self.source.error(text.span(), message));
+        }
         let numbers = numbers.unwrap_or_default();
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let most = numbers.iter().copied().fold(0.0, f64::max);

@@ -155,7 +155,8 @@ impl Data<'_> {
         };
         let Measured { cycles, answer_ok, counters, energy_pj, .. } = &row.measured;
         if !answer_ok {
-            return Err(missing(format!("{} with seed {seed} has no right answer", row.scenario)));
+            let what = if row.measured.is_misfit() { "does not fit" } else { "has no right answer" };
+            return Err(missing(format!("{} with seed {seed} {what}", row.scenario)));
         }
         if name == "cycles" {
             return Ok(*cycles as f64);

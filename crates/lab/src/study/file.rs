@@ -11,6 +11,9 @@ use crate::source::Source;
 /// The maximum number of seeds.
 const SEEDS_MAX: i64 = 1000;
 
+/// The maximum number of definitions, and of charts.
+const EXPRESSIONS_MAX: usize = 1000;
+
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) title: String,
@@ -195,6 +198,9 @@ fn variants(source: &Source, entry: &Entry<'_>) -> Result<Vec<VariantFile>, Erro
         keys.end()?;
         single(source, variant.machine.iter().chain(variant.settings.iter().map(|setting| &setting.axis)))?;
         let name = &variant.name;
+        if name.get_ref().trim().is_empty() {
+            return Err(source.error(name.span(), "found an empty name, expected a name of the variant"));
+        }
         if all.iter().any(|other| other.name.get_ref() == name.get_ref()) {
             let message = format!("variant `{}` is named twice", printable(name.get_ref()));
             return Err(source.error(name.span(), message));
@@ -206,7 +212,17 @@ fn variants(source: &Source, entry: &Entry<'_>) -> Result<Vec<VariantFile>, Erro
 
 fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<Definition>, Error> {
     let one = |entry: Entry<'_>| Ok((entry.key.clone(), text(source, entry.value)?));
-    entries(table(source, entry.value)?).into_iter().map(one).collect()
+    let all = entries(table(source, entry.value)?);
+    at_most(source, entry, all.len(), "definitions")?;
+    all.into_iter().map(one).collect()
+}
+
+/// Refuses more than [`EXPRESSIONS_MAX`] things of one kind.
+fn at_most(source: &Source, entry: &Entry<'_>, count: usize, what: &str) -> Result<(), Error> {
+    if count <= EXPRESSIONS_MAX {
+        return Ok(());
+    }
+    Err(source.error(entry.key.span(), format!("found {count} {what}, expected at most {EXPRESSIONS_MAX}")))
 }
 
 fn charts(source: &Source, entry: &Entry<'_>) -> Result<Vec<ChartFile>, Error> {
@@ -231,5 +247,7 @@ fn charts(source: &Source, entry: &Entry<'_>) -> Result<Vec<ChartFile>, Error> {
         keys.end()?;
         Ok(chart)
     };
-    tables(source, entry.value, "chart")?.into_iter().map(chart).collect()
+    let all = tables(source, entry.value, "chart")?;
+    at_most(source, entry, all.len(), "charts")?;
+    all.into_iter().map(chart).collect()
 }

@@ -1,18 +1,17 @@
 //! The machines of a study: every combination of their parameters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sim::config::System;
-use toml::Spanned;
 
 use super::axis::{Axis, Listed, combinations};
-use super::read::Span;
+use super::read::{Span, with_real_part};
 use super::resolve::Resolver;
 use super::results::StudiedMachine;
 use crate::error::{Error, printable};
 use crate::run::timed;
 use crate::scenario::Scenario;
-use crate::systems::{Change, ChangeError, Changes, Systems, parameters, text_of};
+use crate::systems::{Change, ChangeError, Changes, Systems, is_path, parameters, text_of};
 
 /// A machine with its changes.
 pub(super) struct Machine {
@@ -35,11 +34,17 @@ impl Resolver<'_> {
             0 => vec![None],
             count => (0..count).map(Some).collect(),
         };
-        let (mut machines, mut names) = (Vec::<Machine>::new(), BTreeSet::new());
+        let (mut machines, mut names) = (Vec::<Machine>::new(), BTreeMap::new());
         for (at, name) in file.systems.iter().enumerate() {
-            let loaded = self.at(name.span(), systems.load(name.get_ref()))?;
-            if !names.insert(loaded.name.clone()) {
-                let message = format!("machine `{}` is named twice", printable(&loaded.name));
+            let sought = self.machine(name.get_ref());
+            let loaded = self.at(name.span(), systems.load(&sought))?;
+            if let Some(other) = names.insert(loaded.name.clone(), name) {
+                let [first, second, both] =
+                    [other.get_ref(), name.get_ref(), &loaded.name].map(|text| printable(text));
+                let message = format!(
+                    "the descriptions of `{first}` and `{second}` both contain the name `{both}`, expected another \
+                     `name` in one of them"
+                );
                 return Err(self.source.error(name.span(), message));
             }
             for &variant in &variants {
@@ -49,13 +54,21 @@ impl Resolver<'_> {
                     let first = place.len();
                     place.extend(point.iter().enumerate().map(|(axis, value)| (first + axis, *value)));
                     let changes = self.changes(variant, point);
-                    let system = self.changed(systems, name, &changes)?;
+                    let system = self.changed(systems, &sought, &changes)?;
                     let changes = Changes(changes.into_iter().map(|(change, _)| change).collect());
                     machines.push(Machine { place, variant, system, base: at, changes });
                 }
             }
         }
         Ok(machines)
+    }
+
+    /// The name of a machine for [`Systems`].
+    fn machine(&self, name: &str) -> String {
+        match is_path(name) {
+            true => self.path(name).to_string_lossy().into_owned(),
+            false => name.to_owned(),
+        }
     }
 
     /// The changes of a machine, each with its place in the file.
@@ -69,18 +82,13 @@ impl Resolver<'_> {
         of_variant.chain(of_point).collect()
     }
 
-    fn changed(
-        &self,
-        systems: &Systems,
-        name: &Spanned<String>,
-        changes: &[(Change, Span)],
-    ) -> Result<System, Error> {
+    fn changed(&self, systems: &Systems, name: &str, changes: &[(Change, Span)]) -> Result<System, Error> {
         let all: Vec<Change> = changes.iter().map(|(change, _)| change.clone()).collect();
-        systems.load_changed(name.get_ref(), &all).map_err(|error| match error {
+        systems.load_changed(name, &all).map_err(|error| match error {
             ChangeError::Machine(error) => error,
             ChangeError::Change { at, message } => {
                 let (_, span) = &changes[at.unwrap_or(changes.len() - 1)];
-                self.source.error(span.clone(), message)
+                self.source.error(span.clone(), with_real_part(self.source, span, message))
             }
         })
     }

@@ -1,7 +1,6 @@
 //! The programs of a study: workloads with every combination of inputs, settings and scenarios.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::Value;
 use sim::config::System;
@@ -13,7 +12,7 @@ use workloads::{SettingKind, Workload};
 use super::axis::{Axis, Listed, combinations};
 use super::file::{SettingFile, VariantFile};
 use super::machines::Machine;
-use super::read::Span;
+use super::read::{Span, with_real_part};
 use super::resolve::{Input, Resolver, json};
 use super::results::{AxisKind, StudiedAxis};
 use crate::error::{Error, printable};
@@ -106,14 +105,27 @@ impl<'a> Resolver<'a> {
         if let Some(known) = known.get(name.get_ref().as_str()) {
             return Ok(known.clone());
         }
+        let path = self.path(name.get_ref());
         let found = match stand_in::find(name.get_ref()) {
             Ok(_) => GraphRequest::stand_in(name.get_ref(), scale),
-            Err(message) if !Path::new(name.get_ref()).exists() => Err(Error::Impossible(message)),
-            Err(_) => GraphRequest::of_file(Path::new(name.get_ref())),
+            Err(message) if !path.exists() => {
+                let path = printable(&path.to_string_lossy());
+                Err(Error::Impossible(format!("there is no file `{path}`, and {message}")))
+            }
+            Err(_) => GraphRequest::of_file(name.get_ref(), &path),
         };
         let found = self.at(name.span(), found)?;
         known.insert(name.get_ref(), found.clone());
         Ok(found)
+    }
+
+    /// The input of a workload as [`Question::input`] names it: a file by its path from the working
+    /// directory.
+    fn sought(&self, workload: &Workload, name: &str) -> String {
+        match workload.inputs().is_empty() && stand_in::find(name).is_err() {
+            true => self.path(name).to_string_lossy().into_owned(),
+            false => name.to_owned(),
+        }
     }
 
     /// The settings of a run. Each has its name, its value and its place in the file.
@@ -159,13 +171,16 @@ impl<'a> Resolver<'a> {
     ) -> Result<Experiment, Error> {
         let mut alone = workload.defaults();
         for (name, value, span) in given {
-            alone.set(name, value).map_err(|error| self.source.error(span.clone(), error.to_string()))?;
+            alone.set(name, value).map_err(|error| {
+                let message = with_real_part(self.source, span, error.to_string());
+                self.source.error(span.clone(), message)
+            })?;
         }
         let is_graph = program_of(workload).is_some();
         let question = Question {
             scenario: scenario.to_string(),
             workload: workload.name.to_owned(),
-            input: input.map(|name| name.get_ref().clone()),
+            input: input.map(|name| self.sought(workload, name.get_ref())),
             scale: self
                 .file
                 .scale

@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Error, printable};
 use crate::source::Source;
+use crate::systems::text_of;
 use workloads::nearest::nearest;
 
 /// The place of a key or a value: a range of bytes of the file.
@@ -75,6 +76,25 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = table.iter().map(entry).collect();
     entries.sort_by_key(|entry| entry.key.span().start);
     entries
+}
+
+/// Adds to a message about a value of a range: if the value should be a whole number, the message
+/// names the part of the range that makes its values real numbers.
+pub(super) fn with_real_part(source: &Source, span: &Span, message: String) -> String {
+    let part = || {
+        if !message.contains("whole number") {
+            return None;
+        }
+        let text = source.text.get(span.clone()).filter(|text| text.starts_with('{'))?;
+        let table: toml::Table = toml::from_str(&format!("range = {text}")).ok()?;
+        let range = table.get("range")?.as_table()?;
+        let part = |key: &&str| range.get(*key).is_some_and(toml::Value::is_float);
+        let key = ["factor", "step", "from", "to"].into_iter().find(part)?;
+        let value = text_of(range.get(key)?);
+        Some(format!("; `{key} = {value}` makes the values of the range real numbers"))
+    };
+    let part = part().unwrap_or_default();
+    message + &part
 }
 
 /// The error for a value of a wrong kind.

@@ -1,5 +1,7 @@
 //! Looks up every name of a study's file, and checks every combination.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 use toml::Spanned;
 use workloads::Workload;
@@ -71,6 +73,12 @@ impl<'a> Resolver<'a> {
             Error::File { .. } => error,
             other => self.source.error(span, other.to_string()),
         })
+    }
+
+    /// The path of a file that the study names. A relative path begins in the folder of the study.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        let folder = self.source.path.parent().unwrap_or(Path::new(""));
+        folder.join(name).components().collect()
     }
 
     fn scenarios(&self) -> Result<Vec<Scenario>, Error> {
