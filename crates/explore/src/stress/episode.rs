@@ -158,7 +158,7 @@ struct Sketch<'a> {
     line_shift: u32,
     groups: u8,
     draws: Draws,
-    /// The number of checked values that the episode still lacks.
+    /// The number of checked values that are still to be drawn.
     left: usize,
 }
 
@@ -216,8 +216,8 @@ impl Sketch<'_> {
         sections
     }
 
-    /// Draws a section of several accesses. If it may be the last one, it ends with the last checked
-    /// value that the episode lacks.
+    /// Draws a section of several accesses. If `may_be_last` is set, the section ends as soon as
+    /// the episode has the required number of checked values (`CHECKED_MIN`).
     fn section(&mut self, wave: usize, stage: u8, may_be_last: bool) -> Section {
         let mut accesses = SmallVec::new();
         let base = self.draws.below(DATA);

@@ -70,8 +70,8 @@ const FIRST: [u32; WORDS] = {
     first
 };
 
-/// The sections that one wavefront is ordered after. For each wavefront, they are that wavefront's
-/// sections with an index below this number.
+/// The sections that come before the current point of one wavefront. Entry `w` stands for all
+/// sections of wavefront `w` whose index in the episode is below the entry.
 type Known = [u16; WAVES];
 
 /// Builds the programs of episodes. The buffers are reused from one episode to the next.

@@ -244,7 +244,7 @@ struct Table {
     /// The lines in order, table after table.
     rows: BTreeMap<usize, Row>,
     by_file: BTreeMap<PathBuf, usize>,
-    /// The lines whose tests do not exist.
+    /// The tests that the tables name and that cannot be found.
     missing: Vec<Test>,
 }
 

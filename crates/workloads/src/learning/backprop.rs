@@ -118,7 +118,8 @@ struct Network {
     inputs: Vec<f32>,
     weights: Vec<f32>,
     changes: Vec<f32>,
-    /// The weights from the hidden units to the output, after a threshold.
+    /// The threshold of the output unit, followed by the weights from the hidden units to this
+    /// unit.
     outputs: Vec<f32>,
 }
 

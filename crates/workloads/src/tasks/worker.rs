@@ -225,7 +225,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         self.head != self.tail
     }
 
-    /// Takes a task-front from the private queue, the newest or the oldest.
+    /// Takes a task-front from the private queue: the newest one if `newest` is set, otherwise the
+    /// oldest one. `None` if the queue is empty.
     async fn leave(&mut self, newest: bool) -> Option<Entry> {
         if !self.has_own() {
             return None;

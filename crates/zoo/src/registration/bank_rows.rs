@@ -93,7 +93,7 @@ symbols! {
         Forward,
         /// Remove the owner and merge the returned bytes.
         TakeBack,
-        /// Count the end of a recall.
+        /// Decrease the number of recalls under way by one.
         EndRecall,
         /// Fill the bytes that are not valid.
         Fill,

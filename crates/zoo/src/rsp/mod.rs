@@ -95,7 +95,7 @@ macro_rules! rsp {
 rsp! {
     /// Remote-scope promotion, in the order of Table 3.
     published::Rsp, RspPlans, "rsp",
-    "scopes with remote-scope promotion: all other L1s flush, invalidate and hold atomics back",
+    "scopes with remote-scope promotion: a remote operation makes all other L1s flush, invalidate or delay their atomics",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
     &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT]
 }

@@ -1,11 +1,12 @@
 //! Counts executions without enumerating or judging each one.
 //!
-//! Once the coherence order is decided, the remaining reads may be free: the model allows each
-//! combination of their remaining writes. The high bound of a relation has all pairs that may still
-//! be in the relation. The remaining reads are free if the checks hold even on the high bounds,
-//! because additional pairs never repair a check. Free reads that no final state depends on are
-//! decided once, and their combinations are counted by a product. Combinations of the other free
-//! reads are enumerated without evaluating the model.
+//! When the coherence order is decided, the reads that are not decided may be free: the model
+//! allows every combination of the writes that they may read from. The high bound of a relation has
+//! all pairs that may still be in the relation. The reads are free if the checks hold even on the
+//! high bounds, because additional pairs never repair a check. For a free read that no final state
+//! depends on, the search chooses one write, and multiplies the count by the number of writes that
+//! the read may read from. For the other free reads, the search enumerates the combinations without
+//! evaluating the model.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, NodeId};
 use crate::cat::stage::only_whole;
