@@ -5,8 +5,8 @@ use kernel::prelude::*;
 use crate::data;
 use crate::instance::Instance;
 
-/// The most power of a unit of volume. This and the next constants are those of Rodinia's model, in
-/// SI units.
+/// The maximum power per unit of area, in W/m². This and the next constants are those of Rodinia's
+/// model, in SI units.
 const POWER_MAX: f64 = 3.0e6;
 const PRECISION: f64 = 0.001;
 pub(super) const HEAT_SILICON: f64 = 1.75e6;
@@ -17,7 +17,7 @@ pub(super) const SIDE: f64 = 0.016;
 /// The temperature around the chip.
 pub(super) const AMBIENT: f32 = 80.0;
 
-/// The longest step of time.
+/// The longest time step, in seconds.
 pub(super) fn step() -> f64 {
     PRECISION / (POWER_MAX / (FACTOR * THICKNESS * HEAT_SILICON))
 }
@@ -27,12 +27,12 @@ pub(super) fn step() -> f64 {
 pub(super) struct Chip {
     /// The temperatures before a launch.
     pub(super) from: Array<f32>,
-    /// The temperatures after it.
+    /// The temperatures after a launch.
     pub(super) to: Array<f32>,
     pub(super) power: Array<f32>,
 }
 
-/// The temperatures at the start and the power, an element each.
+/// The temperatures at the start and the power of each element of the chip.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
     pub(super) temperatures: Vec<f32>,
