@@ -63,6 +63,25 @@ pub struct Performed {
     pub has_misfit: bool,
 }
 
+/// The place where a runner looks for results and puts new ones.
+pub trait Keep: Sync {
+    /// The result of a task, if it is there.
+    fn load(&self, task: &Task) -> Stored;
+
+    /// Is called before a task runs.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    fn begin(&self, task: &Task) -> Result<(), Error>;
+
+    /// Keeps the result of a task. `is_misfit` says that some settings did not fit the input or the
+    /// machine.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
+}
+
 /// Runs the missing tasks of a reproduction. `tell` is called after every task.
 ///
 /// # Errors
@@ -92,7 +111,7 @@ pub fn perform(
 /// Results that were stored before remain.
 pub fn perform_tasks(
     tasks: &[&Task],
-    store: &Store,
+    store: &dyn Keep,
     jobs: usize,
     pulse: &Pulse,
     tell: &(dyn Fn(Progress) + Sync),
@@ -153,7 +172,7 @@ type GraphKey = (String, Option<String>);
 
 struct State<'a> {
     missing: &'a [&'a Task],
-    store: &'a Store,
+    store: &'a dyn Keep,
     pulse: &'a Pulse,
     tell: &'a (dyn Fn(Progress) + Sync),
     next: AtomicUsize,
@@ -197,6 +216,7 @@ impl State<'_> {
     }
 
     fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
+        self.store.begin(task)?;
         let input = match &task.graph {
             Some(graph) if graph.named.is_none() => Some(self.graph(graph)?),
             _ => None,
@@ -208,10 +228,7 @@ impl State<'_> {
         })?;
         let is_misfit = record.misfit;
         let measured = Measured::from(record);
-        // The fit of settings is checked again in each reproduction.
-        if !is_misfit {
-            self.store.save(task, &measured)?;
-        }
+        self.store.save(task, &measured, is_misfit)?;
         Ok((measured, is_misfit))
     }
 
