@@ -127,24 +127,38 @@ fn elapsed(seconds: f64) -> String {
 #[derive(Debug)]
 pub(crate) struct Estimate {
     state: Arc<Mutex<runner::Progress>>,
-    _line: Progress,
+    note: Arc<Mutex<String>>,
+    line: Progress,
 }
 
 impl Estimate {
     pub(crate) fn new(pulse: Pulse) -> Estimate {
         let state = Arc::<Mutex<runner::Progress>>::default();
         let (seen, watch) = (Arc::clone(&state), Stopwatch::start());
+        let note = Arc::<Mutex<String>>::default();
+        let shown = Arc::clone(&note);
         let line = Progress::start(move |_, _| {
+            let note = shown.lock().unwrap_or_else(PoisonError::into_inner);
             let progress = *seen.lock().unwrap_or_else(PoisonError::into_inner);
             let runner::Progress { done, tasks, .. } = progress;
             let left = match left_seconds(progress, watch.seconds()) {
                 None => String::new(),
                 Some(seconds) => format!(", about {} left", duration(seconds)),
             };
-            let text = format!("{done} of {}{left}{}", counted(tasks, "run"), at_cycle(&pulse));
+            let text = format!("{done} of {}{left}{}{note}", counted(tasks, "run"), at_cycle(&pulse));
             LineContents { share: None, text }
         });
-        Estimate { state, _line: line }
+        Estimate { state, note, line }
+    }
+
+    /// Shows a text after the numbers of the line.
+    pub(crate) fn note(&self, text: String) {
+        *self.note.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// Hides the line while `write` writes to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.line.aside(write)
     }
 
     /// Updates the line after a run.

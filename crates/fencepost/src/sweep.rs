@@ -1,10 +1,12 @@
 //! `fencepost sweep`.
 
 mod charts;
+mod cluster;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lab::run::Pulse;
 use lab::runner::{self, Performed};
@@ -14,16 +16,22 @@ use lab::systems::Systems;
 use serde_json::json;
 
 use crate::Failure;
-use crate::args::SweepArguments;
+use crate::args::{ClusterKind, SweepArguments};
 use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
+
+/// The time that a job which is about to end gets, for each look at the queue.
+const PAUSE: Duration = Duration::from_millis(200);
 
 pub(crate) fn sweep(
     arguments: &SweepArguments,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
+    if let Some(chunk) = &arguments.chunk {
+        return cluster::work(arguments, chunk, out);
+    }
     let preparing = crate::progress::Progress::of_one("checking the combinations");
     let study = Study::load(&arguments.file, &Systems::default())?;
     drop(preparing);
@@ -41,11 +49,20 @@ pub(crate) fn sweep(
         writeln!(out, "{}\n{}\n", study.title, size(&study))?;
         out.flush()?;
     }
-    let (performed, results) = perform(arguments, &study, &store, &folder)?;
+    let performed = match arguments.on {
+        Some(ClusterKind::Slurm) => cluster::perform(arguments, &study, &store, &folder, out)?,
+        None => perform(arguments, &study, &store, &folder)?,
+    };
+    let results = study.evaluate(&performed.results);
     for notice in &performed.notices {
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
+    // All results are there, so no job is needed any longer.
+    if !lab::cluster::finish(&folder, PAUSE) {
+        let rest = "the jobs of an earlier `--on slurm` may still run, and Slurm does not answer here";
+        writeln!(err, "fencepost: {rest}; `--on slurm` on the cluster ends them")?;
+    }
     drop(store);
     if arguments.json {
         write_json(out, &results)?;
@@ -110,23 +127,23 @@ fn list_json(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     write_json(out, &json!({ "study": study.title, "axes": study.axes, "seeds": study.seeds, "runs": runs }))
 }
 
-/// Runs the tasks that have no stored results. If a signal ends the process, a message says how to
-/// continue.
+/// Runs the tasks that have no stored results, on this computer. If a signal ends the process, a
+/// message says how to continue.
 fn perform(
     arguments: &SweepArguments,
     study: &Study,
     store: &Store,
     folder: &Path,
-) -> Result<(Performed, StudyResults), Failure> {
+) -> Result<Performed, Failure> {
+    // Jobs of a cluster may have results for this folder.
+    lab::cluster::adopt(folder, store)?;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
     let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
     let tasks = study.tasks();
-    let performed = runner::perform_tasks(&tasks, store, jobs, &pulse, &|progress| estimate.tell(progress))?;
-    let results = study.evaluate(&performed.results);
-    Ok((performed, results))
+    Ok(runner::perform_tasks(&tasks, store, jobs, &pulse, &|progress| estimate.tell(progress))?)
 }
 
 fn write_reports(results: &StudyResults, folder: &Path) -> Result<(), Failure> {

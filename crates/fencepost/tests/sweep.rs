@@ -338,7 +338,7 @@ fn every_example_runs() {
         ),
         ("contention", &[("\"16k\"", "512"), ("1024", "16")]),
         ("stealing", &[("1/256", "1/1024"), ("seeds = 3", "seeds = 1"), ("sweeps = 3", "sweeps = 1")]),
-        ("machines", &[("\"16k\"", "512")]),
+        ("machines", &[("\"small\"", "\"tiny\"")]),
     ];
     for (name, changes) in smaller {
         let mut text = fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();

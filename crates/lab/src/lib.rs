@@ -8,6 +8,7 @@
 //! `zoo` contains the protocols.
 
 pub mod catalog;
+pub mod cluster;
 mod comparison;
 mod digest;
 mod error;

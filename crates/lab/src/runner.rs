@@ -64,6 +64,25 @@ pub struct Performed {
     pub has_misfit: bool,
 }
 
+/// The place where a runner looks for results and puts new ones.
+pub trait Keep: Sync {
+    /// The result of a task, if it is there.
+    fn load(&self, task: &Task) -> Stored;
+
+    /// Is called before a task runs.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    fn begin(&self, task: &Task) -> Result<(), Error>;
+
+    /// Keeps the result of a task. `is_misfit` says that some settings did not fit the input or the
+    /// machine.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
+}
+
 /// Runs the missing tasks of a reproduction. `tell` is called after every task.
 ///
 /// # Errors
@@ -96,7 +115,7 @@ pub fn perform(
 /// Results that were stored before remain.
 pub fn perform_tasks(
     tasks: &[&Task],
-    store: &Store,
+    store: &dyn Keep,
     jobs: usize,
     pulse: &Pulse,
     tell: &(dyn Fn(Progress) + Sync),
@@ -157,7 +176,7 @@ type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
     missing: &'a [&'a Task],
-    store: &'a Store,
+    store: &'a dyn Keep,
     pulse: &'a Pulse,
     tell: &'a (dyn Fn(Progress) + Sync),
     next: AtomicUsize,
@@ -201,6 +220,7 @@ impl State<'_> {
     }
 
     fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
+        self.store.begin(task)?;
         let input = match &task.graph {
             Some(graph) if graph.named.is_none() => {
                 Some(self.graph(graph, content_of(task.experiment.workload))?)
@@ -215,10 +235,7 @@ impl State<'_> {
             Err(Error::Impossible(why)) => (Measured::misfit(&why), true),
             Err(other) => return Err(other),
         };
-        // The fit of settings is checked again in each reproduction.
-        if !is_misfit {
-            self.store.save(task, &measured)?;
-        }
+        self.store.save(task, &measured, is_misfit)?;
         Ok((measured, is_misfit))
     }
 

@@ -4,6 +4,9 @@
 //! everything that determines the result. The second part is a digest of the file's bytes, so a
 //! damaged or incomplete file is detected before its content is used. A file is written under a
 //! temporary name and renamed when it is complete. Only one process at a time uses a folder.
+//!
+//! Processes on other computers write such files into folders of their own ([`crate::cluster`]).
+//! The process that uses the store then moves these files into it ([`Store::adopt`]).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::digest::{self, ID_LETTERS};
 use crate::error::Error;
 use crate::results::Measured;
+use crate::runner::Keep;
 use crate::task::Task;
 
 pub use crate::digest::TaskId;
@@ -79,17 +83,7 @@ impl Store {
     #[must_use]
     pub fn load(&self, task: &Task) -> Stored {
         let paths = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(&task.id).cloned();
-        let mut damaged = None;
-        for path in paths.unwrap_or_default() {
-            match read(&path, task) {
-                Ok(measured) => return Stored::Result(Box::new(measured)),
-                Err(why) => {
-                    let name = whole(&path);
-                    damaged.get_or_insert(format!("{name} {why}"));
-                }
-            }
-        }
-        damaged.map_or(Stored::Nothing, Stored::Damaged)
+        load(&paths.unwrap_or_default(), task)
     }
 
     /// Writes the result of a task, and removes damaged files of the same task.
@@ -97,24 +91,41 @@ impl Store {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, task: &Task, measured: &Measured) -> Result<(), Error> {
-        let bytes = columns::write(task, measured).map_err(|error| unwritable(&self.folder, &error))?;
-        let digest = &digest::of(&bytes)[..DIGEST_LETTERS];
-        let name = format!("{}.{digest}{ENDING}", task.id.0);
-        let unfinished = self.folder.join(format!(".{name}{UNFINISHED}"));
-        let path = self.folder.join(name);
-        let put = || -> io::Result<()> {
-            let mut file = File::create(&unfinished)?;
-            io::Write::write_all(&mut file, &bytes)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, &path)
+        let path = write_result(&self.folder, task, measured)?;
+        self.replace(task.id.clone(), path)
+    }
+
+    /// Moves a file with a result from another folder into the store. Returns the task of the
+    /// result, or `None` if the file is none of a result or its bytes do not match its name.
+    ///
+    /// # Errors
+    /// If the file cannot be moved.
+    pub fn adopt(&self, from: &Path) -> Result<Option<TaskId>, Error> {
+        let Some(name) = from.file_name().and_then(|name| name.to_str()) else { return Ok(None) };
+        let Some((id, digest)) = parts(name) else { return Ok(None) };
+        let refuse = |error: io::Error| unwritable(&self.folder, &error);
+        let bytes = match fs::read(from) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(refuse(error)),
         };
-        put().map_err(|error| {
-            // The folder keeps no file that no result needs.
-            fs::remove_file(&unfinished).ok();
-            unwritable(&path, &error)
-        })?;
+        if digest::of(&bytes)[..DIGEST_LETTERS] != *digest {
+            return Ok(None);
+        }
+        // The folders may be on different file systems.
+        if fs::rename(from, self.folder.join(name)).is_err() {
+            put(&self.folder, name, &bytes).map_err(refuse)?;
+            fs::remove_file(from).map_err(refuse)?;
+        }
+        let id = TaskId(id.to_owned());
+        self.replace(id.clone(), self.folder.join(name))?;
+        Ok(Some(id))
+    }
+
+    /// Makes `path` the only file of a task.
+    fn replace(&self, id: TaskId, path: PathBuf) -> Result<(), Error> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for old in files.insert(task.id.clone(), vec![path.clone()]).unwrap_or_default() {
+        for old in files.insert(id, vec![path.clone()]).unwrap_or_default() {
             if old != path {
                 fs::remove_file(&old).map_err(|error| unwritable(&old, &error))?;
             }
@@ -123,7 +134,76 @@ impl Store {
     }
 }
 
-fn unwritable(path: &Path, reason: &dyn core::fmt::Display) -> Error {
+impl Keep for Store {
+    fn load(&self, task: &Task) -> Stored {
+        self.load(task)
+    }
+
+    fn begin(&self, _task: &Task) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The fit of settings is checked again in each call, so a run that does not fit is not stored.
+    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error> {
+        if is_misfit { Ok(()) } else { self.save(task, measured) }
+    }
+}
+
+/// The files of results in a folder that this process only reads, by their tasks. A folder that does
+/// not exist has no files.
+pub(crate) fn results_in(folder: &Path) -> Vec<(TaskId, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<(TaskId, PathBuf)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let (id, _) = parts(name.to_str()?)?;
+            Some((TaskId(id.to_owned()), entry.path()))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The result of a task in one of its files.
+pub(crate) fn load(paths: &[PathBuf], task: &Task) -> Stored {
+    let mut damaged = None;
+    for path in paths {
+        match read(path, task) {
+            Ok(measured) => return Stored::Result(Box::new(measured)),
+            Err(why) => {
+                let name = whole(path);
+                damaged.get_or_insert(format!("{name} {why}"));
+            }
+        }
+    }
+    damaged.map_or(Stored::Nothing, Stored::Damaged)
+}
+
+/// Writes the result of a task into a folder that no other process writes. Returns the path of the
+/// file.
+pub(crate) fn write_result(folder: &Path, task: &Task, measured: &Measured) -> Result<PathBuf, Error> {
+    let bytes = columns::write(task, measured).map_err(|error| unwritable(folder, &error))?;
+    let digest = &digest::of(&bytes)[..DIGEST_LETTERS];
+    let name = format!("{}.{digest}{ENDING}", task.id.0);
+    let path = folder.join(&name);
+    put(folder, &name, &bytes).map_err(|error| unwritable(&path, &error))?;
+    Ok(path)
+}
+
+/// Writes a file under a temporary name and renames it.
+pub(crate) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = folder.join(format!(".{name}{UNFINISHED}"));
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&unfinished)?;
+        io::Write::write_all(&mut file, bytes)?;
+        file.sync_all()?;
+        fs::rename(&unfinished, folder.join(name))
+    };
+    // The folder keeps no file that no result needs.
+    write().inspect_err(|_| drop(fs::remove_file(&unfinished)))
+}
+
+pub(crate) fn unwritable(path: &Path, reason: &dyn core::fmt::Display) -> Error {
     Error::Unwritable { path: whole(path).into(), reason: reason.to_string() }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lab::experiment::{Experiment, Question};
 use lab::results::Measured;
 use lab::store::TaskId;
 use lab::study::{PlannedRun, Study, StudyResults, columns, study_report};
@@ -472,4 +473,40 @@ proptest! {
             prop_assert!(message.starts_with("s.toml:") && !message.contains('\n'), "{}", message);
         }
     }
+}
+
+#[test]
+fn a_size_gives_each_workload_the_settings_of_a_run_with_this_size_and_single_settings_win() {
+    let with = |lines: &str| {
+        let start = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = ['reduce', 'histogram']\n";
+        parse(&format!("{start}{lines}"))
+    };
+    let settings = |study: &Study| -> Vec<Vec<(&'static str, String)>> {
+        study.runs.iter().map(|run| run.task.experiment.settings().collect()).collect()
+    };
+    let alone = |workload: &str, size: Option<&str>| -> Vec<(&'static str, String)> {
+        let question = Question {
+            system: "hlrc-8cu".to_owned(),
+            scenario: "vi".to_owned(),
+            workload: workload.to_owned(),
+            size: size.map(str::to_owned),
+            ..Question::default()
+        };
+        let systems = Systems::with_folder("no such folder");
+        Experiment::new(&systems, &question).unwrap().settings().collect()
+    };
+    for size in ["tiny", "small", "paper"] {
+        let expected = ["reduce", "histogram"].map(|workload| alone(workload, Some(size)));
+        assert_eq!(settings(&with(&format!("size = '{size}'\n")).unwrap()), expected, "{size}");
+    }
+    let without = ["reduce", "histogram"].map(|workload| alone(workload, None));
+    assert_eq!(settings(&with("").unwrap()), without);
+    let set = with("size = 'tiny'\nset = { n = 77 }\n").unwrap();
+    for (found, tiny) in settings(&set).iter().zip(["reduce", "histogram"]) {
+        let mut expected = alone(tiny, Some("tiny"));
+        expected.iter_mut().filter(|(name, _)| *name == "n").for_each(|(_, value)| *value = "77".to_owned());
+        assert_eq!(*found, expected);
+    }
+    assert_eq!(with("size = 'tine'\n").unwrap_err(), "s.toml:4:8: unknown size `tine`, did you mean `tiny`?");
+    assert_eq!(with("size = 7\n").unwrap_err(), "s.toml:4:8: found `7`, expected a text in quotes");
 }

@@ -17,7 +17,7 @@ pub(crate) use runs::{
     CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments, WorkloadCommand,
     WorkloadInfoArguments,
 };
-pub(crate) use sweep::SweepArguments;
+pub(crate) use sweep::{ClusterKind, SweepArguments};
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
 /// synchronization costs.

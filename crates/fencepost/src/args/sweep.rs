@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::values::jobs;
+use super::values::{jobs, seconds, whole};
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
@@ -25,10 +26,15 @@ Examples:
   fencepost sweep experiments/example/l1-size.toml --dry-run
   fencepost sweep experiments/example/l1-size.toml
   fencepost sweep my-study.toml --out results/my-study --jobs 8 --json
+  fencepost sweep my-study.toml --on slurm -- --partition=long --time=2:00:00
 
 The folder of --out gets results.parquet and results.json with every run, report.html and report.md \
 with the charts, and the single results under runs/. A sweep that was interrupted continues with the \
 missing runs; a second one only writes the reports. One process at a time uses a folder.
+
+With --on slurm the nodes of the cluster must see the folder, the program and the files of the study under \
+the same paths. The command waits for the jobs. If it is interrupted, the jobs go on, and the same command \
+continues with them.
 
 Exit codes:
   0  every run has the right answer
@@ -42,13 +48,36 @@ pub(crate) struct SweepArguments {
     /// The folder for runs and reports [default: results/NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The number of runs at the same time [default: one per core]
+    /// The number of runs at the same time [default: one per core]. On a cluster, the runs at the
+    /// same time in one job, which asks for as many CPUs
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run the missing runs on a cluster: as array jobs of the Slurm whose sbatch is on the PATH
+    #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["dry_run", "chunk"])]
+    pub(crate) on: Option<ClusterKind>,
+    /// The number of array tasks [default: by the expected time of the runs]
+    #[arg(long, value_name = "N", requires = "on", value_parser = whole::<usize>(1, 1_000_000))]
+    pub(crate) chunks: Option<usize>,
+    /// The time between two looks at the queue of the cluster, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "on", default_value = "10", value_parser = seconds)]
+    pub(crate) poll: Duration,
+    /// Options for sbatch, such as a partition or a time limit
+    #[arg(last = true, value_name = "SBATCH-OPTION", requires = "on")]
+    pub(crate) sbatch: Vec<String>,
+    /// Run one chunk of a batch: the command of an array job
+    #[arg(long, value_name = "BATCH/N", hide = true, requires = "out", conflicts_with_all = ["dry_run", "json"])]
+    pub(crate) chunk: Option<String>,
     /// List the runs, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A kind of cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClusterKind {
+    /// Slurm: sbatch, squeue and scancel
+    Slurm,
 }

@@ -112,6 +112,16 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "fencepost sweep experiments/example/l1-size.toml --dry-run",
         "half a minute",
     ),
+    (
+        "fencepost sweep my-study.toml --on slurm",
+        "fencepost sweep experiments/example/l1-size.toml --dry-run",
+        "it needs a cluster; tests/slurm has one",
+    ),
+    (
+        "fencepost sweep my-study.toml --on slurm --jobs 4 --chunks 100 -- --partition=long --time=2:00:00 --mem=8G",
+        "fencepost sweep experiments/example/l1-size.toml --dry-run",
+        "it needs a cluster; tests/slurm has one",
+    ),
     ("fencepost stress vi", "fencepost stress vi --episodes 200", "10 s"),
     (
         "fencepost stress --all --episodes 100000 --timeout 600",

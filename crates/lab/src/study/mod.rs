@@ -52,6 +52,8 @@ pub struct Study {
     pub seeds: Vec<u64>,
     /// The runs. Runs that differ only in the seed are adjacent.
     pub runs: Vec<PlannedRun>,
+    /// The text of the file.
+    pub text: String,
     charts: Vec<ChartPlan>,
     machines: Vec<StudiedMachine>,
     scenarios: Vec<StudiedScenario>,

@@ -7,7 +7,7 @@ use sim::config::System;
 use toml::Spanned;
 use workloads::graph::programs::program_of;
 use workloads::graph::stand_in::{self, Scale};
-use workloads::{SettingKind, Workload};
+use workloads::{SettingKind, Size, Workload};
 
 use super::axis::{Axis, Listed, combinations};
 use super::file::{SettingFile, VariantFile};
@@ -37,7 +37,7 @@ impl<'a> Resolver<'a> {
         &self,
         machines: &[Machine],
         scenarios: &[Scenario],
-        workloads: &[&'static Workload],
+        (workloads, size): (&[&'static Workload], Option<Size>),
         inputs: &[Vec<Input<'a>>],
         axes: &[StudiedAxis],
     ) -> Result<Vec<Prepared>, Error> {
@@ -70,7 +70,7 @@ impl<'a> Resolver<'a> {
                         let place = place(axes, (at, input), settings.iter().copied().zip(point), named.0);
                         let machine = first.clone();
                         let experiment =
-                            self.experiment(machine, (workload, input), named, given, &mut opened)?;
+                            self.experiment(machine, (workload, size, input), named, given, &mut opened)?;
                         programs.push(Prepared {
                             place,
                             variant: *variant,
@@ -164,12 +164,15 @@ impl<'a> Resolver<'a> {
     fn experiment(
         &self,
         machine: (System, Changes),
-        (workload, input): (&'static Workload, Input<'_>),
+        (workload, size, input): (&'static Workload, Option<Size>, Input<'_>),
         (number, scenario): (usize, &Scenario),
         given: &[(String, String, Span)],
         graph: &mut Option<GraphInput>,
     ) -> Result<Experiment, Error> {
-        let mut alone = workload.defaults();
+        let mut alone = match size {
+            Some(size) => workload.sized(size).map_err(|error| Error::Impossible(error.to_string()))?,
+            None => workload.defaults(),
+        };
         for (name, value, span) in given {
             alone.set(name, value).map_err(|error| {
                 let message = with_real_part(self.source, span, error.to_string());
@@ -187,6 +190,7 @@ impl<'a> Resolver<'a> {
                 .as_ref()
                 .filter(|_| input.is_some() && is_graph)
                 .map(|s| s.get_ref().clone()),
+            size: size.map(|size| size.name().to_owned()),
             settings: given.iter().map(|(name, value, _)| (name.clone(), value.clone())).collect(),
             ..Question::default()
         };

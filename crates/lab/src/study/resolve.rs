@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toml::Spanned;
-use workloads::Workload;
 use workloads::graph::programs::program_of;
-use workloads::inputs;
+use workloads::{Size, Workload, inputs};
 
 use super::axis::Axis;
 use super::file::{File, SettingFile};
@@ -30,12 +29,13 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
     let scenarios = resolver.scenarios()?;
     let workloads = resolver.workloads()?;
     let inputs = resolver.inputs(&workloads)?;
+    let size = resolver.size()?;
     resolver.check_settings(&workloads)?;
     let axes = resolver.axes();
     resolver.check_size(&workloads, &inputs)?;
     let machines = resolver.machines(systems)?;
     let counters = resolver.counters(&machines, &scenarios)?;
-    let programs = resolver.programs(&machines, &scenarios, &workloads, &inputs, &axes)?;
+    let programs = resolver.programs(&machines, &scenarios, (&workloads, size), &inputs, &axes)?;
     let runs = runs(&machines, &programs, &file.seeds, scenarios.len());
     let mut study = Study {
         title: file.title.clone(),
@@ -44,6 +44,7 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
         runs,
         charts: Vec::new(),
         machines: described(&machines),
+        text: source.text.clone(),
         scenarios: scenarios
             .iter()
             .zip(&file.scenarios)
@@ -140,6 +141,12 @@ impl<'a> Resolver<'a> {
             return Err(self.source.unknown("input", name, &known));
         }
         Ok(())
+    }
+
+    fn size(&self) -> Result<Option<Size>, Error> {
+        let Some(name) = &self.file.size else { return Ok(None) };
+        let found = Size::find(name.get_ref());
+        found.map(Some).ok_or_else(|| self.source.unknown("size", name, &catalog::size_names()))
     }
 
     fn all_settings(&self) -> impl Iterator<Item = &'a SettingFile> {

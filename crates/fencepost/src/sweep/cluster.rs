@@ -1,0 +1,89 @@
+//! `sweep --on slurm`, and the command of its jobs.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lab::cluster::{self, Cluster, Status};
+use lab::run::Pulse;
+use lab::runner::Performed;
+use lab::store::Store;
+use lab::study::Study;
+
+use crate::Failure;
+use crate::args::SweepArguments;
+use crate::output::AtInterrupt;
+use crate::progress::Estimate;
+use crate::table::counted;
+
+/// The minimum time between two looks at the queue.
+const POLL_MIN: Duration = Duration::from_millis(50);
+
+/// Runs the missing runs on a cluster. If a signal ends the process, it prints what goes on and how
+/// to continue.
+pub(super) fn perform(
+    arguments: &SweepArguments,
+    study: &Study,
+    store: &Store,
+    folder: &Path,
+    out: &mut dyn Write,
+) -> Result<Performed, Failure> {
+    let unreadable = |error: io::Error| Failure::BadInput(format!("cannot find a path: {error}"));
+    let cluster = Cluster {
+        folder: fs::canonicalize(folder).map_err(unreadable)?,
+        working_folder: env::current_dir().map_err(unreadable)?,
+        program: env::current_exe().map_err(unreadable)?,
+        study: study.text.clone(),
+        jobs: arguments.jobs,
+        chunks: arguments.chunks,
+        poll: arguments.poll.max(POLL_MIN),
+        options: arguments.sbatch.clone(),
+    };
+    let estimate = Estimate::new(Pulse::default());
+    let last = Arc::<Mutex<Status>>::default();
+    let _at_interrupt = AtInterrupt::say(interrupted(Arc::clone(&last), folder));
+    let mut printed = Ok(());
+    let performed = cluster::perform(&study.tasks(), store, &cluster, &mut |status: &Status| {
+        estimate.tell(status.progress);
+        estimate.note(format!("; {} running, {} waiting", counted(status.running, "job"), status.waiting));
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
+        if !arguments.json && printed.is_ok() && !status.news.is_empty() {
+            printed = estimate.aside(|| {
+                status.news.iter().try_for_each(|news| writeln!(out, "{news}"))?;
+                out.flush()
+            });
+        }
+    })?;
+    printed?;
+    if !arguments.json && performed.ran > 0 {
+        writeln!(out)?;
+    }
+    Ok(performed)
+}
+
+/// The last message of a process that a signal ends.
+fn interrupted(last: Arc<Mutex<Status>>, folder: &Path) -> impl Fn() -> String + Send + 'static {
+    let folder = folder.to_owned();
+    move || {
+        let status = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs = counted(status.progress.tasks, "run");
+        format!(
+            "interrupted: the results of {} of {runs} are in {}. {}. The same command continues",
+            status.progress.done,
+            folder.display(),
+            status.advice()
+        )
+    }
+}
+
+/// Runs one chunk: the command of an array job.
+pub(super) fn work(arguments: &SweepArguments, chunk: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    let folder = arguments.out.as_deref().unwrap_or(Path::new("."));
+    let jobs = arguments.jobs.map_or(1, NonZeroUsize::get);
+    let performed = cluster::work(&arguments.file, folder, chunk, jobs, &Pulse::default())?;
+    Ok(writeln!(out, "{}, {} found", counted(performed.ran, "run"), performed.found)?)
+}

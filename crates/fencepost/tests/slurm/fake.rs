@@ -1,0 +1,131 @@
+//! Commands that imitate Slurm: `sbatch` runs the tasks of an array at once, or does to them what
+//! the test asks for.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::Home;
+
+/// The tasks of an array, by the word in the file `mode`:
+///
+/// * `run`: all of them run at once, one after the other;
+/// * `hold`: they wait in the queue;
+/// * `lose`: they leave the queue without a trace;
+/// * `die`: they end with a line in the log;
+/// * a path: a script gets the job's script and its log instead.
+const SBATCH: &str = r#"#!/bin/sh
+[ ! -e "$FAKE/refuse" ] || { cat "$FAKE/refuse" >&2; exit 1; }
+printf '%s\n' "$*" >>"$FAKE/calls"
+for word; do
+    case $word in
+    --array=0-*) last=${word#--array=0-} ;;
+    --job-name=*) name=${word#--job-name=} ;;
+    --output=*) log=${word#--output=} ;;
+    esac
+done
+job=$(($(cat "$FAKE/job") + 1))
+echo "$job" >"$FAKE/job"
+task=0
+while [ "$task" -le "$last" ]; do
+    file=$(printf '%s' "$log" | sed "s/%a/$task/; s/%%/%/g")
+    export SLURM_ARRAY_TASK_ID="$task"
+    mode=$(cat "$FAKE/mode")
+    case $mode in
+    run) sh "$word" >>"$file" 2>&1 ;;
+    hold) echo "$name|$job|$task|PENDING" >>"$FAKE/queue" ;;
+    lose) ;;
+    die) printf '\nslurmstepd: error: Detected 1 oom-kill event\n' >>"$file" ;;
+    *) sh "$mode" "$word" "$file" ;;
+    esac
+    task=$((task + 1))
+done
+echo "$job"
+"#;
+
+const SQUEUE: &str = r#"#!/bin/sh
+[ ! -e "$FAKE/down" ] || { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
+cat "$FAKE/queue"
+"#;
+
+const SCANCEL: &str = r#"#!/bin/sh
+printf '%s\n' "$*" >>"$FAKE/cancelled"
+: >"$FAKE/queue"
+"#;
+
+const SCONTROL: &str = r#"#!/bin/sh
+echo "MaxArraySize            = $(cat "$FAKE/most")"
+"#;
+
+/// A user's folder with a Slurm of shell scripts.
+pub(crate) struct Fake {
+    pub(crate) home: Home,
+    state: PathBuf,
+}
+
+impl Fake {
+    pub(crate) fn new(name: &str, study: &str) -> Fake {
+        let mut home = Home::new(&format!("slurm-{name}"), study);
+        let (bin, state) = (home.folder.join("bin"), home.folder.join("fake"));
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(&state).unwrap();
+        for (name, text) in
+            [("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", SCANCEL), ("scontrol", SCONTROL)]
+        {
+            fs::write(bin.join(name), text).unwrap();
+            fs::set_permissions(bin.join(name), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let others = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths([bin].into_iter().chain(env::split_paths(&others))).unwrap();
+        home.environment = vec![("PATH", path), ("FAKE", state.clone().into())];
+        let fake = Fake { home, state };
+        for (name, text) in [("job", "100"), ("mode", "run"), ("queue", ""), ("most", "1001"), ("calls", "")]
+        {
+            fake.set(name, text);
+        }
+        fake
+    }
+
+    /// Sets a file of the state.
+    pub(crate) fn set(&self, name: &str, text: &str) {
+        fs::write(self.state.join(name), text).unwrap();
+    }
+
+    pub(crate) fn get(&self, name: &str) -> String {
+        fs::read_to_string(self.state.join(name)).unwrap_or_default()
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.state.join(name)).unwrap();
+    }
+
+    /// The number of calls of `sbatch`.
+    pub(crate) fn calls(&self) -> usize {
+        self.get("calls").lines().count()
+    }
+
+    /// A mode that runs this script with the job's script as `$1` and its log as `$2`.
+    pub(crate) fn mode_of(&self, script: &str) {
+        self.set("script", script);
+        self.set("mode", self.state.join("script").to_str().unwrap());
+    }
+
+    /// Runs the tasks that wait in the queue, and empties it.
+    pub(crate) fn run_queue(&self) {
+        for line in self.get("queue").lines() {
+            let words: Vec<&str> = line.split('|').collect();
+            let batch = words[0].strip_prefix("fencepost-").unwrap();
+            self.work(batch, words[2]);
+        }
+        self.set("queue", "");
+    }
+
+    /// Runs one chunk of a batch, as its job does.
+    pub(crate) fn work(&self, batch: &str, chunk: &str) -> i32 {
+        let script = self.home.folder.join("out/slurm").join(batch).join("job.sh");
+        let mut command = std::process::Command::new("sh");
+        command.arg(script).current_dir(&self.home.folder).env("SLURM_ARRAY_TASK_ID", chunk);
+        command.output().unwrap().status.code().unwrap_or(-1)
+    }
+}

@@ -1,0 +1,245 @@
+//! A batch: chunks that are submitted together as one array job.
+//!
+//! Its folder `slurm/NAME` has these files:
+//!
+//! | file | writer | contents |
+//! |---|---|---|
+//! | `batch.json` | coordinator | the version and the chunks, each with the names of its tasks |
+//! | `study.toml` | coordinator | the study; an edit of the user's file does not change a waiting job |
+//! | `job.sh` | coordinator | the script of the array job |
+//! | `job` | coordinator | the number of the job, once it is known |
+//! | `CHUNK.log` | Slurm | the output of the chunk's job |
+//! | `CHUNK/N/` | worker N | the results of a worker, and `ID.begun` for each task that it began |
+//! | `CHUNK/N/error` | worker N | the error that ended the worker |
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::batches_in;
+use crate::digest::{self, TaskId};
+use crate::error::{Error, printable};
+use crate::store::{self, results_in, unwritable};
+use crate::task::Task;
+
+const FILE: &str = "batch.json";
+pub(super) const STUDY: &str = "study.toml";
+pub(super) const SCRIPT: &str = "job.sh";
+const JOB: &str = "job";
+const ERROR: &str = "error";
+const BEGUN: &str = ".begun";
+/// The ending of the folder of a worker's results that are not kept.
+const MISFITS: &str = "misfits";
+/// The extension of a folder that is being written.
+const UNFINISHED: &str = ".unfinished";
+/// The letters of a digest in the name of a batch.
+const DIGEST_LETTERS: usize = 8;
+/// The maximum number of workers of one chunk. Each start of a chunk's job is a worker.
+const WORKERS_MAX: usize = 10_000;
+
+/// The contents of `batch.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BatchFile {
+    /// The version of Fencepost.
+    pub(super) version: String,
+    /// The digest of the code that the results depend on.
+    pub(super) code: String,
+    /// The folder of results. It makes the names of the batches of different folders different.
+    folder: PathBuf,
+    /// The names of the tasks of each chunk, in the order in which they run.
+    pub(super) chunks: Vec<Vec<String>>,
+}
+
+/// A batch in its folder.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    /// The name of the batch, and of its job.
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
+    /// `None` if the file cannot be read.
+    pub(super) file: Option<BatchFile>,
+    /// The number of the job. `None` if the coordinator was killed before it knew the number.
+    pub(super) job: Option<String>,
+}
+
+/// The folder of one worker.
+#[derive(Clone, Debug)]
+pub(super) struct WorkerFolder(pub(super) PathBuf);
+
+impl Batch {
+    /// Writes the folder of a new batch. `script` gets the path of the study and the name of the
+    /// batch.
+    pub(super) fn create(
+        out: &Path,
+        study: &str,
+        chunks: &[Vec<&Task>],
+        script: impl FnOnce(&Path, &str) -> String,
+    ) -> Result<Batch, Error> {
+        let above = batches_in(out);
+        let refuse = |error: io::Error| unwritable(&above, &error);
+        let file = BatchFile {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            code: crate::CODE.to_owned(),
+            folder: out.to_owned(),
+            chunks: chunks.iter().map(|chunk| chunk.iter().map(|task| task.id.0.clone()).collect()).collect(),
+        };
+        let text = serde_json::to_string_pretty(&file).map_err(|error| refuse(error.into()))?;
+        let numbers = Batch::all(out).into_iter().filter_map(|batch| number(&batch.name));
+        let number = numbers.max().unwrap_or(0) + 1;
+        let name = format!("{number}-{}", &digest::of(text.as_bytes())[..DIGEST_LETTERS]);
+        let folder = above.join(&name);
+        let unfinished = above.join(format!(".{name}{UNFINISHED}"));
+        let write = || -> io::Result<()> {
+            fs::create_dir_all(&unfinished)?;
+            fs::write(unfinished.join(FILE), &text)?;
+            fs::write(unfinished.join(STUDY), study)?;
+            fs::write(unfinished.join(SCRIPT), script(&folder.join(STUDY), &name))?;
+            // The worker of a chunk creates a folder in it.
+            (0..chunks.len()).try_for_each(|chunk| fs::create_dir(unfinished.join(chunk.to_string())))?;
+            fs::rename(&unfinished, &folder)
+        };
+        write().map_err(refuse)?;
+        Ok(Batch { name, folder, file: Some(file), job: None })
+    }
+
+    /// Reads a batch by its name.
+    pub(super) fn open(out: &Path, name: &str) -> Batch {
+        let folder = batches_in(out).join(name);
+        let file = fs::read(folder.join(FILE)).ok();
+        let file = file.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let job = fs::read_to_string(folder.join(JOB)).ok();
+        Batch { name: name.to_owned(), folder, file, job }
+    }
+
+    /// The batches of a folder of results, the oldest first.
+    pub(super) fn all(out: &Path) -> Vec<Batch> {
+        let entries = fs::read_dir(batches_in(out)).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| number(name).is_some()).collect();
+        names.sort_by_key(|name| (number(name), name.clone()));
+        names.iter().map(|name| Batch::open(out, name)).collect()
+    }
+
+    /// Removes the folders of batches that a killed coordinator did not complete.
+    pub(super) fn remove_unfinished(out: &Path) {
+        for entry in fs::read_dir(batches_in(out)).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().ends_with(UNFINISHED) {
+                fs::remove_dir_all(entry.path()).ok();
+            }
+        }
+    }
+
+    /// Keeps the number of the batch's job.
+    pub(super) fn submitted(&mut self, job: String) -> Result<(), Error> {
+        store::put(&self.folder, JOB, job.as_bytes()).map_err(|error| unwritable(&self.folder, &error))?;
+        self.job = Some(job);
+        Ok(())
+    }
+
+    /// Removes the folder. A worker that is still running then ends with an error.
+    pub(super) fn remove(&self) {
+        fs::remove_dir_all(&self.folder).ok();
+    }
+
+    /// The log of a chunk's job.
+    pub(super) fn log(&self, chunk: usize) -> PathBuf {
+        self.folder.join(format!("{chunk}.log"))
+    }
+
+    /// The folders of the workers of a chunk, the oldest first.
+    pub(super) fn workers(&self, chunk: usize) -> Vec<WorkerFolder> {
+        let entries = fs::read_dir(self.folder.join(chunk.to_string())).into_iter().flatten().flatten();
+        let mut numbers: Vec<usize> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers.iter().map(|number| self.worker(chunk, *number)).collect()
+    }
+
+    fn worker(&self, chunk: usize, number: usize) -> WorkerFolder {
+        WorkerFolder(self.folder.join(chunk.to_string()).join(number.to_string()))
+    }
+
+    /// Creates a folder for a new worker. The creation of a folder is atomic on every file system, so
+    /// each worker has its own.
+    pub(super) fn new_worker(&self, chunk: usize) -> Result<WorkerFolder, Error> {
+        let first = self.workers(chunk).len();
+        for number in first..first + WORKERS_MAX {
+            let WorkerFolder(folder) = self.worker(chunk, number);
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(WorkerFolder(folder)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(unwritable(&folder, &error)),
+            }
+        }
+        Err(unwritable(&self.folder, &format!("chunk {chunk} was started {WORKERS_MAX} times")))
+    }
+}
+
+impl WorkerFolder {
+    /// The folder of results of runs whose settings do not fit. They are reported and not stored.
+    fn misfits(&self) -> PathBuf {
+        self.0.join(MISFITS)
+    }
+
+    /// The files of results in the folder, by their tasks.
+    pub(super) fn results(&self) -> Vec<(TaskId, PathBuf)> {
+        results_in(&self.0)
+    }
+
+    /// The files of results of runs whose settings do not fit.
+    pub(super) fn misfit_results(&self) -> Vec<(TaskId, PathBuf)> {
+        results_in(&self.misfits())
+    }
+
+    /// Says that a task begins.
+    pub(super) fn begin(&self, task: &Task) -> Result<(), Error> {
+        let path = self.0.join(format!("{}{BEGUN}", task.id.0));
+        fs::write(path, "").map_err(|error| unwritable(&self.0, &error))
+    }
+
+    /// The tasks that the worker has begun.
+    pub(super) fn begun(&self) -> Vec<TaskId> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_suffix(BEGUN).map(|id| TaskId(id.to_owned()))).collect()
+    }
+
+    /// The folder for a result.
+    pub(super) fn folder_for(&self, is_misfit: bool) -> Result<PathBuf, Error> {
+        if !is_misfit {
+            return Ok(self.0.clone());
+        }
+        let folder = self.misfits();
+        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        Ok(folder)
+    }
+
+    /// Keeps the error that ends the worker.
+    pub(super) fn fail(&self, error: &str) {
+        // If the file cannot be written, the log has the error.
+        store::put(&self.0, ERROR, error.as_bytes()).ok();
+    }
+
+    /// The error that ended the worker.
+    pub(super) fn error(&self) -> Option<String> {
+        fs::read_to_string(self.0.join(ERROR)).ok()
+    }
+}
+
+/// The number in the name of a batch.
+fn number(name: &str) -> Option<u64> {
+    let (number, digest) = name.split_once('-')?;
+    let is_digest = digest.len() == DIGEST_LETTERS && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    number.parse().ok().filter(|_| is_digest)
+}
+
+/// Splits `BATCH/CHUNK`, the chunk that a worker runs.
+pub(super) fn chunk_of(text: &str) -> Result<(&str, usize), Error> {
+    let parts = text.split_once('/').filter(|(batch, _)| number(batch).is_some());
+    let parts = parts.and_then(|(batch, chunk)| Some((batch, chunk.parse().ok()?)));
+    parts.ok_or_else(|| {
+        Error::Impossible(format!("found the chunk `{}`, expected BATCH/NUMBER", printable(text)))
+    })
+}

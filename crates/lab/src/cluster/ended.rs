@@ -1,0 +1,120 @@
+//! Jobs that have ended: their missing runs are submitted again, a limited number of times.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::batch::WorkerFolder;
+use super::watch::{ChunkState, Watch, number_of};
+use crate::digest::TaskId;
+use crate::error::Error;
+use crate::task::Task;
+
+/// The number of times that a run is submitted before its deaths are an error.
+const ATTEMPTS_MAX: usize = 3;
+
+/// The number of looks at the queue after which a job that is not in it has ended. File systems
+/// show files of other computers late.
+const GONE_AFTER: usize = 2;
+/// The same for a job that has left no trace in the folder.
+const GONE_WITHOUT_TRACE_AFTER: usize = 6;
+
+/// The lines of a log that an error quotes, and the letters of each line.
+const LOG_LINES: usize = 5;
+const LOG_LETTERS: usize = 200;
+
+impl Watch<'_> {
+    /// Closes the chunks whose jobs have ended. Their missing runs are submitted again, unless jobs
+    /// have died too often with them.
+    pub(super) fn close_ended(&mut self) -> Result<(), Error> {
+        for at in 0..self.batches.len() {
+            for chunk in 0..self.batches[at].1.len() {
+                let (batch, chunks) = &self.batches[at];
+                let ChunkState::Gone(looks) = chunks[chunk].state else { continue };
+                let workers = batch.workers(chunk);
+                let has_trace = !workers.is_empty() || batch.log(chunk).exists();
+                let enough = if has_trace { GONE_AFTER } else { GONE_WITHOUT_TRACE_AFTER };
+                if looks >= enough || chunks[chunk].tasks.is_empty() {
+                    self.close(at, chunk, &workers)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, at: usize, chunk: usize, workers: &[WorkerFolder]) -> Result<(), Error> {
+        let job = self.job_of(at, chunk);
+        self.batches[at].1[chunk].state = ChunkState::Closed;
+        let missing = self.batches[at].1[chunk].tasks.clone();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let begun = workers.last().map(WorkerFolder::begun).unwrap_or_default();
+        let candidates: BTreeSet<TaskId> = if begun.is_empty() {
+            // The job ended before it began a run. Any run, or none, may be the reason.
+            missing.clone()
+        } else {
+            let running: BTreeSet<TaskId> = begun.into_iter().filter(|id| missing.contains(id)).collect();
+            self.suspects.extend(running.iter().cloned());
+            running
+        };
+        let mut given_up = None;
+        for id in candidates {
+            let deaths = self.deaths.entry(id.clone()).or_default();
+            *deaths += 1;
+            if *deaths >= ATTEMPTS_MAX {
+                given_up.get_or_insert(id);
+            }
+        }
+        if let Some(task) = given_up.and_then(|id| self.missing.get(&id).copied()) {
+            let error = self.gave_up(task, &job, &self.batches[at].0.log(chunk), workers.is_empty());
+            return Err(self.with_jobs(error));
+        }
+        let runs = number_of(missing.len(), "run");
+        let again = if missing.len() == 1 { "it is" } else { "they are" };
+        self.status
+            .news
+            .push(format!("job {job} ended without the results of {runs}; {again} submitted again"));
+        Ok(())
+    }
+
+    /// The error for a run with which several jobs died.
+    fn gave_up(&self, task: &Task, job: &str, log: &Path, is_without_trace: bool) -> Error {
+        let label = task.label();
+        let log_name = log.display();
+        let quoted = match fs::read(log) {
+            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => format!("its log {log_name} is empty"),
+            Ok(bytes) => format!("its log {log_name} ends with: {}", last_lines(&bytes)),
+            Err(_) if is_without_trace => format!(
+                "it left nothing in {}: check that the nodes of the cluster see this folder",
+                self.cluster.folder.display()
+            ),
+            Err(error) => format!("its log {log_name} cannot be read: {error}"),
+        };
+        Error::Impossible(format!(
+            "{label}: {ATTEMPTS_MAX} jobs ended without the result of this run, the last one was job {job}; {quoted}"
+        ))
+    }
+}
+
+/// The last lines of a log, on one line.
+fn last_lines(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    let cut = |line: &&str| line.chars().filter(|letter| !letter.is_control()).take(LOG_LETTERS).collect();
+    last.iter().map(cut).collect::<Vec<String>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_log_is_quoted_on_one_line() {
+        assert_eq!(last_lines(b"1\n2\n\n3\n4\n5\n 6 \n"), "2; 3; 4; 5; 6");
+        assert_eq!(last_lines(b"a\x1b[2Jb\r\n"), "a[2Jb");
+        assert_eq!(last_lines(&[b'x'; 1000]).len(), LOG_LETTERS);
+        assert_eq!(last_lines(b""), "");
+    }
+}

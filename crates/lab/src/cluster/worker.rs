@@ -1,0 +1,113 @@
+//! The worker: runs one chunk of a batch.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::batch::{Batch, WorkerFolder, chunk_of};
+use super::runs_in;
+use crate::digest::TaskId;
+use crate::error::Error;
+use crate::results::Measured;
+use crate::run::Pulse;
+use crate::runner::{self, Keep, Performed};
+use crate::store::{self, Stored, results_in};
+use crate::study::Study;
+use crate::systems::Systems;
+use crate::task::Task;
+
+/// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the file of the batch,
+/// and `chunk` is BATCH/NUMBER. Any number of workers may run the same chunk at the same time.
+///
+/// # Errors
+/// A chunk that does not exist, a batch of another version, a study whose machines or inputs have
+/// changed, and the errors of [`runner::perform_tasks`]. The coordinator reads the error too.
+pub fn work(
+    study: &Path,
+    folder: &Path,
+    chunk: &str,
+    jobs: usize,
+    pulse: &Pulse,
+) -> Result<Performed, Error> {
+    let (batch, number) = chunk_of(chunk)?;
+    let batch = Batch::open(folder, batch);
+    let worker = batch.new_worker(number)?;
+    let performed = run(study, folder, (&batch, number), &worker, (jobs, pulse));
+    if let Err(error) = &performed {
+        worker.fail(&error.to_string());
+    }
+    performed
+}
+
+fn run(
+    study: &Path,
+    folder: &Path,
+    (batch, number): (&Batch, usize),
+    worker: &WorkerFolder,
+    (jobs, pulse): (usize, &Pulse),
+) -> Result<Performed, Error> {
+    let unknown = || Error::Impossible(format!("batch {} has no chunk {number}", batch.name));
+    let file = batch.file.as_ref().ok_or_else(unknown)?;
+    let chunk = file.chunks.get(number).ok_or_else(unknown)?;
+    if file.code != crate::CODE {
+        return Err(Error::Impossible(format!(
+            "this is Fencepost {} with code {}, but the batch was submitted by {} with code {}",
+            env!("CARGO_PKG_VERSION"),
+            crate::CODE,
+            crate::error::printable(&file.version),
+            crate::error::printable(&file.code),
+        )));
+    }
+    let study = Study::load(study, &Systems::default())?;
+    let known: BTreeMap<&str, &Task> =
+        study.tasks().into_iter().map(|task| (task.id.0.as_str(), task)).collect();
+    let find = |id: &String| {
+        known.get(id.as_str()).copied().ok_or_else(|| {
+            Error::Impossible(
+                "the study of this computer has other runs than the batch: a machine file or an input has \
+                 changed since the batch was submitted, or the files differ between computers"
+                    .to_owned(),
+            )
+        })
+    };
+    let tasks = chunk.iter().map(find).collect::<Result<Vec<&Task>, Error>>()?;
+    let kept = Kept { worker, earlier: earlier(folder, batch, number, &tasks) };
+    runner::perform_tasks(&tasks, &kept, jobs, pulse, &|_| ())
+}
+
+/// The results that exist when a worker starts: those of the store, and those of earlier workers of
+/// the chunk.
+fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTreeMap<TaskId, Vec<PathBuf>> {
+    let mut found = BTreeMap::<TaskId, Vec<PathBuf>>::new();
+    let of_workers = batch.workers(chunk).into_iter().flat_map(|worker| worker.results());
+    for (id, path) in results_in(&runs_in(folder)).into_iter().chain(of_workers) {
+        if tasks.iter().any(|task| task.id == id) {
+            found.entry(id).or_default().push(path);
+        }
+    }
+    found
+}
+
+/// The results of a worker, in its folder.
+struct Kept<'a> {
+    worker: &'a WorkerFolder,
+    earlier: BTreeMap<TaskId, Vec<PathBuf>>,
+}
+
+impl Keep for Kept<'_> {
+    /// The coordinator may move a file while it is read. Then the task runs again, with the same
+    /// result.
+    fn load(&self, task: &Task) -> Stored {
+        match self.earlier.get(&task.id).map(|paths| store::load(paths, task)) {
+            Some(found @ Stored::Result(_)) => found,
+            _ => Stored::Nothing,
+        }
+    }
+
+    fn begin(&self, task: &Task) -> Result<(), Error> {
+        self.worker.begin(task)
+    }
+
+    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error> {
+        store::write_result(&self.worker.folder_for(is_misfit)?, task, measured).map(drop)
+    }
+}
