@@ -55,7 +55,7 @@ fn an_interrupted_sweep_says_what_goes_on_and_finds_its_jobs_again() {
     fake.run_queue();
     let text = second.wait().succeed();
     assert!(text.contains("job 101 of an earlier call goes on with 2 of its tasks\n"), "{text}");
-    assert!(text.contains("8 runs, 4 found; "), "{text}");
+    assert!(text.contains("12 runs, 4 of them from earlier sweeps; "), "{text}");
     assert_eq!(fake.calls(), 1, "nothing is submitted twice");
     fake.home.check(&expected);
 }

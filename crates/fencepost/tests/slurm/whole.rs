@@ -11,11 +11,14 @@ fn a_sweep_on_a_cluster_writes_the_bytes_of_a_local_one() {
     let expected = fake.home.expected();
     let text = fake.home.on_slurm(&[]).succeed();
     assert!(text.contains("\nsubmitted 12 runs in 12 tasks of job 101\n"), "{text}");
-    assert!(text.ends_with("12 runs, 0 of them from earlier sweeps; reports and runs are in out\n"), "{text}");
+    assert!(
+        text.ends_with("12 runs, 0 of them from earlier sweeps; reports and runs are in out\n"),
+        "{text}"
+    );
     fake.home.check(&expected);
     // A second one finds everything and needs no cluster.
     fake.set("refuse", "no");
-    assert!(fake.home.on_slurm(&[]).succeed().contains("0 runs, 12 found; "));
+    assert!(fake.home.on_slurm(&[]).succeed().contains("12 runs, 12 of them from earlier sweeps; "));
     assert_eq!((fake.calls(), fake.get("cancelled").as_str()), (1, ""));
     fake.home.check(&expected);
 }
@@ -69,7 +72,7 @@ fn a_sweep_begun_on_a_laptop_is_finished_on_the_cluster_and_the_other_way_round(
     let batch = fake.home.batches().remove(0);
     assert_eq!(fake.work(batch.file_name().unwrap().to_str().unwrap(), "1"), 0);
     let text = fake.home.sweep(&["--out", "out"]).succeed();
-    assert!(text.contains("8 runs, 4 found; "), "{text}");
+    assert!(text.contains("12 runs, 4 of them from earlier sweeps; "), "{text}");
     assert_eq!(fake.get("cancelled"), "--quiet 102\n");
     fake.home.check(&expected);
 }
