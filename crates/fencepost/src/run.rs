@@ -153,7 +153,7 @@ fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for table in &record.tables {
         let (rows, columns) = (grouped(table.rows), grouped(table.columns));
-        writeln!(out, "{}: {rows} by {columns} {}", table.content, table.origin)?;
+        writeln!(out, "{}: {}, {rows} by {columns}", table.content, table.origin)?;
     }
     let answer = if record.answer_ok { "right" } else { "WRONG" };
     writeln!(out)?;

@@ -36,7 +36,7 @@ fn places_as_text_and_as_binary_numbers_give_the_same_run() {
     }
     assert_eq!(records[0]["cycles"], records[1]["cycles"]);
     let (_, shown, _) = fencepost(&run("nn", &text, &["--set", "nearest=2"]));
-    assert!(shown.contains("places: 3 by 2, ") && shown.contains("numbers as text"), "{shown}");
+    assert!(shown.contains("places.csv, numbers as text, 3 by 2"), "{shown}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn two_files_are_the_factors_of_a_product() {
     assert!(one.contains("takes 2 files, separated by commas (left factor, right factor)"), "{one}");
     let wide =
         refused(&run("matmul", &format!("{a},{b}"), &["--set", "m=2", "--set", "k=2", "--set", "n=2"]));
-    let want = "a.csv:1:5: found `3`, expected the end of the line after 2 numbers (the setting `k`)";
+    let want = "a.csv:1:4: found `,`, expected the end of the line after 2 numbers (the setting `k`)";
     assert!(wide.contains(want), "{wide}");
 }
 

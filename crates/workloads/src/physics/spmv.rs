@@ -24,7 +24,7 @@ pub(crate) static SPMV: Workload = Workload {
     sizes: Sizes {
         tiny: &[("rows", "500"), ("per-row", "9"), ("products", "3")],
         small: &[],
-        paper: &[("rows", "64k"), ("per-row", "32"), ("products", "5")],
+        paper: &[("rows", "128k"), ("per-row", "32"), ("products", "10")],
     },
     settings: &[
         Setting::count("rows", 2048, 1, 1 << 24, "rows and columns of the matrix"),
