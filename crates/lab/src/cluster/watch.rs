@@ -298,7 +298,14 @@ impl<'a> Watch<'a> {
         }
         for at in 0..self.batches.len() {
             for chunk in 0..self.batches[at].1.len() {
-                if !matches!(self.batches[at].1[chunk].state, ChunkState::Waiting | ChunkState::Closed) {
+                let Chunk { tasks, state } = &self.batches[at].1[chunk];
+                let is_due = match state {
+                    ChunkState::Waiting => false,
+                    ChunkState::Running | ChunkState::Gone(_) => true,
+                    // A file system may show a result after its job was given up.
+                    ChunkState::Closed => is_time && !tasks.is_empty(),
+                };
+                if is_due {
                     has_news |= self.collect(at, chunk)?;
                 }
             }
@@ -354,7 +361,7 @@ impl<'a> Watch<'a> {
             }
             let misfits = worker.misfit_results().into_iter();
             found.extend(misfits.map(|(id, path)| (id, Some(path))));
-            if let Some(error) = worker.error() {
+            if let Some(error) = worker.error().filter(|_| self.batches[at].1[chunk].is_open()) {
                 return Err(self.with_jobs(Error::Impossible(format!("{error} (found by job {job})"))));
             }
         }
