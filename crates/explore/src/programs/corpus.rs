@@ -231,6 +231,7 @@ texts! {
     "caches/written-then-loaded-remote.litmus"
     "caches/written-then-loaded-system.litmus"
     "caches/written-then-loaded.litmus"
+    "caches/written-then-looked-at-system.litmus"
     "caches/written-then-updated-plainly.litmus"
     "caches/written-then-updated-system.litmus"
     "caches/written-then-updated.litmus"
