@@ -79,10 +79,8 @@ pub fn of(
     };
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-        let results = handles.into_iter().map(|handle| handle.join());
-        results
-            .map(|result| result.unwrap_or_else(|_| Err(String::from("a worker panicked"))))
-            .collect::<Result<(), _>>()
+        let mut results = handles.into_iter().map(|handle| handle.join());
+        results.try_for_each(|result| result.unwrap_or_else(|_| Err(String::from("a worker panicked"))))
     })?;
     let mut all = Vec::new();
     for part in 0..parts {
