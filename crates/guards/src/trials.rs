@@ -70,15 +70,15 @@ const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
 /// The maximum number of processes that may crash for one mutant with one protocol.
 const CRASHES_MAX: usize = 3;
+/// The maximum number of children that may be gone without a verdict for the same case.
+const GONE_MAX: usize = 8;
 /// The maximum number of cases that have killed other mutants and are tried first.
 const KILLERS_MAX: usize = 48;
 
 /// The numbers of the signals with which users end processes.
-#[cfg(unix)]
 const SIGHUP: i32 = 1;
-#[cfg(unix)]
 const SIGINT: i32 = 2;
-#[cfg(unix)]
+const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 
 /// The numbers of mutants that each case has killed, by protocol and name.
@@ -121,10 +121,23 @@ pub(crate) fn order<'a>(
 /// The end of a child process.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    Killed { case: String, why: String },
+    Killed {
+        case: String,
+        why: String,
+    },
     Left,
-    Crashed { case: String, why: String },
-    Endless { case: String },
+    Crashed {
+        case: String,
+        why: String,
+    },
+    Endless {
+        case: String,
+    },
+    /// Ended by a signal that a process cannot send itself by accident: from outside, or for its
+    /// memory.
+    Gone {
+        case: String,
+    },
 }
 
 /// Tries a mutant on the protocols in order, until a case of one of them shows a fault.
@@ -152,7 +165,7 @@ pub(crate) fn fate(
             result.fate = Fate::Survivor;
         }
         for _ in 0..CRASHES_MAX {
-            let end = run(trial, &subject.protocol, number, &cases)?;
+            let end = run(trial, &subject.protocol, number, &mut cases)?;
             let place =
                 |name: &str| cases.iter().position(|case| case.name == name).map_or(cases.len(), |at| at + 1);
             let (fate, case, why) = match end {
@@ -163,6 +176,7 @@ pub(crate) fn fate(
                 End::Killed { case, why } => (Fate::Killed, case, why),
                 End::Crashed { case, why } => (Fate::Crashed, case, why),
                 End::Endless { case } => (Fate::Endless, case, String::from("a step does not end")),
+                End::Gone { case } => (Fate::Crashed, case, String::from("killed, perhaps for its memory")),
             };
             let tried = place(&case);
             result.cases += tried;
@@ -186,8 +200,22 @@ pub(crate) fn fate(
     Ok(result)
 }
 
-/// Runs a child process with these cases.
-fn run(trial: &Path, protocol: &str, number: u32, cases: &[&CaseRecord]) -> Result<End, String> {
+/// Runs a child process with these cases. A child that is gone for no reason of its own gets some
+/// more chances, from its last case on; earlier cases are removed.
+fn run(trial: &Path, protocol: &str, number: u32, cases: &mut Vec<&CaseRecord>) -> Result<End, String> {
+    for _ in 0..GONE_MAX {
+        match run_once(trial, protocol, number, cases)? {
+            End::Gone { case } => {
+                let done = cases.iter().position(|other| other.name == case).unwrap_or(0);
+                cases.drain(..done);
+            }
+            end => return Ok(end),
+        }
+    }
+    Ok(End::Gone { case: cases.first().map_or_else(String::new, |case| case.name.clone()) })
+}
+
+fn run_once(trial: &Path, protocol: &str, number: u32, cases: &[&CaseRecord]) -> Result<End, String> {
     let mut child = Command::new(trial)
         .args(["try", protocol, &number.to_string()])
         .env("RUST_BACKTRACE", "0")
@@ -214,16 +242,21 @@ fn run(trial: &Path, protocol: &str, number: u32, cases: &[&CaseRecord]) -> Resu
 
 /// Whether a signal of a user ended a process. It says nothing about a mutant.
 fn is_interrupted(status: ExitStatus) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        matches!(status.signal(), Some(SIGHUP | SIGINT | SIGTERM))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = status;
-        false
-    }
+    matches!(signal_of(status), Some(SIGHUP | SIGINT | SIGTERM))
+}
+
+fn is_killed(status: ExitStatus) -> bool {
+    signal_of(status) == Some(SIGKILL)
+}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: ExitStatus) -> Option<i32> {
+    None
 }
 
 fn finish(child: &mut Child) -> Result<End, String> {
@@ -256,6 +289,10 @@ fn finish(child: &mut Child) -> Result<End, String> {
     Ok(match end {
         Some(end) => end,
         None if status.code() == Some(switch::ENDLESS) => End::Endless { case: last },
+        None if is_killed(status) => End::Gone { case: last },
+        None if last.is_empty() => {
+            return Err(format!("a child ended before its first case: {status} {errors}"));
+        }
         None => {
             let panic = errors.lines().skip_while(|line| !line.contains("panicked at")).take(2);
             let why = panic.collect::<Vec<_>>().join(" ");
@@ -322,6 +359,8 @@ mod tests {
         let why = String::from("thread panicked at a.rs: index");
         assert_eq!(child(panic), Ok(End::Crashed { case: case(), why }));
         assert!(child("echo run d1.0.0; kill -TERM $$").is_err());
+        assert_eq!(child("echo run d1.0.0; kill -KILL $$"), Ok(End::Gone { case: case() }));
+        assert!(child("exit 101").is_err());
         assert!(child("echo no such case >&2; exit 2").is_err());
     }
 }
