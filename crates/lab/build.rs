@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 /// The crates that take part in a run, as paths from this crate.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "../proto/src",
     "../zoo/src",
     "../kernel/src",
@@ -18,6 +18,7 @@ const PARTS: [&str; 11] = [
     "src/input.rs",
     "src/run.rs",
     "src/scenario.rs",
+    "src/systems/change.rs",
     "src/systems/read.rs",
     "../../Cargo.lock",
 ];

@@ -40,6 +40,7 @@
 //! # Ok::<(), litmus::parse::TextError>(())
 //! ```
 
+pub mod cutoff;
 mod machine;
 pub mod mutants;
 mod parallel;

@@ -6,8 +6,8 @@ use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableVie
 use crate::machine::stations;
 use crate::stress::stations as stressed;
 
-/// Creates the stations of a machine with these homes of lines. The arrays are those of the
-/// program's kernels.
+/// Creates the stations of a machine with these homes of lines. The last argument gives the arrays
+/// that each kernel of the program uses.
 type Make =
     fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
 /// Creates the stations of a machine for a stress test.

@@ -132,6 +132,7 @@ fn options(stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
         bounds: vec![COMBINING.evicting()],
         jobs: 2,
         memory_bytes: 1 << 30,
+        states_max: u64::MAX,
         mutants: false,
         stop,
         progress: &|_| {},

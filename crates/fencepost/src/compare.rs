@@ -56,8 +56,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     Err(failure(&records, reasons.collect()))
 }
 
-/// The failure of a command in which runs have no right answer. It is bad input if the settings of
-/// a run do not fit its input or machine, and a failed check otherwise.
+/// The failure of a command whose runs give no right answer. The failure is bad input if the
+/// settings of a run do not fit its input or machine, and a failed check otherwise.
 pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     let reasons = reasons.join("\n");
     match records.iter().any(|record| record.misfit) {
@@ -141,7 +141,7 @@ pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> 
 
 fn show(comparison: &Comparison, out: &mut dyn Write) -> Result<(), Failure> {
     let baseline = comparison.rows.first().map_or("", |row| row.scenario.as_str());
-    let system = comparison.systems.join(", ");
+    let system = comparison.machine.after(&comparison.systems.join(", "));
     match comparison.seeds[..] {
         [seed] => writeln!(out, "{system}, seed {seed}; speedup over {baseline}")?,
         ref seeds => writeln!(

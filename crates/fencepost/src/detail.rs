@@ -68,8 +68,9 @@ fn parameters(name: &str) -> Result<Value, Failure> {
 
 /// A table of an item's values that are single texts or numbers, each with its label.
 fn facts(entry: &Value) -> Table {
-    const FACTS: [(&str, &str); 9] = [
+    const FACTS: [(&str, &str); 10] = [
         ("source", "origin"),
+        ("room", "room"),
         ("purpose", "purpose"),
         ("protocol", "protocol"),
         ("policy", "policy"),
@@ -100,6 +101,7 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
     match subject {
         Subject::Workloads => {
             tables.push(settings("--set", &list("settings")));
+            tables.push(sizes(&list("sizes")));
             let inputs = list("inputs");
             if !inputs.is_empty() {
                 let mut table = Table::new(&[("--input", Side::Left), ("meaning", Side::Left)]);
@@ -119,6 +121,18 @@ fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Fai
         _ => {}
     }
     Ok(tables)
+}
+
+/// A table of the sizes of a workload, with the settings that each size changes.
+fn sizes(sizes: &[Value]) -> Table {
+    let mut table = Table::new(&[("--size", Side::Left), ("settings", Side::Left)]);
+    for size in sizes {
+        let settings = size["settings"].as_object().into_iter().flatten();
+        let settings: Vec<String> = settings.map(|(name, value)| format!("{name}={}", text(value))).collect();
+        let settings = if settings.is_empty() { "the defaults".to_owned() } else { settings.join(" ") };
+        table.row([text(&size["name"]), settings]);
+    }
+    table
 }
 
 /// A table of the settings of an item. `place` heads the column of names, and says where a user

@@ -22,10 +22,12 @@ mod reproduce;
 mod run;
 mod stress;
 mod suite;
+mod sweep;
 mod table;
 mod verified;
 mod verify;
 mod why;
+mod workload;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -90,6 +92,8 @@ where
         Command::Stress(arguments) => stress::stress(&arguments, out),
         Command::Race(arguments) => race::race(&arguments, out),
         Command::Graph(command) => graph::graph(&command, out),
+        Command::Sweep(arguments) => sweep::sweep(&arguments, out, err),
+        Command::Workload(command) => workload::workload(&command, out),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, out, err),
         Command::Completions(arguments) => extras::completions(&arguments, out),
         Command::Man(arguments) => extras::man(&arguments, out),

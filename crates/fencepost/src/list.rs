@@ -14,6 +14,9 @@ use crate::output::write_json;
 use crate::table::{Side, Table, counted};
 
 pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    if let (Subject::Workloads, None, false) = (arguments.subject, &arguments.name, arguments.json) {
+        return Ok(workloads().within(COLUMNS).write(out)?);
+    }
     let entries = match arguments.subject {
         Subject::Systems => systems(),
         Subject::Protocols => values(&catalog::protocols()),
@@ -36,6 +39,22 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     Ok(table.within(COLUMNS).write(out)?)
 }
 
+/// A table of the workloads. Each subject (`room`) has a line of its own. The workloads of the
+/// subject follow it and are indented.
+fn workloads() -> Table {
+    let mut table = Table::new(&[("name", Side::Left), ("summary", Side::Left), ("origin", Side::Left)]);
+    let mut room = "";
+    for workload in catalog::workloads() {
+        if workload.room != room {
+            room = workload.room;
+            table.row([room.to_owned(), format!("{}:", workload.room_summary)]);
+        }
+        let name = format!("  {}", workload.name);
+        table.row([name, workload.summary.to_owned(), first_part(workload.source)]);
+    }
+    table
+}
+
 fn systems() -> Vec<Value> {
     let entry = |listed: lab::systems::SystemEntry| {
         let path = listed.path.map_or("built in".to_owned(), |path| path.display().to_string());
@@ -48,7 +67,8 @@ fn values<T: Serialize>(entries: &[T]) -> Vec<Value> {
     entries.iter().map(|entry| serde_json::to_value(entry).unwrap_or(Value::Null)).collect()
 }
 
-/// The source of an item, in a few words. For a file of the user it is the file.
+/// The source of an item, in a few words. For an item from a file of the user, the path of the
+/// file. For a paper, the number of its claims.
 fn origin(entry: &Value) -> String {
     if let Some(claims) = entry["claims"].as_u64() {
         let experiments = if entry["experiments"] == true { ", with experiments" } else { "" };
@@ -56,6 +76,11 @@ fn origin(entry: &Value) -> String {
     }
     match entry["path"].as_str() {
         Some(path) if path != "built in" => path.to_owned(),
-        _ => text(&entry["source"]).split([',', ';', '(']).next().unwrap_or_default().trim().to_owned(),
+        _ => first_part(&text(&entry["source"])),
     }
+}
+
+/// The first part of a source: the text before the first comma, semicolon or bracket.
+fn first_part(source: &str) -> String {
+    source.split([',', ';', '(']).next().unwrap_or_default().trim().to_owned()
 }

@@ -14,18 +14,18 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::bar::bar;
 
-/// The interval between two drawings of the progress line. A command that ends earlier never shows
-/// the line.
+/// The interval between two drawings of the progress line. The first drawing takes place after one
+/// interval, so a command that ends before it never shows the line.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// The width of a terminal of unknown width.
+/// The width, in characters, that is assumed for a terminal whose width is unknown.
 const USUAL_WIDTH: usize = 80;
 
 /// The length of the bar before the text, in characters.
 const BAR_LETTERS: usize = 24;
 
-/// The number of times that a panicking thread tries to take the lock of the progress line, and the
-/// pause between two tries.
+/// The number of times that a panicking thread tries to take the lock of the progress line. `ASK`
+/// is the pause between two tries.
 const ASKS_AT_PANIC: usize = 20;
 const ASK: Duration = Duration::from_millis(10);
 
@@ -45,7 +45,7 @@ enum Line {
 pub(crate) struct LineContents {
     /// The share of the work that is done, if known.
     pub(crate) share: Option<f64>,
-    /// Numbers and names. A text that is too long is cut at the end.
+    /// The text of the line: numbers and names. A text that is too long is cut at the end.
     pub(crate) text: String,
 }
 
@@ -92,9 +92,10 @@ impl Drop for Live {
     }
 }
 
-/// Removes the progress line for good, at the end of the process. It waits until another thread has
-/// written its current result. No thread can write a further result, because the process keeps the
-/// lock of standard output. [`Live::aside`] takes the two locks in the same order.
+/// Removes the progress line for good, at the end of the process. The function waits until another
+/// thread has written its current result. It then takes the lock of standard output and never
+/// releases it, so that no thread can write a further result. [`Live::aside`] takes the two locks
+/// in the same order.
 pub(crate) fn close() {
     let mut shown = lock();
     std::mem::forget(io::stdout().lock());
@@ -103,7 +104,7 @@ pub(crate) fn close() {
 }
 
 /// Removes the progress line for good before a panic is reported. The panicking thread may hold the
-/// lock of the line itself, so this gives up after some attempts.
+/// lock of the line itself, so the function gives up after some attempts.
 pub(crate) fn close_at_panic() {
     for _ in 0..ASKS_AT_PANIC {
         let mut shown = match SHOWN.try_lock() {
@@ -199,8 +200,9 @@ fn cut(text: &str, room: usize) -> String {
     if room == 0 { start } else { start + "…" }
 }
 
-/// The columns that a character is given: two from U+1100 on, except U+2000 to
-/// U+2E7F, and one otherwise. No character takes more.
+/// The number of columns that the program reserves for a character: two for characters from U+1100
+/// on, except U+2000 to U+2E7F, and one for all others. No character needs more columns than it
+/// gets here.
 fn columns_of(letter: char) -> usize {
     const FIRST_WIDE: char = '\u{1100}';
     const BLOCKS: core::ops::RangeInclusive<char> = '\u{2000}'..='\u{2e7f}';

@@ -8,13 +8,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use lab::runner;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
+use crate::table::counted;
 use crate::{Failure, live};
 
 /// The unfinished files of this process.
@@ -36,10 +38,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time that the process waits at its end for a slow terminal to take the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Handles Ctrl-C and a termination request. A command that handles the request stops
-/// with its results so far, unless a second request arrives or it takes too long. Any
-/// other command ends at once: its unfinished files and its progress line are removed,
-/// and it prints how to continue, if that is possible.
+/// Handles Ctrl-C and a termination request. A command that handles the request stops and keeps its
+/// results so far. The process ends at once if a second request arrives or if the command takes too
+/// long to stop. Any other command ends at once: its unfinished files and its progress line are
+/// removed, and a message tells the user how to continue, if that is possible.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
@@ -55,9 +57,9 @@ pub fn handle_interrupts() {
     ctrlc::set_handler(handler).ok();
 }
 
-/// Makes a panic remove the progress line before its report and end the process after
-/// it. Other threads may wait for the panicking thread, so after unwinding alone the
-/// process could remain.
+/// Installs a panic hook. The hook removes the progress line, reports the panic and ends the
+/// process. Unwinding alone would not be enough: other threads may wait for the panicking thread,
+/// and the process could hang.
 pub fn handle_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -112,6 +114,21 @@ pub(crate) fn columns() -> usize {
     }
 }
 
+/// Removes the unfinished files that a killed process left in a folder. The caller makes sure that no
+/// other process writes into the folder.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), String> {
+    let refuse = |error: io::Error| format!("cannot write to {}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(refuse)? {
+        let entry = entry.map_err(refuse)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(".unfinished") {
+            fs::remove_file(entry.path()).map_err(refuse)?;
+        }
+    }
+    Ok(())
+}
+
 /// A function that gives the last message of a process that a signal ends.
 type Message = Box<dyn Fn() -> String + Send>;
 static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
@@ -124,6 +141,19 @@ impl AtInterrupt {
     pub(crate) fn say(words: impl Fn() -> String + Send + 'static) -> AtInterrupt {
         *AT_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
         AtInterrupt(())
+    }
+
+    /// Says that the results of the completed runs are kept in `folder`.
+    pub(crate) fn continues(state: Arc<Mutex<runner::Progress>>, folder: &Path) -> AtInterrupt {
+        let folder = folder.to_owned();
+        AtInterrupt::say(move || {
+            let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (runs, kept) = (counted(tasks, "run"), folder.display());
+            format!(
+                "interrupted: the results of {done} of {runs} are in {kept}; the same command continues with the \
+                 remaining runs"
+            )
+        })
     }
 }
 
@@ -187,7 +217,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Starts a file.
+    /// Creates the unfinished file next to its destination.
     ///
     /// # Errors
     /// A sentence, if the destination cannot be written.

@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
 }
 
-/// The number of all counted items, and the word for one of them.
+/// The total number of items to count, and the word for the kind of items.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -81,7 +81,7 @@ impl Progress {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Counts one item, and sets the number of all items.
+    /// Counts one item, and sets the total number of items to `known`.
     pub(crate) fn one_more_of(&self, known: usize) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).all = known;
         self.one_more();

@@ -8,7 +8,7 @@ use lab::race::{
     Pairing, RaceModel, RaceOptions, Races, RacingAccess, Saving, WideScope, level_name, races, savings,
 };
 use lab::run::Pulse;
-use lab::systems::Systems;
+use lab::systems::{Changes, Systems};
 use serde::Serialize;
 
 use crate::Failure;
@@ -21,6 +21,8 @@ use crate::table::{Side, Table, counted, grouped};
 #[derive(Serialize)]
 struct Printed<'a> {
     system: &'a str,
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    machine: &'a Changes,
     protocol: &'a str,
     policy: String,
     workload: &'a str,
@@ -68,6 +70,7 @@ pub(crate) fn race(arguments: &RaceArguments, out: &mut dyn Write) -> Result<(),
     if arguments.common.json {
         let printed = Printed {
             system: &experiment.system.name,
+            machine: &experiment.machine,
             protocol: experiment.scenario.protocol,
             policy: experiment.policy(),
             workload: experiment.workload.name,
@@ -81,7 +84,9 @@ pub(crate) fn race(arguments: &RaceArguments, out: &mut dyn Write) -> Result<(),
         writeln!(
             out,
             "{} on {} under {}, for {name}",
-            experiment.workload.name, experiment.system.name, experiment.scenario.protocol
+            experiment.workload.name,
+            experiment.machine.after(&experiment.system.name),
+            experiment.scenario.protocol
         )?;
         show(&found, out)?;
         if let Some(saved) = &saved {

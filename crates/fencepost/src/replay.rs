@@ -7,7 +7,7 @@ use std::path::Path;
 use explore::trace::{Obstacle, Verdict};
 use explore::{Replay, Trace, chart};
 use lab::replay::Timed;
-use lab::systems::Systems;
+use lab::systems::{Changes, Systems};
 use lab::verify::{Replayed, ReplayedRun, protocols};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
 
-/// Replays the trace of a file. The check fails if a fault comes out.
+/// Replays the trace of a file. The check fails if the replay shows a fault.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
@@ -32,7 +32,9 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
     let progress = Progress::of_one(&format!("replaying {}", path.display()));
-    let system = arguments.system.as_ref().map(|system| Systems::default().load(system)).transpose()?;
+    let changes = Changes::parse(&arguments.machine);
+    let load = |system: &String| Systems::default().load_changed(system, &changes.0);
+    let system = arguments.system.as_ref().map(load).transpose().map_err(lab::Error::from)?;
     let replayed = lab::verify::replay(&trace, system.as_ref(), arguments.memory, &stop);
     let replayed = replayed.map_err(|obstacle| match obstacle {
         Obstacle::Unfit(why) => place(why),
@@ -53,6 +55,9 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
             ReplayedRun::Explored(replay) => report["chart"] = json!(chart::text(replay, &trace.title())),
             ReplayedRun::Timed(timed) => {
                 report["system"] = json!(system);
+                if !changes.is_empty() {
+                    report["machine"] = json!(changes);
+                }
                 report["moves"] = moves(timed);
             }
         }
@@ -64,7 +69,9 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     } else {
         match shown {
             ReplayedRun::Explored(replay) => writeln!(out, "{}", chart::text(replay, &trace.title()))?,
-            ReplayedRun::Timed(timed) => writeln!(out, "{}", timed_text(&trace, timed, &system))?,
+            ReplayedRun::Timed(timed) => {
+                writeln!(out, "{}", timed_text(&trace, timed, &changes.after(&system)))?
+            }
         }
         writeln!(out, "{sentence}: {end}")?;
     }

@@ -3,27 +3,40 @@
 use std::io::Write;
 
 use lab::results::Results;
+use lab::study::StudyResults;
+use serde::Deserialize;
 
 use crate::Failure;
 use crate::args::ReportArguments;
 use crate::output::WholeFile;
 use crate::suite::files;
 
+/// The key by which the results of a sweep differ from those of a reproduction.
+#[derive(Deserialize)]
+struct Kind {
+    study: Option<serde::de::IgnoredAny>,
+}
+
 pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let path = arguments.folder.join("results.json");
     let text = files::read_table(&path).map_err(Failure::BadInput)?;
-    let results: Results = serde_json::from_str(&text).map_err(|error| {
+    let unreadable = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column());
         let full = error.to_string();
         let what = full.split(" at line ").next().unwrap_or_default();
         Failure::BadInput(format!(
-            "{}:{line}:{column}: the file does not contain the results of a reproduction: {what}",
+            "{}:{line}:{column}: the file does not contain the results of a reproduction or a sweep: {what}",
             path.display()
         ))
-    })?;
+    };
+    let Kind { study } = serde_json::from_str(&text).map_err(unreadable)?;
+    let page = match study {
+        Some(_) => lab::report::of_study(&serde_json::from_str::<StudyResults>(&text).map_err(unreadable)?),
+        None => lab::report::of_results(&serde_json::from_str::<Results>(&text).map_err(unreadable)?),
+    };
     let to = arguments.html.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
     let mut file = WholeFile::create(&to).map_err(Failure::BadInput)?;
-    file.write_all(lab::report::of_results(&results).as_bytes())?;
+    file.write_all(page.as_bytes())?;
     file.commit().map_err(Failure::BadInput)?;
     Ok(writeln!(out, "{}", to.display())?)
 }

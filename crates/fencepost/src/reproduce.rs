@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use lab::paper::{Paper, Plan, Request};
 use lab::results::Results;
@@ -75,15 +74,7 @@ fn perform(
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
-    let (state, kept) = (estimate.state(), folder.to_owned());
-    let _at_interrupt = AtInterrupt::say(move || {
-        let runner::Progress { done, tasks, .. } = *state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (runs, kept) = (counted(tasks, "run"), kept.display());
-        format!(
-            "interrupted: the results of {done} of {runs} are in {kept}; the same command continues with the \
-             remaining runs"
-        )
-    });
+    let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
     let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
     Ok((outcome, results))

@@ -138,7 +138,8 @@ fn watched(
 fn show(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     let settings: Vec<String> =
         record.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    writeln!(out, "{} on {} under {}", record.workload, record.system, record.protocol)?;
+    let machine = record.machine.after(&record.system);
+    writeln!(out, "{} on {machine} under {}", record.workload, record.protocol)?;
     if !settings.is_empty() {
         writeln!(out, "{}", settings.join(" "))?;
     }

@@ -53,6 +53,7 @@ fn stress_one(
         model: arguments.model.as_deref(),
         mutation: None,
         chiplets: arguments.chiplets,
+        overtaking: arguments.unordered,
         jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
         stop,
         progress: &|episodes| bar.more(episodes as usize),
@@ -61,15 +62,17 @@ fn stress_one(
 }
 
 fn show(name: &str, stressed: &StressReport, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
-    let StressReport { episodes, checked, operations, evictions, failure } = stressed;
+    let StressReport { episodes, checked, operations, evictions, kernels, preemptions, failure } = stressed;
     let counted = |count: u64, noun: &str| counted(count as usize, noun);
     writeln!(
         out,
-        "{name}: {}, {} checked, {}, {}, {seconds:.1} s",
+        "{name}: {}, {} checked, {}, {}, {}, {}, {seconds:.1} s",
         counted(*episodes, "episode"),
         counted(*checked, "loaded value"),
         counted(*operations, "operation"),
-        counted(*evictions, "eviction")
+        counted(*evictions, "eviction"),
+        counted(*kernels, "kernel"),
+        counted(*preemptions, "preemption")
     )?;
     if let Some(failure) = failure {
         write!(out, "\n{failure}\n")?;
@@ -86,6 +89,7 @@ fn report(name: &str, stressed: &StressReport, seconds: f64) -> Value {
             "what": failure.what,
             "machine": failure.machine,
             "program": program.collect::<Vec<_>>(),
+            "words": failure.words,
             "program_what": failure.small_what,
         })
     });
@@ -95,6 +99,8 @@ fn report(name: &str, stressed: &StressReport, seconds: f64) -> Value {
         "checked": stressed.checked,
         "operations": stressed.operations,
         "evictions": stressed.evictions,
+        "kernels": stressed.kernels,
+        "preemptions": stressed.preemptions,
         "failure": failure,
         "wall_seconds": seconds,
     })

@@ -148,12 +148,14 @@ fn letters(cell: &str) -> usize {
     cell.chars().count()
 }
 
-/// The lines of a text wrapped to this many columns. A word is never cut.
+/// The lines of a text wrapped to this many columns. A word is never cut, and the blanks at the
+/// beginning stay.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    let words = text.trim_start_matches(' ');
+    let mut lines = vec![text[..text.len() - words.len()].to_owned()];
+    for word in words.split(' ') {
         match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.trim_start().is_empty() => line.push_str(word),
             Some(line) if letters(line) + 1 + letters(word) <= columns => line.extend([" ", word]),
             _ => lines.push(word.to_owned()),
         }
@@ -208,6 +210,7 @@ mod tests {
         let words: Vec<&str> = out.split_whitespace().skip(5).collect();
         assert_eq!(words.join(" "), text);
         assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("  ab c", 4), ["  ab", "c"]);
         assert_eq!(wrapped("incomprehensible a", 5), ["incomprehensible", "a"]);
     }
 

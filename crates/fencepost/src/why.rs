@@ -40,7 +40,8 @@ pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), F
     let [a, b] = &records[..] else { return Ok(()) };
     let [first, second] = [Account::of(&names[0], a), Account::of(&names[1], b)];
     let difference = Difference::new(&a.system, a.workload, a.seed, first, second);
-    let difference = difference.map_err(|why| failure(&records, vec![why]))?;
+    let mut difference = difference.map_err(|why| failure(&records, vec![why]))?;
+    difference.machine.clone_from(&a.machine);
     if arguments.common.json {
         write_json(out, &difference)?;
     } else {
@@ -63,8 +64,8 @@ pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), F
 
 fn show(difference: &Difference, out: &mut dyn Write) -> Result<(), Failure> {
     let cycles = |count: u64| counted(count as usize, "cycle");
-    let Difference { system, workload, seed, a, b, cycles_a, cycles_b, .. } = difference;
-    writeln!(out, "{workload} on {system}, seed {seed}")?;
+    let Difference { system, machine, workload, seed, a, b, cycles_a, cycles_b, .. } = difference;
+    writeln!(out, "{workload} on {}, seed {seed}", machine.after(system))?;
     writeln!(out, "{a}: {}; {b}: {}\n", cycles(*cycles_a), cycles(*cycles_b))?;
     let ranked = difference.ranked();
     let largest = ranked.first().map_or(0, |part| part.cycles.unsigned_abs()).max(1);

@@ -24,7 +24,7 @@ fn run<'a>(system: &'a str, protocol: &'a str, workload: &'a str, more: &[&'a st
     args
 }
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 16] = [
     &["list"],
     &["run"],
     &["compare"],
@@ -37,6 +37,8 @@ const COMMANDS: [&[&str]; 14] = [
     &["race"],
     &["graph"],
     &["graph", "info"],
+    &["workload"],
+    &["workload", "info"],
     &["completions"],
     &["man"],
 ];
@@ -83,8 +85,11 @@ fn every_list_is_a_table_and_json_with_name_and_summary() {
         let entries = json(&["list", subject, "--json"]);
         let entries = entries.as_array().unwrap();
         let table = succeed(&["list", subject]);
-        let rows = table.lines().filter(|line| !line.starts_with(' ')).count();
-        assert_eq!(rows, entries.len() + 1, "{table}");
+        // The workloads are indented under the lines of their rooms.
+        let indent = if subject == "workloads" { 2 } else { 0 };
+        let of_item = |line: &&str| line.len() - line.trim_start().len() == indent;
+        let heading = usize::from(indent == 0);
+        assert_eq!(table.lines().filter(of_item).count(), entries.len() + heading, "{table}");
         assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
         for entry in entries {
             let name = entry["name"].as_str().unwrap();
@@ -114,6 +119,79 @@ fn every_listed_item_has_details_by_its_name() {
 }
 
 #[test]
+fn workloads_are_grouped_by_room() {
+    let entries = json(&["list", "workloads", "--json"]);
+    let rooms: Vec<&str> =
+        entries.as_array().unwrap().iter().map(|entry| entry["room"].as_str().unwrap()).collect();
+    let table = succeed(&["list", "workloads"]);
+    let names = entries.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap());
+    let mut lines = table.lines();
+    let mut before = "";
+    for (name, room) in names.zip(&rooms) {
+        if *room != before {
+            assert!(lines.any(|line| line.starts_with(&format!("{room} "))), "{room}:\n{table}");
+        }
+        assert!(lines.any(|line| line.starts_with(&format!("  {name} "))), "{name}:\n{table}");
+        before = room;
+    }
+    let mut groups = rooms.clone();
+    groups.dedup();
+    let count = groups.len();
+    groups.sort_unstable();
+    groups.dedup();
+    assert_eq!(groups.len(), count, "{rooms:?}");
+}
+
+#[test]
+fn a_size_sets_the_settings_that_the_list_shows() {
+    let base = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--json"];
+    let with = |more: &[&str]| json(&[&base[..], more].concat());
+    let tiny = with(&["--size", "tiny"]);
+    assert_eq!((&tiny["size"], &tiny["settings"]["n"]), (&"tiny".into(), &"3000".into()));
+    let set = with(&["--size", "tiny", "--set", "n=64"]);
+    assert_eq!((&set["size"], &set["settings"]["n"]), (&"tiny".into(), &"64".into()));
+    assert!(with(&["--set", "n=64"]).get("size").is_none());
+    let sizes = json(&["list", "workloads", "vec-add", "--json"])["sizes"].clone();
+    assert_eq!((&sizes[0]["name"], &sizes[0]["settings"]["n"]), (&"tiny".into(), &"3000".into()));
+    let why = ["why", "vi", "no-l1", "-s", "hlrc-8cu", "-w", "vec-add", "--size", "tiny"];
+    assert!(succeed(&why).contains("vec-add"));
+    succeed(&["race", "-s", "hrf-8cu", "-w", "reduce", "--size", "tiny"]);
+    succeed(&[
+        "compare",
+        "-s",
+        "hlrc-8cu",
+        "--scenarios",
+        "vi,no-l1",
+        "-w",
+        "reduce,vec-add",
+        "--size",
+        "tiny",
+    ]);
+    let refusal = refused(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "vec-add", "--size", "tine"]);
+    assert!(
+        refusal.contains("tiny, small, paper") && refusal.contains("similar value exists: 'tiny'"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn the_statistics_of_a_workload_are_a_table_and_json() {
+    let info = json(&["workload", "info", "vec-add", "--set", "n=2048", "--json"]);
+    assert_eq!((&info["kernels"], &info["loads"], &info["lines"]), (&1.into(), &4096.into(), &384.into()));
+    assert_eq!((&info["system"], &info["settings"]["n"]), (&"hlrc-8cu".into(), &"2048".into()));
+    assert!(info.get("size").is_none());
+    let table = succeed(&["workload", "info", "vec-add", "--size", "tiny"]);
+    assert!(table.lines().next().unwrap().contains("vec-add") && table.contains("n=3000"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let unknown = refused(&["workload", "info", "vec-ad"]);
+    assert!(unknown.contains("did you mean `vec-add`?"), "{unknown}");
+    assert!(refused(&["workload", "info", "vec-add", "--set", "m=1"]).contains("`m`"));
+    let (code, _, err) = fencepost(&["workload", "info", "barrier-skip"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("deadlocked"), "{err}");
+}
+
+#[test]
 fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
     let shown = succeed(&["list", "workloads", "vec-add"]);
     let n = shown.lines().find(|line| line.starts_with("n  ")).unwrap();
@@ -128,6 +206,7 @@ fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
         );
     }
     assert!(succeed(&["list", "workloads", "uts"]).contains("T1-small"));
+    assert!(shown.contains("\ntiny    n=3000\n") && shown.contains("\nroom     dense\n"), "{shown}");
     assert!(succeed(&["list", "papers", "hlrc"]).contains("hlrc.fig4.hlrc"));
     let system = json(&["list", "systems", "hlrc-8cu", "--json"]);
     assert_eq!(system["parameters"]["cu"]["count"], 8, "{system}");

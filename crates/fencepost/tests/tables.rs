@@ -86,7 +86,7 @@ fn seeds_give_the_means_of_single_runs_and_their_intervals() {
     refused(&with(&COMPARE, &["--seeds", "0"]));
     assert!(
         refused(&with(&COMPARE, &["--seeds", "2", "--seed", "18446744073709551615"]))
-            .contains("2 seeds from 18446744073709551615 on are too many")
+            .contains("2 seeds that begin with seed 18446744073709551615 are too many")
     );
 }
 
@@ -107,7 +107,7 @@ fn a_comparison_can_be_a_page() {
         "titan-v",
         "reduce, hlrc-8cu",
         "geometric mean",
-        "means over 2 seeds",
+        "means, over 2 seeds",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Posting of operations by wavefronts and the host, and the futures they get.
+//! How wavefronts and the host post operations, and the futures that they get for these operations.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Keeps the first fault of the run.
+    /// Records a fault, unless the run already has one. The run keeps its first fault only.
     #[cold]
     pub(crate) fn set_fault(&self, issuer: Issuer, kind: FaultKind, site: Site) {
         if !self.faulted.replace(true) {
@@ -143,7 +143,8 @@ struct PendingOp {
 }
 
 impl PendingOp {
-    /// Calls `take` once, when the operation is complete.
+    /// Returns the value of `take` once the operation is complete. `take` is called at most once.
+    /// If there is no operation to wait for, the function returns `nothing` at once.
     #[inline]
     fn poll<R>(&mut self, nothing: R, take: impl FnOnce(&mut Posted) -> R) -> Poll<R> {
         if self.id == OpId::EMPTY {

@@ -31,7 +31,7 @@ impl<T: Word> Array<T> {
         Array { base, len, id, word: PhantomData }
     }
 
-    /// The address of its first element.
+    /// The address of the first element of the array.
     #[must_use]
     pub fn base(&self) -> Addr {
         self.base
@@ -61,7 +61,8 @@ impl<T: Word> Array<T> {
         self.len * T::WIDTH.bytes() as u64
     }
 
-    /// The elements of `range`, clipped to the array, under the same number.
+    /// The elements of `range`, clipped to the array, as an array. The new array keeps the number
+    /// of the original array.
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> Self {
         let first = range.start.min(self.len);
@@ -70,26 +71,27 @@ impl<T: Word> Array<T> {
         Array { base, len: end - first, id: self.id, word: PhantomData }
     }
 
-    /// A declaration that a kernel reads all of it.
+    /// A declaration that a kernel reads the whole array.
     #[must_use]
     pub fn read(&self) -> Use {
         self.used(AccessMode::Read)
     }
 
-    /// A declaration that a kernel writes all of it.
+    /// A declaration that a kernel writes the whole array.
     #[must_use]
     pub fn write(&self) -> Use {
         self.used(AccessMode::Write)
     }
 
-    /// A declaration that a kernel reads and writes all of it.
+    /// A declaration that a kernel reads and writes the whole array.
     #[must_use]
     pub fn read_write(&self) -> Use {
         self.used(AccessMode::ReadWrite)
     }
 
     fn used(&self, mode: AccessMode) -> Use {
-        Use { array: self.id, base: self.base, bytes: self.bytes(), mode }
+        let width = T::WIDTH.bytes() as u64;
+        Use { array: self.id, base: self.base, bytes: self.bytes(), mode, width, part: None }
     }
 }
 
@@ -138,11 +140,56 @@ pub struct Use {
     pub bytes: u64,
     /// Whether the kernel reads the bytes, writes them, or does both.
     pub mode: AccessMode,
+    /// The size of an element, in bytes.
+    width: u64,
+    /// The part that one work-group touches, or `None` if it may touch all bytes.
+    pub part: Option<GroupPart>,
+}
+
+/// The part of an array that one work-group touches. The parts of consecutive work-groups are
+/// consecutive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupPart {
+    /// The size of the part, in bytes.
+    pub bytes: u64,
+    /// The number of bytes before the part, and after it, that the work-group touches too.
+    pub halo_bytes: u64,
+}
+
+impl Use {
+    /// Declares that work-group `g` touches only the elements from `g * elements` to
+    /// `(g + 1) * elements`.
+    #[must_use]
+    pub fn in_parts(self, elements: u64) -> Use {
+        self.in_parts_with_halo(elements, 0)
+    }
+
+    /// Declares that each work-group touches only its own `elements` elements, and `halo` elements
+    /// on either side of them.
+    #[must_use]
+    pub fn in_parts_with_halo(mut self, elements: u64, halo: u64) -> Use {
+        self.part = Some(GroupPart { bytes: elements * self.width, halo_bytes: halo * self.width });
+        self
+    }
+
+    /// Whether the declaration allows work-group `group` to make this access to the word at `at`.
+    #[must_use]
+    pub fn allows(&self, group: u32, at: Addr, access: AccessMode) -> bool {
+        let is_allowed = self.mode == AccessMode::ReadWrite || self.mode == access;
+        let Some(offset) = at.0.checked_sub(self.base.0).filter(|&offset| offset < self.bytes) else {
+            return false;
+        };
+        let within = self.part.is_none_or(|GroupPart { bytes, halo_bytes }| {
+            let first = u64::from(group) * bytes;
+            offset + halo_bytes >= first && offset < first + bytes + halo_bytes
+        });
+        is_allowed && within
+    }
 }
 
 /// The target of an access: an [`Array`] or an [`Lds`].
 pub trait Target<T: Word>: Copy {
-    /// The memory of the target.
+    /// The kind of memory that contains the target: global or local.
     const SPACE: Space;
     /// The address of element 0.
     fn base(&self) -> u64;
@@ -193,7 +240,7 @@ impl<T: Word> Target<T> for Lds<T> {
 pub struct ArrayInfo {
     /// The number of the array.
     pub id: ArrayId,
-    /// The program's name for it.
+    /// The name that the program gives to the array.
     pub name: String,
     /// The address of the first byte of the array.
     pub base: Addr,

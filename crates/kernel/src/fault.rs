@@ -31,7 +31,7 @@ pub enum Issuer {
         kernel: String,
         /// The number of the work-group in the grid.
         work_group: u32,
-        /// The wavefront in its work-group.
+        /// The number of the wavefront in its work-group.
         wave: u32,
     },
 }
@@ -61,7 +61,7 @@ pub enum FaultKind {
         /// The number of elements in the array.
         len: u64,
     },
-    /// A work-group of a grid exceeds a compute unit.
+    /// A work-group of a grid needs more of a resource than a compute unit has.
     DoesNotFit {
         /// The name of the kernel.
         kernel: String,
@@ -74,10 +74,21 @@ pub enum FaultKind {
     },
     /// The program exceeds a limit of the executor.
     TooMany {
-        /// The limited thing, for example "arrays".
+        /// The things whose number is limited, for example "arrays".
         what: &'static str,
         /// The limit that is exceeded.
         max: u64,
+    },
+    /// A kernel makes an access that it has not declared.
+    Undeclared {
+        /// The name of the array.
+        array: String,
+        /// The lowest lane that makes the access.
+        lane: usize,
+        /// The element that the lane accesses.
+        index: u64,
+        /// The access, for example "reads".
+        access: &'static str,
     },
     /// The program reports an error of its own.
     Program {
@@ -113,6 +124,12 @@ impl fmt::Display for FaultKind {
                 "a work-group of kernel `{kernel}` needs {needs} {what}, but a compute unit has {has}"
             ),
             FaultKind::TooMany { what, max } => write!(f, "the program has more than {max} {what}"),
+            FaultKind::Undeclared { array, lane, index, access } => {
+                write!(
+                    f,
+                    "lane {lane} {access} element {index} of `{array}`, which the kernel does not declare"
+                )
+            }
             FaultKind::Program { message } => f.write_str(message),
         }
     }

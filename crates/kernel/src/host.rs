@@ -17,14 +17,16 @@ use crate::launch::{Grid, Kernel, Shape};
 use crate::op::{Action, Addressing, OpId, Semantics, Site};
 use crate::{Mask, Word};
 
-/// The alignment of arrays in bytes, so that no two share a line. Arrays of
-/// [`Host::alloc_behind`] are the exception.
+/// The alignment of arrays in bytes, so that no two arrays share a line. Arrays that
+/// [`Host::alloc_behind`] allocates are the exception: they may share a line with the array before
+/// them.
 pub const ARRAY_ALIGN_BYTES: u64 = 256;
 
 /// The address of the first array. No array contains address 0.
 pub const FIRST_ADDR: u64 = 4096;
 
-/// The limit of arrays and of launches in a program: both have 16-bit numbers.
+/// The maximum number of arrays in a program, and the maximum number of kernel launches. Arrays and
+/// launches have 16-bit numbers.
 const NUMBERED_MAX: usize = u16::MAX as usize;
 
 type Main = dyn FnOnce(Host) -> Pin<Box<dyn Future<Output = Answer>>>;
@@ -96,8 +98,8 @@ impl Host {
         self.place(name.into(), len, ARRAY_ALIGN_BYTES, Location::caller())
     }
 
-    /// Allocates an array right after the last one, for programs that place words
-    /// in lines themselves.
+    /// Allocates an array directly after the array that was allocated last. It is for programs that
+    /// choose the words of each line themselves.
     #[track_caller]
     #[must_use]
     pub fn alloc_behind<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
@@ -152,8 +154,9 @@ impl Host {
         Reading { accepted: self.core.accepted(id), word: PhantomData }
     }
 
-    /// Launches a kernel. The launch is posted at once. Awaiting waits for the
-    /// end of the kernel, so host code and further launches may run meanwhile.
+    /// Launches a kernel. The launch is posted at once, and the returned future is ready at the end
+    /// of the kernel. Until the host code awaits the future, it can continue and launch further
+    /// kernels.
     #[track_caller]
     pub fn launch(&self, kernel: Kernel, grid: Grid) -> Accepted {
         let site = Location::caller();

@@ -41,8 +41,8 @@ impl<T: Word> Operand<T> for Lanes<T> {
     }
 }
 
-/// Charges one operation on lanes of `T`. Eight-byte lanes take two passes,
-/// except in [`Class::Double`].
+/// Charges one operation of `class` on lanes of type `T`. An operation on eight-byte lanes counts
+/// twice, except in [`Class::Double`].
 #[inline]
 fn charge_on<T: Word>(class: Class) {
     let twice = matches!(T::WIDTH, Width::W8) && class != Class::Double;
@@ -69,7 +69,8 @@ impl<T: Word> Lanes<T> {
         Lanes([value; LANES_MAX])
     }
 
-    /// A constant vector. Charges nothing.
+    /// A constant vector: `value` gives the value of each lane by the lane's number. Charges
+    /// nothing.
     #[inline]
     #[must_use]
     pub fn from_fn(value: impl FnMut(usize) -> T) -> Self {
@@ -310,7 +311,7 @@ float_lanes!(f32: FloatAdd, FloatMul; f64: Double, Double);
 macro_rules! convert {
     ($($from:ty => $to:ty: $method:ident),+ $(,)?) => { $(
         impl Lanes<$from> {
-            /// Each lane converted as Rust's `as` does.
+            /// Each lane, converted by the same rules that Rust's operator `as` uses.
             #[inline]
             #[must_use]
             pub fn $method(self) -> Lanes<$to> {

@@ -12,8 +12,8 @@ use crate::fault::FaultKind;
 use crate::op::{OpId, Site};
 use crate::{LANES_MAX, Mask, Wave};
 
-/// The machine as a program sees it. A driver keeps to these limits: no
-/// compute unit ever holds more.
+/// The shape of the machine, which programs can read. A driver never exceeds these limits: no
+/// compute unit ever holds more wavefronts, work-groups or local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Lanes of a wavefront, at most [`LANES_MAX`].
@@ -22,9 +22,9 @@ pub struct Shape {
     pub line_bytes: u32,
     /// The number of compute units.
     pub compute_units: u32,
-    /// The most wavefronts in a compute unit.
+    /// The maximum number of wavefronts in a compute unit.
     pub waves_per_cu: u32,
-    /// The most work-groups in a compute unit.
+    /// The maximum number of work-groups in a compute unit.
     pub work_groups_per_cu: u32,
     /// Bytes of local memory in a compute unit.
     pub lds_bytes_per_cu: u32,
@@ -51,7 +51,7 @@ impl Shape {
         Mask::below(u64::from(self.lanes))
     }
 
-    /// The most work-groups of this grid in one compute unit at a time.
+    /// The maximum number of work-groups of this grid that one compute unit can hold at a time.
     #[must_use]
     pub fn resident_per_cu(&self, grid: &Grid) -> u32 {
         let by_lds = self.lds_bytes_per_cu.checked_div(grid.lds_bytes).unwrap_or(u32::MAX);
@@ -63,10 +63,10 @@ impl Shape {
 /// The placement of work-groups on compute units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Each work-group on the next compute unit with room, in turn.
+    /// Places each work-group on the next compute unit that has room. The compute units take turns.
     #[default]
     Spread,
-    /// Each work-group on the lowest-numbered compute unit with room.
+    /// Places each work-group on the compute unit with the lowest number that has room.
     Pack,
 }
 
@@ -149,6 +149,7 @@ impl Kernel {
             name: self.name,
             grid,
             uses: uses.collect(),
+            declared: self.uses,
             op: OpId::REFUSED,
             site,
             body: self.body,
@@ -164,8 +165,10 @@ pub struct Launch {
     pub name: String,
     /// The size of the launch.
     pub grid: Grid,
-    /// The declared arrays, in lines.
+    /// The declared arrays, as ranges of cache lines.
     pub uses: Vec<ArrayUse>,
+    /// The declared arrays, as ranges of bytes.
+    pub declared: Vec<Use>,
     /// The operation that completes when all wavefronts have retired.
     pub op: OpId,
     /// The place of the launch in the source.
@@ -184,7 +187,8 @@ impl fmt::Debug for Launch {
 }
 
 impl Launch {
-    /// The first resource of a compute unit that one work-group exceeds.
+    /// The fault for the first resource of which one work-group needs more than a compute unit has.
+    /// `None` if the work-group fits.
     pub(crate) fn too_large(&self, shape: &Shape) -> Option<FaultKind> {
         let grid = &self.grid;
         let kernel = || self.name.clone();

@@ -1,18 +1,17 @@
 //! Kernels as plain async Rust, and the programs around them.
 //!
-//! A kernel is an `async fn` over a [`Wave`]. It uses vector values of the lane
-//! width ([`Lanes`]) under an execution mask, loads, stores, atomics, fences,
-//! barriers and local memory. It runs in step with the machine that drives
-//! it, so spin locks and work queues react to the timing; a recorded trace
-//! could not. Host code is an `async fn` over a [`Host`].
+//! A kernel is an `async fn` over a [`Wave`]. It uses vector values of the lane width ([`Lanes`])
+//! under an execution mask, loads, stores, atomics, fences, barriers and local memory. It runs in
+//! step with the machine that drives it. Spin locks and work queues therefore react to the timing
+//! of the machine. A recorded trace of a kernel would not react to it. Host code is an `async fn`
+//! over a [`Host`].
 //!
 //! * Write kernels and programs with the items of [`prelude`].
-//! * Drive them through [`Session`]: poll, take the posted operations, perform
-//!   them, complete them.
-//! * Run them without a machine through [`reference::run`], on one flat,
-//!   sequentially consistent memory without time.
+//! * Drive them through [`Session`]: poll, take the posted operations, perform them, complete them.
+//! * Run them without a machine through [`reference::run`], on one flat, sequentially consistent
+//!   memory without time.
 //!
-//! This crate knows no time and no protocol.
+//! This crate models neither time nor a protocol.
 
 pub mod reference;
 pub mod rng;
@@ -34,7 +33,7 @@ mod work;
 
 pub use agent::{Accepted, Loading, Reading};
 pub use answer::{Answer, AnswerPart, WrongAnswer};
-pub use array::{Array, ArrayInfo, Lds, Target, Use};
+pub use array::{Array, ArrayInfo, GroupPart, Lds, Target, Use};
 pub use fault::{Fault, FaultKind, Issuer};
 pub use host::{ARRAY_ALIGN_BYTES, FIRST_ADDR, Host, Program};
 pub use lanes::{Lanes, Operand};

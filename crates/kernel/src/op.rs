@@ -1,9 +1,9 @@
 //! The posted operations of wavefronts and the host, for a driver.
 //!
-//! One table holds all operations of a run. A slot holds the values of its
-//! lanes: a driver reads the operands from [`Posted::data`], writes the values
-//! of a load into the same buffer, and calls [`Ops::complete`]. Slots are
-//! recycled, so a warm run allocates nothing per operation.
+//! One table holds all operations of a run. Each slot of the table holds one operation, with the
+//! values of its lanes. A driver reads the operands from [`Posted::data`], writes the values of a
+//! load into the same buffer, and calls [`Ops::complete`]. Slots are reused. Once the table is
+//! large enough for a run, a new operation needs no memory allocation.
 
 use core::panic::Location;
 
@@ -16,7 +16,7 @@ use crate::{LANES_MAX, Mask};
 /// The place of an operation in the source.
 pub type Site = &'static Location<'static>;
 
-/// The most operations of one wavefront between two awaits.
+/// The maximum number of operations that a wavefront can post between two awaits.
 pub const OPS_PER_POLL_MAX: usize = 4096;
 
 /// The number of an operation in flight. It is valid from the poll that posts
@@ -33,9 +33,9 @@ impl OpId {
 
 /// The order, scope and hints of a synchronizing operation.
 ///
-/// The scope is a level. The driver derives the instance of that level from
-/// the issuer: its own work-group, its own chiplet. Only a named scope names
-/// its instance here.
+/// A scope is given by its level, for example work-group or chiplet. The driver derives the scope
+/// instance from the level and the issuer: the issuer's own work-group, or the issuer's own
+/// chiplet. Only for a named scope does the field `named` give the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Semantics {
     /// The memory order of the operation.
@@ -101,13 +101,13 @@ pub const fn release(level: Level) -> Semantics {
     Semantics::new(Order::Release, level)
 }
 
-/// Acquire and release at a level.
+/// The semantics of an acquire-release operation at a scope level.
 #[must_use]
 pub const fn acq_rel(level: Level) -> Semantics {
     Semantics::new(Order::AcqRel, level)
 }
 
-/// Sequentially consistent at a level.
+/// The semantics of a sequentially consistent operation at a scope level.
 #[must_use]
 pub const fn seq_cst(level: Level) -> Semantics {
     Semantics::new(Order::SeqCst, level)
@@ -145,7 +145,7 @@ pub enum Action {
     Launch(KernelId),
 }
 
-/// The memory of an operation.
+/// The kind of memory that an operation accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The global address space, which all agents share.
@@ -192,7 +192,8 @@ pub struct Posted {
     pub addressing: Addressing,
     /// The order, the scope level and the hints of the operation.
     pub semantics: Semantics,
-    /// The array that is accessed, or `ArrayId(0)` for local memory and for no access.
+    /// The array that is accessed. `ArrayId(0)` for an access of local memory and for an operation
+    /// that is not an access.
     pub array: ArrayId,
     /// The place of the operation in the source.
     pub site: Site,
@@ -205,7 +206,8 @@ pub struct Posted {
     pub data: Packed,
     /// The bytes of a host write or read.
     pub bulk: Vec<u8>,
-    /// Allocated by the first operation of this slot that needs it.
+    /// The values per lane that only some operations need. The first operation in this slot that
+    /// needs them allocates them.
     per_lane: Option<Box<PerLane>>,
     slot: Slot,
 }
@@ -279,7 +281,7 @@ impl Posted {
         self.data.set(lane, self.width, bits);
     }
 
-    /// The read-modify-write of `lane`, if this is one.
+    /// The read-modify-write of `lane`. `None` if the operation is not a read-modify-write.
     #[inline]
     #[must_use]
     pub fn rmw(&self, lane: usize) -> Option<Rmw> {
@@ -332,7 +334,7 @@ impl Posted {
     }
 }
 
-/// The slots by which the table of operations grows.
+/// The number of slots that the table of operations gains each time it grows.
 const CHUNK: usize = 32;
 
 /// All operations of a run that are in flight.
@@ -377,9 +379,9 @@ impl Ops {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// Completes an operation. The results of a load or read-modify-write are
-    /// in its data; a store or update is accepted; the wait of any other
-    /// operation is over. Its number may be reused from now on.
+    /// Completes an operation. The results of a load or read-modify-write are in the operation's
+    /// data; a store or update is accepted; for any other operation, the issuer's wait is over. The
+    /// number of the operation may be reused from now on.
     ///
     /// # Panics
     /// If the operation is not outstanding.

@@ -14,14 +14,15 @@ use crate::{Lanes, Mask, Word};
 /// | `Lanes<u32>` | element `indices[i]` | `Lanes<T>` |
 /// | `u64` | that element, in the lowest active lane only | one `T` |
 pub trait Place: Copy {
-    /// The values of this form.
+    /// The type of the values of an access in this form: one value for each lane, or a single
+    /// value.
     type Of<T: Word>: Copy;
 
-    /// The participating lanes out of the active ones.
+    /// The active lanes that take part in the access. `exec` contains all active lanes.
     #[doc(hidden)]
     fn lanes(exec: Mask) -> Mask;
 
-    /// Writes the addresses into `op`. Its active lanes are already set.
+    /// Writes the addresses into `op`. The active lanes of `op` are already set.
     #[doc(hidden)]
     fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds>;
 
@@ -36,7 +37,7 @@ pub trait Place: Copy {
     fn nothing<T: Word>() -> Self::Of<T>;
 }
 
-/// An index beyond the end.
+/// An index beyond the end of an array, and the lane that used the index.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct OutOfBounds {

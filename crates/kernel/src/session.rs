@@ -1,12 +1,12 @@
 //! A running program, for its driver.
 //!
-//! A driver starts a [`Session`], polls the host, and takes posted operations
-//! from [`Session::ops`]. For each [`Action::Launch`](crate::Action::Launch) it
-//! dispatches work-groups, spawns and polls their wavefronts, and completes
-//! operations after its machine has performed them. After
-//! [`Polled::Waiting`] it polls the task again when that operation is complete.
+//! A driver starts a [`Session`], polls the host, and takes posted operations from
+//! [`Session::ops`]. For each [`Action::Launch`](crate::Action::Launch) it dispatches work-groups,
+//! spawns and polls their wavefronts, and completes operations after its machine has performed
+//! them. After [`Polled::Waiting`] the driver polls the task again when the operation named there
+//! is complete.
 //!
-//! This is the smallest driver. It runs one wavefront, and its memory is zero.
+//! The example is a minimal driver. It runs one wavefront. Its memory contains only zeros.
 //!
 //! ```
 //! use kernel::prelude::*;
@@ -70,7 +70,8 @@ use crate::work::{self, Work};
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// The task waits for this operation. Poll it again when that is complete.
+    /// The task waits for this operation. The driver polls the task again when the operation is
+    /// complete.
     Waiting(OpId),
     /// The task has ended. Its operations may still be in flight.
     Ended,

@@ -20,7 +20,7 @@ use crate::{Lanes, Mask, Word};
 pub struct Coords {
     /// The number of the work-group in the grid.
     pub work_group: u32,
-    /// The wavefront in its work-group.
+    /// The number of the wavefront in its work-group.
     pub wave: u32,
     /// The number of the compute unit.
     pub compute_unit: u32,
@@ -166,7 +166,7 @@ impl Wave {
         self.exec.any()
     }
 
-    /// The same wavefront with its active lanes in `mask` only.
+    /// The same wavefront, in which only those active lanes stay active that are in `mask`.
     #[inline]
     #[must_use]
     pub fn when(&self, mask: Mask) -> Wave {
@@ -174,29 +174,30 @@ impl Wave {
         Wave { core: self.core.clone(), exec: self.exec & mask }
     }
 
-    /// The same wavefront with its active lanes outside `mask` only.
+    /// The same wavefront, in which only those active lanes stay active that are not in `mask`.
     #[inline]
     #[must_use]
     pub fn unless(&self, mask: Mask) -> Wave {
         self.when(!mask)
     }
 
-    /// The same wavefront with its lowest active lane only.
+    /// The same wavefront, in which only the lowest active lane stays active.
     #[inline]
     #[must_use]
     pub fn leader(&self) -> Wave {
         self.when(self.exec.first().map_or(Mask::NONE, Mask::lane))
     }
 
-    /// The same wavefront with the active lanes `i` where `base + i < end` only.
+    /// The same wavefront, in which only those active lanes `i` stay active for which `base + i <
+    /// end`.
     #[inline]
     #[must_use]
     pub fn below(&self, base: u64, end: u64) -> Wave {
         self.when(Mask::below(end.saturating_sub(base)))
     }
 
-    /// The local memory of the work-group from byte `offset`, as an array of
-    /// `len` words. A range beyond the size in the grid is a fault.
+    /// The local memory of the work-group from byte `offset`, as an array of `len` words. If this
+    /// range exceeds the local memory that the grid requests, the program has a fault.
     #[track_caller]
     #[must_use]
     pub fn lds<T: Word>(&self, offset: u32, len: u32) -> Lds<T> {
@@ -351,7 +352,8 @@ impl Wave {
         self.rmw(at, place, T::ADD, operands, semantics)
     }
 
-    /// Keeps the smaller value atomically. Gives the old values.
+    /// Replaces each element atomically by the smaller of its old value and the operand. Gives the
+    /// old values.
     #[inline]
     #[track_caller]
     pub fn fetch_min<T: Integer, P: Place>(
@@ -364,7 +366,8 @@ impl Wave {
         self.rmw(at, place, T::MIN, operands, semantics)
     }
 
-    /// Keeps the larger value atomically. Gives the old values.
+    /// Replaces each element atomically by the larger of its old value and the operand. Gives the
+    /// old values.
     #[inline]
     #[track_caller]
     pub fn fetch_max<T: Integer, P: Place>(
@@ -377,7 +380,7 @@ impl Wave {
         self.rmw(at, place, T::MAX, operands, semantics)
     }
 
-    /// Replaces atomically. Gives the old values.
+    /// Replaces each element atomically by the given value. Gives the old values.
     #[inline]
     #[track_caller]
     pub fn exchange<T: Word, P: Place>(
@@ -390,8 +393,9 @@ impl Wave {
         self.rmw(at, place, RmwKind::Exchange, values, semantics)
     }
 
-    /// Replaces atomically where the old value equals the expected one. Gives
-    /// the old values. A lane succeeded if its old value is the expected one.
+    /// Replaces each element atomically if its old value equals the expected one. Gives the old
+    /// values. The operation of a lane succeeded if the old value of its element equals the
+    /// expected one.
     #[inline]
     #[track_caller]
     pub fn compare_exchange<T: Word, P: Place>(
@@ -458,8 +462,8 @@ impl Wave {
         Lanes::from_fn(|lane| values.get((from.get(lane) % lanes) as usize))
     }
 
-    /// Combines the values of the active lanes pairwise, as a tree. It takes a
-    /// step per bit of the lane count: a shuffle and one operation of `class`.
+    /// Combines the values of the active lanes pairwise, as a tree. The tree has one step for each
+    /// halving of the lane count. Each step charges a shuffle and one operation of `class`.
     #[must_use]
     pub fn reduce<T: Word>(
         &self,

@@ -45,7 +45,7 @@ pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
     const WIDTH: Width;
     /// The name of the type in Rust.
     const NAME: &'static str;
-    /// The read-modify-write of an addition.
+    /// The kind of read-modify-write that adds values of this type.
     const ADD: RmwKind;
     /// The bits of the value, zero-extended.
     fn to_bits(self) -> u64;
@@ -63,9 +63,9 @@ pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
 
 /// A [`Word`] with integer arithmetic.
 pub trait Integer: Word {
-    /// The read-modify-write of a minimum.
+    /// The kind of read-modify-write that keeps the smaller value.
     const MIN: RmwKind;
-    /// The read-modify-write of a maximum.
+    /// The kind of read-modify-write that keeps the larger value.
     const MAX: RmwKind;
 }
 

@@ -92,7 +92,7 @@ pub fn charge(class: Class, count: u32) {
     });
 }
 
-/// The charges since the last call, or `None` without charges.
+/// The operations charged since the last call. `None` if no operation was charged.
 #[inline]
 pub(crate) fn take() -> Option<Work> {
     METER.with(|meter| {

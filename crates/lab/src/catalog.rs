@@ -1,8 +1,10 @@
 //! Lists of the protocols, scenarios, workloads, models and papers that exist.
 
+use std::collections::BTreeMap;
+
 use proto::{Info, Protocol};
 use serde::{Deserialize, Serialize};
-use workloads::{Purpose, Setting, SettingKind, stealing};
+use workloads::{Purpose, Setting, SettingKind, Size, Workload, stealing};
 use zoo::Visit;
 
 use crate::error::Error;
@@ -132,10 +134,17 @@ pub struct WorkloadEntry {
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
-    /// The purpose: `benchmark`, `stress` or `diagnosis`.
+    /// The subject of the workload. The list is grouped by subject.
+    pub room: &'static str,
+    /// A summary of the subject, in one line.
+    #[serde(skip)]
+    pub room_summary: &'static str,
+    /// The purpose: `benchmark`, `stress`, `diagnosis` or `race`.
     pub purpose: &'static str,
     /// The source: a paper, or this project.
     pub source: &'static str,
+    /// The sizes for `--size NAME`, the smallest first.
+    pub sizes: Vec<SizeEntry>,
     /// The settings for `--set NAME=VALUE`.
     pub settings: Vec<SettingEntry>,
     /// The named inputs for `--input NAME`, in addition to graphs.
@@ -143,16 +152,25 @@ pub struct WorkloadEntry {
     pub inputs: Vec<InputEntry>,
 }
 
+/// A size of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeEntry {
+    /// The name of the size.
+    pub name: &'static str,
+    /// The settings that the size changes, with their values.
+    pub settings: BTreeMap<&'static str, &'static str>,
+}
+
 /// A named input of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputEntry {
-    /// The name of the entry.
+    /// The name of the input.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
 }
 
-/// A setting of a workload.
+/// A setting of a workload or of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SettingEntry {
     /// The name of the setting.
@@ -175,19 +193,36 @@ pub struct SettingEntry {
     pub range: Option<[u64; 2]>,
 }
 
-/// The entries of all workloads.
+/// The workloads, sorted by subject (`room`).
+fn by_room() -> Vec<&'static Workload> {
+    let mut all = workloads::all().to_vec();
+    all.sort_by_key(|workload| workload.room);
+    all
+}
+
+/// The entries of all workloads, grouped by subject (`room`).
 #[must_use]
 pub fn workloads() -> Vec<WorkloadEntry> {
-    let entry = |workload: &&'static workloads::Workload| WorkloadEntry {
+    let sizes = |workload: &Workload| {
+        let entry = |size: Size| SizeEntry {
+            name: size.name(),
+            settings: workload.sizes.of(size).iter().copied().collect(),
+        };
+        Size::ALL.into_iter().map(entry).collect()
+    };
+    let entry = |workload: &'static Workload| WorkloadEntry {
         name: workload.name,
         summary: workload.summary,
+        room: workload.room.name(),
+        room_summary: workload.room.summary(),
+        sizes: sizes(workload),
         purpose: match workload.purpose {
             Purpose::Benchmark => "benchmark",
             Purpose::Stress => "stress",
             Purpose::Diagnosis => "diagnosis",
             Purpose::Race => "race",
         },
-        source: origin::of_workload(workload.name),
+        source: workload.origin,
         settings: workload
             .defaults()
             .iter()
@@ -199,7 +234,7 @@ pub fn workloads() -> Vec<WorkloadEntry> {
             .map(|input| InputEntry { name: input.name, summary: input.summary })
             .collect(),
     };
-    workloads::all().iter().map(entry).collect()
+    by_room().into_iter().map(entry).collect()
 }
 
 fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
@@ -211,6 +246,12 @@ fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
     let (choices, choice_meanings) = choices.iter().copied().unzip();
     let (name, meaning, unit) = (setting.name, setting.meaning, None);
     SettingEntry { name, meaning, default, unit, choices, choice_meanings, range }
+}
+
+/// The names of all sizes of workloads, the smallest first.
+#[must_use]
+pub fn size_names() -> Vec<&'static str> {
+    Size::ALL.map(Size::name).to_vec()
 }
 
 /// The names of all workloads.
@@ -296,7 +337,7 @@ pub struct ClaimEntry {
 /// The claims of a paper, or an empty list if the paper is unknown.
 ///
 /// # Errors
-/// If a built-in file cannot be read. A test excludes this.
+/// If a built-in file cannot be read. A test checks that every built-in file can be read.
 pub fn claims_of(paper: &str) -> Result<Vec<ClaimEntry>, Error> {
     let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == paper) else { return Ok(Vec::new()) };
     let entry = |ClaimFile { id, says, place }| ClaimEntry { id, says, place };
@@ -313,7 +354,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
 /// The entries of all papers.
 ///
 /// # Errors
-/// If a built-in file cannot be read. A test excludes this.
+/// If a built-in file cannot be read. A test checks that every built-in file can be read.
 pub fn papers() -> Result<Vec<PaperEntry>, Error> {
     let entry = |(name, text): &(&'static str, &'static str)| {
         let file = paper_file(name, text)?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::paper::statistics::{geometric_mean, interval_of_amounts};
 use crate::record::Record;
 use crate::results::Interval;
+use crate::systems::Changes;
 
 /// A comparison of scenarios on one or more workloads and systems. The field names are the keys of
 /// the JSON output, so they must not change.
@@ -15,7 +16,10 @@ pub struct Comparison {
     pub system: String,
     /// The names of the compared machines.
     pub systems: Vec<String>,
-    /// The seed of the first run; later runs count up from it.
+    /// The parameters in which each machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
+    /// The seed of the first run. Each further run uses the next higher seed.
     pub seed: u64,
     /// The seeds. With more than one seed, every number in the rows is a mean over the seeds.
     pub seeds: Vec<u64>,
@@ -89,17 +93,17 @@ pub struct Mean {
     pub scenario: String,
     /// The geometric mean of the scenario's speedups over the workloads.
     pub speedup: f64,
-    /// The geometric mean over the workloads of the scenario's traffic, relative to the first
-    /// scenario's.
+    /// The traffic of the scenario divided by the traffic of the first scenario: the geometric mean
+    /// of these ratios over the workloads.
     pub traffic_ratio: Option<f64>,
-    /// The geometric mean over the workloads of the scenario's energy, relative to the first
-    /// scenario's.
+    /// The energy of the scenario divided by the energy of the first scenario: the geometric mean
+    /// of these ratios over the workloads.
     pub energy_ratio: Option<f64>,
     /// The 95% interval of the speedup. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The geometric means of the ratios of traffic and of energy, in this order, each with its 95%
-    /// interval.
+    /// The geometric mean of the traffic ratios, then the geometric mean of the energy ratios, each
+    /// with its 95% interval.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
 }
@@ -137,6 +141,7 @@ impl Comparison {
             rows: rows.collect(),
             means: systems.iter().flat_map(of_system).collect(),
             systems,
+            machine: records.first().map(|record| record.machine.clone()).unwrap_or_default(),
         }
     }
 
@@ -234,11 +239,13 @@ mod tests {
     fn record(workload: &'static str, cycles: u64, answer_ok: bool) -> Record {
         Record {
             system: "s".to_owned(),
+            machine: Changes::default(),
             protocol: "vi",
             policy: String::new(),
             workload,
             input: None,
             graph: None,
+            size: None,
             settings: BTreeMap::new(),
             seed: 0,
             cycles,

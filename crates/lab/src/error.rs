@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use crate::place::Place;
+use workloads::graph::programs;
 use workloads::nearest::nearest;
-use workloads::stealing::App;
 
 /// One sentence that names the fault, its place, and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,7 @@ pub enum Error {
     #[error(
         "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
          graphs are the input of {}",
-        App::ALL.map(|app| app.workload().name).join(", ")
+        programs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", ")
     )]
     UnknownInput {
         /// The name of the workload.

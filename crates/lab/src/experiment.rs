@@ -4,20 +4,23 @@
 use proto::Info;
 use sim::ScopeReplacement;
 use sim::config::System;
+use workloads::graph::programs::{GRAPH_SETTINGS, program_of};
 use workloads::stealing::App;
-use workloads::{Instance, NamedInput, SettingKind, Settings, Workload};
+use workloads::{Instance, NamedInput, SettingKind, Settings, Size, Workload};
 
 use crate::catalog;
 use crate::error::{Error, printable};
 use crate::input::{GraphInput, INPUT_SEED};
 use crate::scenario::Scenario;
-use crate::systems::Systems;
+use crate::systems::{Changes, Systems};
 
 /// The description of a run as the user typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// A machine: a name or a file.
     pub system: String,
+    /// Parameters of the machine to change: path in the machine file, and value.
+    pub machine: Vec<(String, String)>,
     /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
     /// The name of a workload.
@@ -27,6 +30,9 @@ pub struct Question {
     pub input: Option<String>,
     /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,
+    /// The size of the workload: `tiny`, `small` or `paper`. `None` means the defaults of the
+    /// settings. The settings of an input and those in `settings` override those of the size.
+    pub size: Option<String>,
     /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
     /// The seed of random changes to the order of dispatch and the start of wavefronts. With zero
@@ -43,8 +49,10 @@ pub struct Question {
 /// were in range.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The machine on which the program runs.
+    /// The machine on which the program runs, with its changes.
     pub system: System,
+    /// The parameters in which the machine differs from its description.
+    pub machine: Changes,
     /// The protocol and the policy.
     pub scenario: Scenario,
     /// The workload whose program runs.
@@ -53,6 +61,8 @@ pub struct Experiment {
     pub input: Option<GraphInput>,
     /// The workload's own input, if the question names one.
     pub named: Option<&'static NamedInput>,
+    /// The size that the question names.
+    pub size: Option<Size>,
     /// The settings of the workload. They include the policy.
     pub settings: Settings,
     /// See [`Question::seed`].
@@ -74,22 +84,38 @@ impl Experiment {
         Experiment::on(systems, question, &mut None)
     }
 
-    /// The same as [`Experiment::new`], but uses the graph in `graph` if it is open already, and
-    /// otherwise leaves there the graph that it opens.
+    /// Does the same as [`Experiment::new`], and shares an open graph between calls. If `graph`
+    /// contains a graph, the experiment uses it. Otherwise the function opens the graph and stores
+    /// it in `graph`.
     fn on(
         systems: &Systems,
         question: &Question,
         graph: &mut Option<GraphInput>,
     ) -> Result<Experiment, Error> {
         set_once(&question.settings)?;
-        let system = systems.load(&question.system)?;
+        let machine = Changes::parse(&question.machine);
+        let system = systems.load_changed(&question.system, &machine.0)?;
+        Experiment::with_machine((system, machine), question, graph)
+    }
+
+    /// The same as [`Experiment::new`], for a machine that is loaded already. The system and the
+    /// machine of the question are ignored.
+    pub(crate) fn with_machine(
+        (system, machine): (System, Changes),
+        question: &Question,
+        graph: &mut Option<GraphInput>,
+    ) -> Result<Experiment, Error> {
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
         let named = named_input(workload, question)?;
         if named.is_none() {
             check_input(workload, question)?;
         }
-        let mut settings = workload.defaults();
+        let size = question.size.as_deref().map(size).transpose()?;
+        let mut settings = match size {
+            Some(size) => workload.sized(size).map_err(|error| Error::Impossible(error.to_string()))?,
+            None => workload.defaults(),
+        };
         if let Some(policy) = stealing(&scenario, workload)? {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
@@ -107,10 +133,12 @@ impl Experiment {
         }
         let experiment = Experiment {
             system,
+            machine,
             scenario,
             workload,
             input: if named.is_none() { graph.clone() } else { None },
             named,
+            size,
             settings,
             seed: question.seed,
             drop: question.drop.clone(),
@@ -159,8 +187,8 @@ impl Experiment {
     /// # Errors
     /// Settings that conflict.
     pub fn instance(&self) -> Result<Instance, Error> {
-        let made = match (&self.input, App::of(self.workload)) {
-            (Some(input), Some(app)) => app.instance(&input.opened.graph, &self.settings, INPUT_SEED),
+        let made = match (&self.input, program_of(self.workload)) {
+            (Some(input), Some(program)) => program(&input.opened.graph, &self.settings, INPUT_SEED),
             _ => self.workload.instance(&self.settings, INPUT_SEED),
         };
         made.map_err(|error| Error::Impossible(error.to_string()))
@@ -176,7 +204,7 @@ impl Experiment {
     /// The settings by name. If the user gives a graph, the settings for the generation of a graph
     /// are omitted.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
-        let says = |name: &str| self.input.is_none() || !App::GRAPH_SETTINGS.contains(&name);
+        let says = |name: &str| self.input.is_none() || !GRAPH_SETTINGS.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));
         settings.filter(move |(name, _)| says(name))
     }
@@ -208,7 +236,8 @@ pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that no name occurs twice in a list. `what` says in the error what is named.
+/// Checks that no name occurs twice in a list. In the error, `what` is the kind of thing that the
+/// names denote.
 pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     match twice {
@@ -248,10 +277,10 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
             None => Ok(()),
         };
     };
-    if App::of(workload).is_none() {
+    if program_of(workload).is_none() {
         return Err(Error::unknown_input(workload.name, input));
     }
-    let of_graph = |(name, _): &&(String, String)| App::GRAPH_SETTINGS.contains(&name.as_str());
+    let of_graph = |(name, _): &&(String, String)| GRAPH_SETTINGS.contains(&name.as_str());
     match question.settings.iter().find(of_graph) {
         Some((name, value)) => Err(Error::Impossible(format!(
             "`{name}={}` cannot be set, because the input is the graph {}",
@@ -284,6 +313,10 @@ fn workload(name: &str) -> Result<&'static Workload, Error> {
     known.copied().ok_or_else(|| Error::unknown("workload", name, &catalog::workload_names()))
 }
 
+fn size(name: &str) -> Result<Size, Error> {
+    Size::find(name).ok_or_else(|| Error::unknown("size", name, &catalog::size_names()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,6 +343,33 @@ mod tests {
         let scenario = "no-l1+work-group".to_owned();
         let lock = Question { scenario, workload: "lock-counter".to_owned(), ..question() };
         assert!(ask(&lock).unwrap().policy().contains("work-group"));
+    }
+
+    #[test]
+    fn a_size_gives_the_settings_and_single_settings_win() {
+        let tiny = Question { size: Some("tiny".to_owned()), ..question() };
+        assert_eq!(ask(&tiny).unwrap().settings.count("n"), 3000);
+        let paper = Question { size: Some("paper".to_owned()), ..question() };
+        assert_eq!(ask(&paper).unwrap().settings.count("n"), 16 << 20);
+        let set = Question { settings: vec![("n".to_owned(), "7".to_owned())], ..tiny.clone() };
+        let set = ask(&set).unwrap();
+        assert_eq!((set.settings.count("n"), set.size), (7, Some(Size::Tiny)));
+        // The tree of the input wins over that of the size.
+        let uts = Question { workload: "uts".to_owned(), input: Some("T1-small".to_owned()), ..question() };
+        let sized = Question { size: Some("tiny".to_owned()), ..uts.clone() };
+        let tree = |question: &Question| {
+            let of_input = ask(question).unwrap().named.unwrap().settings;
+            let settings: Vec<_> = ask(question).unwrap().settings().collect();
+            settings
+                .into_iter()
+                .filter(|(name, _)| of_input.iter().any(|(of, _)| of == name))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(tree(&sized), tree(&uts));
+        let unknown = Question { size: Some("tine".to_owned()), ..question() };
+        assert_eq!(ask(&unknown).unwrap_err(), "unknown size `tine`, did you mean `tiny`?");
+        let far = Question { size: Some("enormous".to_owned()), ..question() };
+        assert_eq!(ask(&far).unwrap_err(), "unknown size `enormous`, expected one of tiny, small, paper");
     }
 
     #[test]
@@ -408,5 +468,16 @@ mod tests {
         assert!(error("Cargo.toml", None, None).contains("cannot tell the format"));
         assert!(error("c-68", None, Some(("edges", "7"))).contains("`edges=7` cannot be set"));
         assert!(error("c-68", Some("1/1024"), Some(("source", "63"))).contains("`source` is vertex 63"));
+    }
+
+    #[test]
+    fn every_graph_workload_takes_a_stand_in() {
+        for workload in workloads::graph::programs::workloads() {
+            let (input, scale) = (Some("c-68".to_owned()), Some("1/256".to_owned()));
+            let workload = workload.name.to_owned();
+            let experiment = ask(&Question { workload, input, scale, ..question() }).unwrap();
+            assert_eq!(experiment.input_name().as_deref(), Some("c-68"));
+            assert!(experiment.settings().all(|(name, _)| name != "vertices"));
+        }
     }
 }

@@ -12,6 +12,7 @@ mod comparison;
 mod digest;
 mod error;
 pub mod experiment;
+pub mod info;
 pub mod input;
 pub mod litmus;
 pub mod markdown;
@@ -27,15 +28,18 @@ pub mod run;
 pub mod runner;
 mod scenario;
 pub mod series;
+mod source;
 pub mod store;
 pub mod stress;
+pub mod study;
 pub mod systems;
 pub mod table;
+pub mod task;
 pub mod verify;
 pub mod watch;
 mod why;
 
-/// A digest of the code that results depend on, from `crates/lab/build.rs`.
+/// A digest of the code that determines results. `crates/lab/build.rs` computes the digest.
 pub const CODE: &str = env!("FENCEPOST_CODE");
 
 pub use comparison::{Comparison, Intervals, Mean, Row};

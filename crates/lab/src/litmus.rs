@@ -27,10 +27,10 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The key, in the answer of a run, of the final values of the locations.
+/// The name under which the answer of a run contains the final values of the locations.
 pub const LOCATIONS: &str = "locations";
-/// The prefix of the key, in the answer of a run, of a thread's registers. The number of the thread
-/// follows it.
+/// The first part of the name under which the answer of a run contains the registers of a thread.
+/// The number of the thread follows it.
 pub const REGISTERS: &str = "registers of ";
 
 /// The number of words in the cache line of a location. Values are 64 bits wide, so that a value
@@ -46,8 +46,8 @@ struct Role {
 }
 
 /// Returns a kernel program that runs the test once. Before each operation a thread executes at
-/// most `delay` arithmetic operations. `seed` determines their numbers, so that runs with different
-/// seeds interleave the threads differently.
+/// most `delay` arithmetic operations. `seed` determines the number of these arithmetic operations,
+/// so that runs with different seeds interleave the threads differently.
 ///
 /// # Errors
 /// If the test has a feature that a kernel cannot have: a barrier that only some threads of a

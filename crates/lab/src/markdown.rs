@@ -66,13 +66,17 @@ impl Scored {
         }
     }
 
-    /// The text of the status. If inputs were scaled down, it also names the status that the same
-    /// result would have at full size.
+    /// The text of the status. If inputs were scaled down, it also names the status that the
+    /// measured values would have if they came from inputs of the published size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
             Some(status) => {
-                format!("{}; scaled input, at full size it would be: {}", self.status.name(), status.name())
+                format!(
+                    "{}; scaled input, the measured values would score: {}",
+                    self.status.name(),
+                    status.name()
+                )
             }
             None => self.status.name().to_owned(),
         }
@@ -131,11 +135,11 @@ pub(crate) fn fewer(seeds: usize) -> String {
 }
 
 /// A cell of a table, without characters that would end it.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn row(cells: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn row(cells: impl IntoIterator<Item = String>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|text| cell(&text)).collect();
     format!("| {} |\n", cells.join(" | "))
 }
@@ -171,7 +175,7 @@ fn claims(all: &[Scored]) -> String {
     page + "\n"
 }
 
-fn value(interval: Option<Interval>) -> String {
+pub(crate) fn value(interval: Option<Interval>) -> String {
     match interval {
         None => "-".to_owned(),
         Some(Interval { mean, low, high }) if low == high => figure(mean),

@@ -1,18 +1,4 @@
-//! The sources of workloads, scenarios and models.
-
-/// The sources of the workloads that follow a paper, a benchmark or a known algorithm. All other
-/// workloads are this project's own.
-const WORKLOADS: [(&str, &str); 9] = [
-    ("sssp", "hLRC paper (MICRO 2016), section IV.A"),
-    ("color", "hLRC paper (MICRO 2016), section IV.A"),
-    ("pagerank", "hLRC paper (MICRO 2016), section IV.A"),
-    ("uts", "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7"),
-    ("queens", "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours"),
-    ("fib", "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours"),
-    ("stencil", "HRF paper (ASPLOS 2014), Figure 3"),
-    ("race-block-barrier", "HRF paper (ASPLOS 2014), Figure 3, with a fault"),
-    ("pagerank-push", "ours, after the usual push formulation of PageRank"),
-];
+//! The sources of scenarios and models.
 
 /// Memory models, each with the work that defines it.
 const MODELS: [(&str, &str); 14] = [
@@ -34,10 +20,6 @@ const MODELS: [(&str, &str); 14] = [
 
 const OURS: &str = "ours";
 
-pub(crate) fn of_workload(name: &str) -> &'static str {
-    of(&WORKLOADS, name)
-}
-
 pub(crate) fn of_model(name: &str) -> &'static str {
     of(&MODELS, name)
 }
@@ -49,11 +31,10 @@ fn of(origins: &[(&str, &'static str)], name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{model_names, workload_names};
+    use crate::catalog::model_names;
 
     #[test]
     fn every_name_exists_and_every_model_has_an_origin() {
-        assert!(WORKLOADS.iter().all(|(name, _)| workload_names().contains(name)));
         assert!(MODELS.iter().all(|(name, _)| model_names().contains(name)));
         assert!(model_names().iter().all(|name| of_model(name) != OURS));
     }

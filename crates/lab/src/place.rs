@@ -3,12 +3,12 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file, or a line and column of it, both counted from one.
+/// A file, or one position in the file. A position is a line and a column, both counted from one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The path of the file.
     pub path: PathBuf,
-    /// The line and column, if the error has one.
+    /// The line and the column. `None` if the place is the whole file.
     pub at: Option<(usize, usize)>,
 }
 

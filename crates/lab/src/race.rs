@@ -77,11 +77,12 @@ pub struct Saving {
     pub is_safe: bool,
 }
 
-/// Measures the narrower scopes in `wide`: repeats the runs with one operation's scope narrowed at
-/// a time, and then with all of them narrowed.
+/// Measures the cycles that the narrower scopes in `wide` save. The runs are repeated once for each
+/// operation with only the scope of this operation narrowed, and then with all these scopes
+/// narrowed.
 ///
 /// # Errors
-/// The same as those of [`races`].
+/// The errors of [`races`].
 pub fn savings(
     experiment: &Experiment,
     options: RaceOptions,

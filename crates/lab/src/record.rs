@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::input::GraphRecord;
+use crate::systems::Changes;
 use crate::table::{Column, Values};
 
 /// The result of one run. The field names are the keys of the JSON output, so they must not change.
@@ -13,6 +14,9 @@ use crate::table::{Column, Values};
 pub struct Record {
     /// The name of the machine.
     pub system: String,
+    /// The parameters in which the machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
     /// The name of the protocol.
     pub protocol: &'static str,
     /// The choices of the workload's policies, joined by commas.
@@ -24,6 +28,9 @@ pub struct Record {
     /// The description of the input graph. `None` if the run has no input graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphRecord>,
+    /// The size of the workload. `None` if the user names no size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<&'static str>,
     /// The settings of the workload.
     pub settings: BTreeMap<&'static str, String>,
     /// The seed of the run.
@@ -86,6 +93,8 @@ impl Record {
             Column { name: "answer_ok".to_owned(), values: Values::Flag(vec![self.answer_ok]) },
             text("error", self.error.as_deref().unwrap_or_default()),
         ];
+        let machine = self.machine.0.iter();
+        columns.extend(machine.map(|change| text(&format!("machine.{}", change.key), &change.value_text())));
         columns.extend(self.settings.iter().map(|(name, value)| text(&format!("settings.{name}"), value)));
         let counters = self.counters.iter();
         columns.extend(counters.map(|(name, n)| Column::count(format!("counters.{name}"), vec![*n])));

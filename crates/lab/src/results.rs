@@ -1,8 +1,7 @@
 //! The measurements of a reproduction, as data for reports.
 //!
-//! [`Results`] has the rows (one for each run), the figures computed from them,
-//! and each claim of the paper beside the measurement. A report renders it and
-//! computes nothing.
+//! [`Results`] has the rows (one for each run), the figures computed from them, and each claim of
+//! the paper together with its measurement. A report renders the results and computes nothing.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +32,7 @@ pub struct Results {
     pub rows: Vec<Row>,
     /// The figures, in the order of the paper.
     pub figures: Vec<Figure>,
-    /// The claims of the paper beside the measurements.
+    /// The claims of the paper, each with its measurement.
     pub claims: Vec<Scored>,
 }
 
@@ -226,7 +225,7 @@ pub enum Status {
     NotRun,
 }
 
-/// A claim beside the measurement.
+/// A claim of the paper, with its measurement and its status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// The name of the claim.

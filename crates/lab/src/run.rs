@@ -100,7 +100,7 @@ pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
 
 /// Returns true if a run failed because the user's settings do not fit the input or the machine,
 /// not because of the program.
-fn is_misfit(kind: &FaultKind) -> bool {
+pub(crate) fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }
 
@@ -135,11 +135,13 @@ fn failed(experiment: &Experiment, error: &RunError) -> Record {
 fn blank(experiment: &Experiment) -> Record {
     Record {
         system: experiment.system.name.clone(),
+        machine: experiment.machine.clone(),
         protocol: experiment.scenario.protocol,
         policy: experiment.policy(),
         workload: experiment.workload.name,
         input: experiment.input_name(),
         graph: experiment.input.as_ref().map(crate::input::GraphInput::record),
+        size: experiment.size.map(workloads::Size::name),
         settings: experiment.settings().collect(),
         seed: experiment.seed,
         cycles: 0,

@@ -1,4 +1,5 @@
-//! Runs the tasks of a plan on all cores, each once, and stores their results.
+//! Runs each task of a plan once, on several threads of the host, and stores the results. A plan
+//! has the runs of a reproduction.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,11 +10,12 @@ use workloads::graph::stand_in::Scale;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::input::GraphInput;
-use crate::paper::{Plan, Task};
+use crate::paper::Plan;
 use crate::record::Record;
-use crate::results::{KernelSpan, Measured, Row};
+use crate::results::{KernelSpan, Measured, Row, RowKey};
 use crate::run::{Pulse, run};
 use crate::store::{Store, Stored, TaskId};
+use crate::task::{GraphRequest, Task};
 
 /// The progress of a reproduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,12 +47,26 @@ pub struct Outcome {
     pub has_misfit: bool,
 }
 
-/// Runs the missing tasks on `threads` threads. `tell` is called after every
-/// task.
+/// The results of tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Performed {
+    /// The result of each task.
+    pub results: BTreeMap<TaskId, Measured>,
+    /// The number of tasks that this call ran.
+    pub ran: usize,
+    /// The number of tasks whose results were stored already.
+    pub found: usize,
+    /// Notices for the user about damaged files.
+    pub notices: Vec<String>,
+    /// Whether some settings did not fit the input or the machine. Such runs
+    /// are not stored.
+    pub has_misfit: bool,
+}
+
+/// Runs the missing tasks of a reproduction. `tell` is called after every task.
 ///
 /// # Errors
-/// The first task that cannot run, or the first result that cannot be stored.
-/// Results that were stored before remain.
+/// The errors of [`perform_tasks`].
 pub fn perform(
     plan: &Plan,
     store: &Store,
@@ -58,23 +74,44 @@ pub fn perform(
     pulse: &Pulse,
     tell: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, Error> {
-    let tasks = plan.tasks();
-    let mut outcome = Outcome::default();
-    let mut results = BTreeMap::<&TaskId, Measured>::new();
+    let Performed { results, ran, found, notices, has_misfit } =
+        perform_tasks(&plan.tasks(), store, jobs, pulse, tell)?;
+    let row = |(key, task): (&RowKey, &Task)| {
+        let measured = results.get(&task.id)?.clone();
+        Some(Row { key: key.clone(), system: task.experiment.system.name.clone(), measured })
+    };
+    let rows = plan.runs().filter_map(row).collect();
+    Ok(Outcome { rows, ran, found, notices, has_misfit })
+}
+
+/// Runs the tasks without stored results on `jobs` threads. The tasks are all different. `tell` is
+/// called after every task.
+///
+/// # Errors
+/// The first task that cannot run, or the first result that cannot be stored.
+/// Results that were stored before remain.
+pub fn perform_tasks(
+    tasks: &[&Task],
+    store: &Store,
+    jobs: usize,
+    pulse: &Pulse,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Performed, Error> {
+    let mut performed = Performed::default();
     let mut missing = Vec::new();
-    for task in &tasks {
+    for task in tasks {
         match store.load(task) {
             Stored::Result(measured) => {
-                results.insert(&task.id, *measured);
+                performed.results.insert(task.id.clone(), *measured);
                 continue;
             }
-            Stored::Damaged(notice) => outcome.notices.push(notice),
+            Stored::Damaged(notice) => performed.notices.push(notice),
             Stored::Nothing => {}
         }
         missing.push(*task);
     }
-    outcome.found = results.len();
-    outcome.ran = missing.len();
+    performed.found = performed.results.len();
+    performed.ran = missing.len();
     let state = State {
         missing: &missing,
         store,
@@ -88,10 +125,10 @@ pub fn perform(
             error: None,
             has_misfit: false,
             progress: Progress {
-                done: results.len(),
+                done: performed.found,
                 tasks: tasks.len(),
                 weight_run: 0,
-                weight_left: missing.iter().map(|task| task.graph.weight).sum(),
+                weight_left: missing.iter().map(|task| task.weight()).sum(),
             },
         }),
     };
@@ -106,21 +143,12 @@ pub fn perform(
     if let Some(error) = done.error {
         return Err(error);
     }
-    outcome.has_misfit = done.has_misfit;
-    results.extend(done.results);
-    for (key, task) in plan.runs() {
-        if let Some(measured) = results.get(&task.id) {
-            outcome.rows.push(Row {
-                key: key.clone(),
-                system: task.experiment.system.name.clone(),
-                measured: measured.clone(),
-            });
-        }
-    }
-    Ok(outcome)
+    performed.has_misfit = done.has_misfit;
+    performed.results.extend(done.results.into_iter().map(|(id, measured)| (id.clone(), measured)));
+    Ok(performed)
 }
 
-/// A graph that tasks share, by name and scale.
+/// The key of a graph that several tasks share: the name of the graph and its scale.
 type GraphKey = (String, Option<String>);
 
 struct State<'a> {
@@ -156,8 +184,8 @@ impl State<'_> {
                     done.has_misfit |= is_misfit;
                     done.results.push((&task.id, measured));
                     done.progress.done += 1;
-                    done.progress.weight_run += task.graph.weight;
-                    done.progress.weight_left -= task.graph.weight;
+                    done.progress.weight_run += task.weight();
+                    done.progress.weight_left -= task.weight();
                     (self.tell)(done.progress);
                 }
                 Err(error) => {
@@ -169,12 +197,15 @@ impl State<'_> {
     }
 
     fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
-        let input = match task.graph.named {
-            Some(_) => None,
-            None => Some(self.graph(task)?),
+        let input = match &task.graph {
+            Some(graph) if graph.named.is_none() => Some(self.graph(graph)?),
+            _ => None,
         };
         let experiment = Experiment { input, ..task.experiment.clone() };
-        let record = run(&experiment, &mut self.pulse.clone())?;
+        let record = run(&experiment, &mut self.pulse.clone()).map_err(|error| match error {
+            Error::Impossible(why) => Error::Impossible(format!("{}: {why}", task.label())),
+            other => other,
+        })?;
         let is_misfit = record.misfit;
         let measured = Measured::from(record);
         // The fit of settings is checked again in each reproduction.
@@ -185,9 +216,9 @@ impl State<'_> {
     }
 
     /// The graph of a task, generated once for all tasks.
-    fn graph(&self, task: &Task) -> Result<GraphInput, Error> {
-        let scale = task.graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
-        let key = (task.graph.name.clone(), scale);
+    fn graph(&self, graph: &GraphRequest) -> Result<GraphInput, Error> {
+        let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
+        let key = (graph.name.clone(), scale);
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(graph) = graphs.get(&key) {
             return Ok(graph.clone());

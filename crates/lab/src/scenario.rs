@@ -7,8 +7,8 @@ use workloads::stealing::{for_machine, scenario};
 
 use crate::error::{Error, printable};
 
-/// The protocols of those scenarios of the hLRC paper that do not have the name of their protocol.
-/// The first three run on the paper's baseline machine (section IV).
+/// The scenarios of the hLRC paper that have another name than their protocol, each with its
+/// protocol. The first three run on the paper's baseline machine (section IV).
 const PROTOCOLS: [(&str, &str); 4] =
     [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
 

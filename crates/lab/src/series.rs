@@ -24,8 +24,8 @@ pub struct Series {
     /// The values of all counters at the end of each interval: one list for each interval, with a
     /// value for each counter.
     pub values: Vec<Vec<u64>>,
-    /// For each counter, whether the machine has it. A counter for the messages of one name appears
-    /// when the first of them is sent.
+    /// For each counter, whether the machine has it. Each name of a message has its own counters.
+    /// They appear when the first message of this name is sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
@@ -60,7 +60,7 @@ impl Series {
     /// Checks that every counter exists at the end of the run.
     ///
     /// # Errors
-    /// The first counter for messages of which none was sent.
+    /// An error that names the first message counter for which no message was sent.
     pub fn check(&self, record: &Record) -> Result<(), Error> {
         if !record.answer_ok {
             return Ok(());
@@ -76,8 +76,9 @@ impl Series {
         Err(Error::unknown("counter", name, &known))
     }
 
-    /// The growth of a counter in an interval. For a level it is the difference of the values at
-    /// the two ends of the interval, which may be negative.
+    /// The growth of a counter in an interval. Some counters are levels (current amounts). The
+    /// growth of a level is the difference of its values at the two ends of the interval, which may
+    /// be negative.
     #[must_use]
     pub fn change(&self, interval: usize, counter: usize) -> i128 {
         let value = |at: usize| i128::from(self.values[at][counter]);

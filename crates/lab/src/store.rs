@@ -1,9 +1,9 @@
-//! Stores results on disk: one Parquet file for each task. The name of the file is derived from
-//! everything that determines the result.
+//! Stores results on disk: one Parquet file for each task.
 //!
-//! The name of a file contains the task's name and a digest of the file's bytes, so a damaged or
-//! incomplete file is detected before it is read. A file is written under a temporary name and
-//! renamed when it is complete. Only one process at a time uses a folder.
+//! The name of a file has two parts. The first part is the name of the task, which is derived from
+//! everything that determines the result. The second part is a digest of the file's bytes, so a
+//! damaged or incomplete file is detected before its content is used. A file is written under a
+//! temporary name and renamed when it is complete. Only one process at a time uses a folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::digest::{self, ID_LETTERS};
 use crate::error::{Error, printable};
-use crate::paper::Task;
 use crate::results::Measured;
+use crate::task::Task;
 
 pub use crate::digest::TaskId;
 
@@ -42,7 +42,8 @@ pub enum Stored {
     Result(Box<Measured>),
     /// The store holds no result of the run.
     Nothing,
-    /// The file of the result has changed bytes. The text has the path of the file and the reason.
+    /// The file of the result is damaged, for example because its bytes have changed. The text has
+    /// the path of the file and the reason.
     Damaged(String),
 }
 

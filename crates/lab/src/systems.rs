@@ -4,6 +4,7 @@
 //! built-in machines, so a file replaces a built-in machine of the same name. A
 //! name with a slash or the extension `.toml` is a path.
 
+mod change;
 mod read;
 
 use std::fs;
@@ -13,7 +14,9 @@ use std::path::{Path, PathBuf};
 use sim::config::System;
 
 use crate::error::{Error, printable};
-pub(crate) use read::{changed, explain};
+pub use change::{Change, ChangeError, Changes};
+pub(crate) use change::{TABLES, parameters, suffixed, text_of};
+pub(crate) use read::explain;
 pub use read::{parse, parse_for};
 
 /// The built-in machines: name and description.
@@ -65,21 +68,29 @@ impl Systems {
     /// # Errors
     /// Unknown names, unreadable files and impossible machines.
     pub fn load(&self, name: &str) -> Result<System, Error> {
+        let Source { path, text } = self.source(name)?;
+        parse(&path, &text)
+    }
+
+    /// The description of a machine, by its name or its file.
+    fn source(&self, name: &str) -> Result<Source, Error> {
         let is_path = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
         if is_path {
-            return load_file(Path::new(name));
+            return Source::read(PathBuf::from(name));
         }
         if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
-            return load_file(&path);
+            return Source::read(path);
         }
         match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
-            Some((_, text)) => parse(Path::new(&format!("<built-in>/{name}.toml")), text),
+            Some((_, text)) => {
+                Ok(Source { path: format!("<built-in>/{name}.toml").into(), text: (*text).to_owned() })
+            }
             None => Err(self.unknown(name)),
         }
     }
 
-    /// The error for an unknown name. It mentions a file if the name may mean
-    /// one.
+    /// The error for an unknown name. The error also shows how to give the path of a user's own
+    /// file. The example path contains `name` if `name` can be a file name.
     fn unknown(&self, name: &str) -> Error {
         let unknown = Error::unknown("system", name, &self.names());
         let name = printable(name);
@@ -152,8 +163,17 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn load_file(path: &Path) -> Result<System, Error> {
-    parse(path, &read_text(path)?)
+/// The text of a description, and its path for errors.
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    fn read(path: PathBuf) -> Result<Source, Error> {
+        let text = read_text(&path)?;
+        Ok(Source { path, text })
+    }
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {

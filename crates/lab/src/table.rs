@@ -62,6 +62,12 @@ pub enum Values {
     Flag(Vec<bool>),
     /// Values that are real numbers.
     Real(Vec<f64>),
+    /// Texts, of which some are missing.
+    SparseText(Vec<Option<String>>),
+    /// Whole numbers from zero, of which some are missing.
+    SparseCount(Vec<Option<u64>>),
+    /// Real numbers, of which some are missing.
+    SparseReal(Vec<Option<f64>>),
 }
 
 impl Column {
@@ -81,6 +87,9 @@ impl Column {
             Values::Count(values) => values.len(),
             Values::Flag(values) => values.len(),
             Values::Real(values) => values.len(),
+            Values::SparseText(values) => values.len(),
+            Values::SparseCount(values) => values.len(),
+            Values::SparseReal(values) => values.len(),
         }
     }
 
@@ -90,6 +99,9 @@ impl Column {
             Values::Count(values) => values[row].to_string(),
             Values::Flag(values) => values[row].to_string(),
             Values::Real(values) => values[row].to_string(),
+            Values::SparseText(values) => values[row].as_deref().map(quoted).unwrap_or_default(),
+            Values::SparseCount(values) => values[row].map(|value| value.to_string()).unwrap_or_default(),
+            Values::SparseReal(values) => values[row].map(|value| value.to_string()).unwrap_or_default(),
         }
     }
 }
@@ -149,13 +161,17 @@ pub(crate) fn write_parquet<W: Write + Send>(columns: &[Column], out: W) -> Resu
 
 fn field(column: &Column) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.values {
-        Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Values::Count(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Values::Text(_) | Values::SparseText(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Count(_) | Values::SparseCount(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
         Values::Flag(_) => (Physical::BOOLEAN, None),
-        Values::Real(_) => (Physical::DOUBLE, None),
+        Values::Real(_) | Values::SparseReal(_) => (Physical::DOUBLE, None),
+    };
+    let repetition = match column.values {
+        Values::SparseText(_) | Values::SparseCount(_) | Values::SparseReal(_) => Repetition::OPTIONAL,
+        _ => Repetition::REQUIRED,
     };
     let builder = Type::primitive_type_builder(&column.name, physical);
-    builder.with_repetition(Repetition::REQUIRED).with_logical_type(logical).build()
+    builder.with_repetition(repetition).with_logical_type(logical).build()
 }
 
 fn write_column<W: Write + Send>(
@@ -178,8 +194,27 @@ fn write_column<W: Write + Send>(
         }
         Values::Flag(values) => writer.typed::<BoolType>().write_batch(&values[from..until], None, None)?,
         Values::Real(values) => writer.typed::<DoubleType>().write_batch(&values[from..until], None, None)?,
+        Values::SparseText(values) => {
+            let (levels, texts) = sparse(&values[from..until], |text| ByteArray::from(text.as_str()));
+            writer.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?
+        }
+        Values::SparseCount(values) => {
+            let (levels, bits) = sparse(&values[from..until], |count| count.cast_signed());
+            writer.typed::<Int64Type>().write_batch(&bits, Some(&levels), None)?
+        }
+        Values::SparseReal(values) => {
+            let (levels, reals) = sparse(&values[from..until], |real| *real);
+            writer.typed::<DoubleType>().write_batch(&reals, Some(&levels), None)?
+        }
     };
     writer.close()
+}
+
+/// The definition levels of a column with missing values (1 for a value, 0 for a missing one), and
+/// the values.
+fn sparse<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<i16>, Vec<U>) {
+    let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
+    (levels, values.iter().flatten().map(convert).collect())
 }
 
 #[cfg(test)]
@@ -220,6 +255,28 @@ mod tests {
             Field::Bool(true),
         ];
         assert_eq!(fields, expected.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_missing_value_is_null_in_parquet_and_empty_in_csv() {
+        let columns = [
+            Column { name: "t".to_owned(), values: Values::SparseText(vec![None, Some("a,b".to_owned())]) },
+            Column { name: "n".to_owned(), values: Values::SparseCount(vec![Some(7), None]) },
+            Column { name: "r".to_owned(), values: Values::SparseReal(vec![None, Some(0.5)]) },
+        ];
+        let mut csv = Vec::new();
+        write(Format::Csv, &columns, &mut csv).unwrap();
+        assert_eq!(String::from_utf8(csv).unwrap(), "t,n,r\n,7,\n\"a,b\",,0.5\n");
+        let mut out = Vec::new();
+        write(Format::Parquet, &columns, &mut out).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+        let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+        let fields: Vec<Field> = rows
+            .flat_map(|row| row.get_column_iter().map(|(_, field)| field.clone()).collect::<Vec<_>>())
+            .collect();
+        let text = Field::Str("a,b".to_owned());
+        let expected = [Field::Null, Field::ULong(7), Field::Null, text, Field::Null, Field::Double(0.5)];
+        assert_eq!(fields, expected);
     }
 
     #[test]

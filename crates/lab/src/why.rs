@@ -7,6 +7,7 @@ use serde::Serialize;
 use sim::attribution::Cause;
 
 use crate::record::Record;
+use crate::systems::Changes;
 
 /// The difference in cycles between two runs, by cause. The field names are the keys of the JSON
 /// output, so they must not change.
@@ -14,6 +15,9 @@ use crate::record::Record;
 pub struct Difference {
     /// The machine.
     pub system: String,
+    /// The parameters in which the machine differs from its description.
+    #[serde(skip_serializing_if = "Changes::is_empty")]
+    pub machine: Changes,
     /// The workload.
     pub workload: String,
     /// The seed.
@@ -30,8 +34,9 @@ pub struct Difference {
     pub answer_ok_a: bool,
     /// Whether the second answer is right.
     pub answer_ok_b: bool,
-    /// The cycles that each cause adds from the first run to the second,
-    /// negative if it saves cycles. Their sum is `cycles_b - cycles_a`.
+    /// The difference in cycles for each cause: positive if the second run takes more cycles for
+    /// the cause than the first run, and negative if it takes fewer. The sum of all differences is
+    /// `cycles_b - cycles_a`.
     pub parts: Vec<Part>,
 }
 
@@ -42,7 +47,8 @@ pub struct Part {
     pub cause: String,
     /// The meaning of the cause.
     pub meaning: String,
-    /// The second run's cycles minus the first run's.
+    /// The cycles that the cause takes in the second run, minus the cycles that it takes in the
+    /// first run.
     pub cycles: i64,
     /// The cycles that the cause takes in the first run.
     pub cycles_a: u64,
@@ -67,7 +73,7 @@ pub struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// The data of a run's record for the account of its cycles.
+    /// The data in a run's record that are needed to account for the cycles of the run.
     #[must_use]
     pub fn of(name: &'a str, record: &'a Record) -> Account<'a> {
         let Record { cycles, answer_ok, ref error, ref counters, .. } = *record;
@@ -120,6 +126,7 @@ impl Difference {
         };
         Ok(Difference {
             system: system.to_owned(),
+            machine: Changes::default(),
             workload: workload.to_owned(),
             seed,
             a: a.name.to_owned(),

@@ -38,6 +38,7 @@ fn row(scenario: &str, factor: f64, answer_ok: bool) -> Row {
 
 fn page(rows: Vec<Row>) -> String {
     of_comparison(&Comparison {
+        machine: Default::default(),
         system: "s".to_owned(),
         systems: vec!["s".to_owned()],
         seed: 1,

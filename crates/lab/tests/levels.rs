@@ -73,7 +73,7 @@ fn a_fault_of_a_level_has_its_place() {
         ("latency_cycles", "latency_cycle", "latency_cycle = 100", "did you mean `latency_cycles`?"),
         ("\"machine\"", "\"planet\"", "planet", "machine"),
         ("count = 4", "count = 0", "count = 0", "1 to 4294967295"),
-        ("\"l3\"", "\"l2\"", "name = \"l2\"", "two levels `l2`"),
+        ("\"l3\"", "\"l2\"", "name = \"l2\"", "two levels have the name `l2`"),
         ("ways = 8", "ways = 8\nbeside = \"l9\"", "name = \"l3\"", "beside `l9`"),
         ("ways = 8", "ways = 8\nbelow = \"l3\"", "name = \"l3\"", "over itself"),
         ("ways = 8", "ways = 8\nread_pj = -1.0", "read_pj = -1.0", "zero or above"),

@@ -89,6 +89,7 @@ fn differences() -> String {
             cycles_b: (1_000_000 + cycles) as u64,
         });
         of_difference(&Difference {
+            machine: Default::default(),
             system: "s".to_owned(),
             workload: "w".to_owned(),
             seed: 0,

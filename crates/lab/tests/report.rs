@@ -113,6 +113,7 @@ fn results(name: &str) -> Results {
 
 fn difference(name: &str) -> Difference {
     Difference {
+        machine: Default::default(),
         system: name.to_owned(),
         workload: name.to_owned(),
         seed: 0,
@@ -175,7 +176,9 @@ fn a_claim_keeps_the_digits_that_decide_and_a_scaled_one_gives_no_verdict_at_ful
     let page = of_results(&results);
     assert!(page.contains("1.0030 (0.9996 to 1.0298)"), "{page}");
     assert!(
-        page.contains("indicative</span><div class=\"note\">scaled input, at full size it would be: incon"),
+        page.contains(
+            "indicative</span><div class=\"note\">scaled input, the measured values would score: incon"
+        ),
         "{page}"
     );
     assert!(!page.contains("full size"), "{page}");

@@ -203,7 +203,7 @@ fn vulkan_code_is_checked() {
         ("avdevice.wg | ;", "column 1: found `avdevice` with a modifier, expected none"),
         (
             "ld.wg.dv.sc0 r0, x | ;",
-            "column 1: found `.dv` in `ld.wg.dv.sc0`, expected one order, one scope, and each of the other modifiers once",
+            "column 1: found `.dv` in `ld.wg.dv.sc0`, expected at most one order, at most one scope, and no modifier twice",
         ),
         (
             "fence.wg | ;",

@@ -30,12 +30,13 @@ pub struct Effects<M> {
     pub timers: Vec<TimerClass>,
     /// Sets in which the driver must evict a way.
     pub needs: Vec<SetIndex>,
-    /// Ways that the step used, for the recency of evictions.
+    /// Ways that the step used. The driver needs them to know how recently each way was used,
+    /// because recency decides among victims of equal rank.
     pub touches: Vec<Way>,
     /// Counters of the step, for statistics.
     pub uses: Uses,
-    /// For some requests, by slot, the part (access, acquire or release) to which the request's
-    /// time is attributed from now on; see [`Effects::spend`].
+    /// Changes in the attribution of time to requests, by slot. From now on, the time of the
+    /// request counts as access, acquire or release; see [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
     /// The number of times that each row fired.
     pub coverage: Coverage,
@@ -106,7 +107,8 @@ impl<M> Effects<M> {
     }
 
     /// Drops one written byte of each message and memory operation of a step, for a seeded fault.
-    /// The step's effects begin at index `sends` of the messages and `memory` of the operations.
+    /// The messages of the step begin at index `sends` of all messages. The memory operations of
+    /// the step begin at index `memory` of all memory operations.
     pub(crate) fn forget_bytes(&mut self, (sends, memory): (usize, usize))
     where
         M: Message,
@@ -168,8 +170,9 @@ impl<M> Effects<M> {
         self.spends.push((slot, on));
     }
 
-    /// Arms a timer, whose duration the driver knows. If the protocol gives the durations of this
-    /// class, the duration is one tick.
+    /// Arms a timer of this class. The driver knows the duration, unless the protocol gives the
+    /// durations of this class ([`TimerClass::is_timed`]). In that case, the timer expires after
+    /// one tick.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
         if class.is_timed() {

@@ -36,7 +36,7 @@ pub struct Home {
     pub index: u64,
 }
 
-/// The place of a page: its chiplet and its number there.
+/// The place of a page: the page's chiplet, and the page's number on that chiplet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     chiplet: u16,
@@ -86,8 +86,8 @@ impl Homes {
         self.policy == PagePolicy::FirstTouch && self.chiplets.number() > 1
     }
 
-    /// Places the page of `line` on a chiplet, unless it has been touched before.
-    /// Call it only if [`Homes::uses_first_touch`].
+    /// Places the page of `line` on a chiplet, unless the page has been touched before. Call this
+    /// function only if [`Homes::uses_first_touch`] returns true.
     pub fn touch(&mut self, line: LineAddr, chiplet: u16) {
         let (page, _) = self.lines_per_page.divide(line.0);
         let Some(next) = self.frames.get_mut(usize::from(chiplet)) else { return };

@@ -19,7 +19,8 @@ crate::symbols! {
         ScWriteBuffer,
         /// Loads pass older stores and read from the core's own buffered stores.
         Tso,
-        /// As `Gpu`; in addition, loads read from the core's own outstanding stores.
+        /// The rules of `Gpu` apply. In addition, loads read from the core's own outstanding
+        /// stores.
         Rmo,
     }
 }
@@ -91,7 +92,7 @@ impl IssueOp {
     }
 
     /// Whether this operation must read values at least as new as those that the `older` operation
-    /// read. This is so if both access the same bytes and one of them is atomic.
+    /// read. This is so if both operations access a common byte and the older one is atomic.
     fn is_coherent_after(&self, older: &IssueOp) -> bool {
         self.overlaps(older) && older.order.is_atomic()
     }

@@ -154,7 +154,8 @@ impl Levels {
     /// Finds the level of every kind of a protocol.
     ///
     /// # Errors
-    /// A sentence that names the level, the protocol, and the expectation.
+    /// If the machine does not fit the protocol. The error is a sentence that names the level, the
+    /// protocol, and what the protocol expects at the level.
     pub fn fit(protocol: &str, kinds: &[Kind], topology: &Topology) -> Result<Levels, String> {
         topology.check()?;
         let fitted = kinds.iter().map(|kind| find(protocol, kind, kinds, topology));
@@ -236,8 +237,8 @@ impl Topology {
     }
 }
 
-/// Finds the level of one kind. The error is a sentence that names the level, the protocol and the
-/// expectation.
+/// Finds the level of one kind. The error is a sentence that names the level, the protocol, and
+/// what the protocol expects at the level.
 fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<KindLevel, String> {
     let Kind { level: name, per, .. } = *kind;
     let refuse = |found: &str| {
@@ -294,7 +295,7 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
     })
 }
 
-/// Whether the path from a level down to memory contains another level.
+/// Whether the level named `over` is on the path from `level` down to memory.
 fn is_over(topology: &Topology, level: &MemoryLevel, over: &str) -> bool {
     let mut at = level;
     // `Topology::check` guarantees that the path ends.

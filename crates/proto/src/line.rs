@@ -158,8 +158,9 @@ impl Default for LineData {
     }
 }
 
-/// Table from a mask of eight bytes to the 64-bit mask that selects these bytes. The mask of eight
-/// bytes is the index.
+/// A table that expands one bit for each byte to eight bits for each byte. The index is a mask of
+/// eight bits, one for each of eight bytes. The entry is the 64-bit mask that selects all bits of
+/// the selected bytes.
 static SPREAD: [u64; 256] = {
     let mut table = [0u64; 256];
     let mut mask = 0;

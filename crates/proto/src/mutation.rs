@@ -65,7 +65,7 @@ pub enum Change {
     PlanAs {
         /// The key of the replaced plan.
         plan: PlanKey,
-        /// The key of the plan that replaces it.
+        /// The key of the plan that takes the place of the replaced plan.
         other: PlanKey,
     },
     /// Drop the first byte of each message and write that a row sends.
@@ -98,8 +98,9 @@ impl Change {
         }
     }
 
-    /// The result `looked` of the lookup of the row `index`, with this change if it is a change of
-    /// that row.
+    /// The result of the lookup of a row, with this change. `looked` is the result without the
+    /// change, and `index` is the number of the row. If the change is for another row, the result
+    /// is `looked`.
     pub(crate) fn row<T: Table>(
         self,
         looked: RowLookup<T::State, T::Action>,

@@ -65,8 +65,8 @@ impl TimerClass {
         matches!(self, TimerClass::Epoch)
     }
 
-    /// Whether the protocol can give the timer's duration. If it arms such a timer without a
-    /// duration, the duration is one tick.
+    /// Whether the protocol can give the timer's duration. If the protocol arms such a timer
+    /// without a duration, the duration is one tick.
     #[must_use]
     pub const fn is_timed(self) -> bool {
         matches!(self, TimerClass::Lease)

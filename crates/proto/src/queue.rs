@@ -58,6 +58,14 @@ impl<T> Queue<T> {
         self.first.as_ref()
     }
 
+    /// Drops the elements that `keep` refuses.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.rest.retain(&mut keep);
+        if self.first.as_ref().is_some_and(|first| !keep(first)) {
+            self.first = self.rest.pop_front();
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.rest)
     }

@@ -2,13 +2,16 @@
 
 use kernel::prelude::*;
 
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::Setting;
 
 pub(crate) static SPIN_FOREVER: Workload = Workload {
     name: "spin-forever",
     summary: "spins on a flag that is never set",
+    origin: "ours",
+    room: Room::Trial,
     purpose: Purpose::Diagnosis,
+    sizes: Sizes::DEFAULT,
     settings: &[Setting::count("work-groups", 2, 1, 1 << 16, "work-groups of one wavefront")],
     make: |settings, _| Ok(program("spin-forever", settings.count("work-groups") as u32, 1, spin_forever)),
 };
@@ -16,7 +19,10 @@ pub(crate) static SPIN_FOREVER: Workload = Workload {
 pub(crate) static BARRIER_SKIP: Workload = Workload {
     name: "barrier-skip",
     summary: "one wavefront ends while the others of its work-group wait at a barrier",
+    origin: "ours",
+    room: Room::Trial,
     purpose: Purpose::Diagnosis,
+    sizes: Sizes::DEFAULT,
     settings: &[Setting::count("waves", 4, 2, 64, "wavefronts of the work-group")],
     make: |settings, _| Ok(program("barrier-skip", 1, settings.count("waves") as u32, barrier_skip)),
 };
@@ -24,7 +30,10 @@ pub(crate) static BARRIER_SKIP: Workload = Workload {
 pub(crate) static SPIN_UNDISPATCHED: Workload = Workload {
     name: "spin-undispatched",
     summary: "all resident work-groups wait for a work-group that is never dispatched",
+    origin: "ours",
+    room: Room::Trial,
     purpose: Purpose::Diagnosis,
+    sizes: Sizes::DEFAULT,
     settings: &[],
     make: |_, _| Ok(undispatched()),
 };

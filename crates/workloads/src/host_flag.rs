@@ -3,13 +3,16 @@
 use kernel::prelude::*;
 
 use crate::data::mix;
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static HOST_FLAG: Workload = Workload {
     name: "host-flag",
     summary: "the host and a running kernel exchange messages behind flags at system scope",
+    origin: "ours",
+    room: Room::Synchronization,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("words", "70"), ("rounds", "3")], small: &[], paper: &[] },
     settings: &[
         Setting::count("words", 64, 1, 4096, "words of a message"),
         Setting::count("rounds", 4, 1, 1 << 16, "messages in each direction"),

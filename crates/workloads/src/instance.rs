@@ -5,7 +5,7 @@ use core::fmt;
 use kernel::{Answer, Grid, Program, Shape, WrongAnswer};
 
 use crate::settings::{BadSetting, Setting, Settings};
-use crate::tasks;
+use crate::{learning, tasks};
 
 /// The purpose of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +18,125 @@ pub enum Purpose {
     Diagnosis,
     /// Has a race: a detector must report it.
     Race,
+}
+
+/// The subject of a workload, which groups the lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Room {
+    /// Streams and dense matrices.
+    Dense,
+    /// Stencils and grids.
+    Stencil,
+    /// Sorting, scans, reductions and searches.
+    Sorting,
+    /// Graph algorithms.
+    Graph,
+    /// Physics and sparse solvers.
+    Physics,
+    /// Machine learning.
+    Learning,
+    /// Histograms and other atomics.
+    Atomics,
+    /// Tasks that make tasks.
+    Tasks,
+    /// Locks, flags and barriers.
+    Synchronization,
+    /// Programs that load or test one part of a machine or of a tool.
+    Trial,
+}
+
+impl Room {
+    /// The name of the room.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Room::Dense => "dense",
+            Room::Stencil => "stencil",
+            Room::Sorting => "sorting",
+            Room::Graph => "graph",
+            Room::Physics => "physics",
+            Room::Learning => "learning",
+            Room::Atomics => "atomics",
+            Room::Tasks => "tasks",
+            Room::Synchronization => "synchronization",
+            Room::Trial => "trial",
+        }
+    }
+
+    /// The subject of the room, in one line.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Room::Dense => "streams and dense matrices",
+            Room::Stencil => "stencils and grids",
+            Room::Sorting => "sorting, scans, reductions and searches",
+            Room::Graph => "graph algorithms",
+            Room::Physics => "physics and sparse solvers",
+            Room::Learning => "machine learning",
+            Room::Atomics => "histograms and other atomics",
+            Room::Tasks => "tasks that make tasks",
+            Room::Synchronization => "locks, flags and barriers",
+            Room::Trial => "programs that load or test one part of a machine or of a tool",
+        }
+    }
+}
+
+/// A size at which every workload can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Size {
+    /// For tests and the race detector: milliseconds.
+    Tiny,
+    /// For a look at a machine of eight compute units: less than a second.
+    Small,
+    /// The size of the paper that uses the workload, or one that fills its machine: minutes.
+    Paper,
+}
+
+impl Size {
+    /// All sizes, the smallest first.
+    pub const ALL: [Size; 3] = [Size::Tiny, Size::Small, Size::Paper];
+
+    /// The name of the size.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Size::Tiny => "tiny",
+            Size::Small => "small",
+            Size::Paper => "paper",
+        }
+    }
+
+    /// The size with a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Size> {
+        Size::ALL.into_iter().find(|size| size.name() == name)
+    }
+}
+
+/// The settings of each size that differ from the defaults: names and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The settings of the size `tiny`.
+    pub tiny: &'static [(&'static str, &'static str)],
+    /// The settings of the size `small`.
+    pub small: &'static [(&'static str, &'static str)],
+    /// The settings of the size `paper`.
+    pub paper: &'static [(&'static str, &'static str)],
+}
+
+impl Sizes {
+    /// The defaults for all sizes, for a program of one size.
+    pub(crate) const DEFAULT: Sizes = Sizes { tiny: &[], small: &[], paper: &[] };
+
+    /// The settings of one size.
+    #[must_use]
+    pub fn of(&self, size: Size) -> &'static [(&'static str, &'static str)] {
+        match size {
+            Size::Tiny => self.tiny,
+            Size::Small => self.small,
+            Size::Paper => self.paper,
+        }
+    }
 }
 
 /// A named input: values of several settings.
@@ -38,8 +157,14 @@ pub struct Workload {
     pub name: &'static str,
     /// The description of the workload, in one line.
     pub summary: &'static str,
+    /// The work that describes the algorithm, or that uses the program.
+    pub origin: &'static str,
+    /// The subject of the workload.
+    pub room: Room,
     /// The purpose of the workload.
     pub purpose: Purpose,
+    /// The settings of each size.
+    pub sizes: Sizes,
     /// The settings of the workload.
     pub settings: &'static [Setting],
     /// Makes an instance from settings and a seed.
@@ -59,10 +184,28 @@ impl Workload {
         Settings::defaults(self.name, self.settings)
     }
 
+    /// The settings of a size.
+    ///
+    /// # Errors
+    /// If the workload declares a setting of this size that it does not have.
+    pub fn sized(&self, size: Size) -> Result<Settings, BadSetting> {
+        let mut settings = self.defaults();
+        for (name, value) in self.sizes.of(size) {
+            settings.set(name, value)?;
+        }
+        Ok(settings)
+    }
+
     /// The inputs that the workload itself provides, by name.
     #[must_use]
     pub fn inputs(&self) -> &'static [NamedInput] {
-        if self.name == tasks::UTS.name { &tasks::INPUTS } else { &[] }
+        if self.name == tasks::UTS.name {
+            &tasks::INPUTS
+        } else if self.name == learning::CONV_BACKWARD.name {
+            &learning::CONV_INPUTS
+        } else {
+            &[]
+        }
     }
 
     /// A program and the check of its answer.

@@ -12,38 +12,90 @@ pub mod nearest;
 pub mod stealing;
 pub mod tasks;
 
+mod dense;
 mod diagnosis;
+mod fault;
+mod group;
 mod histogram;
 mod host_flag;
 mod instance;
+mod learning;
 mod locks;
 mod messages;
 mod pagerank;
+mod physics;
 mod policy;
 mod races;
+mod real;
 mod reduce;
 mod settings;
+mod sorting;
 mod stencil;
+mod stencils;
 mod stress;
 mod vectors;
 
-pub use instance::{Instance, NamedInput, Purpose, Workload, grid_over};
+use graph::programs;
+
+pub use instance::{Instance, NamedInput, Purpose, Room, Size, Sizes, Workload, grid_over};
 pub use settings::{BadSetting, Setting, SettingKind, Settings};
 
 static ALL: &[&Workload] = &[
     &vectors::VEC_COPY,
     &vectors::VEC_ADD,
     &vectors::CACHE_REUSE,
+    &dense::SQUARE,
+    &dense::BABEL_STREAM,
+    &dense::MATMUL,
+    &dense::DGEMM,
+    &dense::CONVOLUTION_2D,
+    &dense::DCT,
+    &dense::LUD,
+    &dense::GAUSSIAN,
+    &dense::FW,
+    &dense::FFT,
+    &dense::DWT2D,
     &reduce::REDUCE,
+    &sorting::RADIX_SORT,
+    &sorting::SCAN,
+    &sorting::BTREE,
+    &sorting::NN,
+    &sorting::NW,
     &histogram::HISTOGRAM,
     &pagerank::PAGERANK_PUSH,
     &stealing::SSSP,
     &stealing::COLOR,
     &stealing::PAGERANK,
+    &programs::BFS,
+    &programs::SSSP_BELLMAN_FORD,
+    &programs::COLOR_MAX,
+    &programs::PAGERANK_PULL,
+    &programs::BC,
+    &programs::CC,
+    &programs::CCA,
+    &programs::MIS,
+    &programs::APSP,
+    &learning::BACKPROP,
+    &learning::CNN,
+    &learning::CONV_BACKWARD,
+    &learning::RNN_GRU,
+    &learning::RNN_LSTM,
     &tasks::UTS,
     &tasks::QUEENS,
     &tasks::FIB,
     &stencil::STENCIL,
+    &stencils::HOTSPOT,
+    &stencils::HOTSPOT3D,
+    &stencils::SRAD,
+    &stencils::PATHFINDER,
+    &stencils::HPGMG,
+    &physics::SPMV,
+    &physics::KMEANS,
+    &physics::LULESH,
+    &physics::SNAPC,
+    &physics::BARNES_HUT,
+    &physics::HACC,
+    &physics::PENNANT,
     &messages::MESSAGE_PASSING,
     &host_flag::HOST_FLAG,
     &locks::LOCK_COUNTER,

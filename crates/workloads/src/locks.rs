@@ -2,14 +2,17 @@
 
 use kernel::prelude::*;
 
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::policy::{CUS, SCOPE, level, placement, require_room};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static LOCK_COUNTER: Workload = Workload {
     name: "lock-counter",
     summary: "increments a counter behind a spin lock; the sum is wrong if the scope is too narrow",
+    origin: "ours",
+    room: Room::Synchronization,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("waves", "2"), ("increments", "5")], small: &[], paper: &[] },
     settings: &[
         Setting::count("work-groups", 4, 1, 1 << 16, "work-groups"),
         Setting::count("waves", 1, 1, 64, "wavefronts of a work-group"),
@@ -23,7 +26,14 @@ pub(crate) static LOCK_COUNTER: Workload = Workload {
 pub(crate) static FG_SHARE: Workload = Workload {
     name: "fg-share",
     summary: "all work-groups contend for a lock and update a shared ledger in place",
+    origin: "STC paper (TACO 2023), sections 6 and 7",
+    room: Room::Synchronization,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("work-groups", "20"), ("words", "100"), ("updates", "2")],
+        small: &[],
+        paper: &[],
+    },
     settings: &[
         Setting::count("work-groups", 64, 1, 1 << 16, "work-groups"),
         Setting::count("words", 256, 1, 1 << 20, "words of the ledger"),

@@ -4,14 +4,17 @@ use kernel::prelude::*;
 use proto::words::counted;
 
 use crate::data::mix;
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::policy::{CUS, SCOPE, level, placement, require_room};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static MESSAGE_PASSING: Workload = Workload {
     name: "message-passing",
     summary: "one work-group passes messages behind a scoped flag to another and waits for each ack",
+    origin: "ours",
+    room: Room::Synchronization,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("words", "100"), ("rounds", "5")], small: &[], paper: &[] },
     settings: &[
         Setting::count("words", 256, 1, 1 << 20, "words of a message"),
         Setting::count("rounds", 10, 1, 1 << 16, "messages"),

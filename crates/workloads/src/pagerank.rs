@@ -5,19 +5,26 @@ use std::rc::Rc;
 use kernel::prelude::*;
 
 use crate::graph::{Csr, power_law};
-use crate::instance::{Instance, Purpose, Workload, grid_over};
-use crate::settings::{Setting, Settings};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
+use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static PAGERANK_PUSH: Workload = Workload {
     name: "pagerank-push",
     summary: "pushes ranks along the edges of a graph by atomic float adds, one work-item per edge",
+    origin: "ours, after the usual push formulation of PageRank",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "300"), ("edges", "2000"), ("steps", "3")],
+        small: &[],
+        paper: &[("vertices", "256k"), ("edges", "4m")],
+    },
     settings: &[
         Setting::count("vertices", 16_384, 2, 1 << 26, "vertices of the graph"),
         Setting::count("edges", 100_000, 1, 1 << 28, "edges of the graph"),
         Setting::count("steps", 1, 1, 1000, "steps of the iteration"),
     ],
-    make: |settings, seed| Ok(pagerank_push(settings, seed)),
+    make: pagerank_push,
 };
 
 const DAMPING: f32 = 0.85;
@@ -54,10 +61,19 @@ async fn apply(w: Wave, s: State, vertices: f32) {
     w.store(s.sum, Unit(base), Lanes::splat(0.0)).await;
 }
 
-fn pagerank_push(settings: &Settings, seed: u64) -> Instance {
+fn pagerank_push(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
+    on_graph(&power_law(vertices as u32, edges, seed), settings, seed)
+}
+
+/// The program on a given graph.
+pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
+    let (vertices, edges) = (u64::from(graph.vertices()), graph.edges());
+    if vertices == 0 {
+        return Err(settings.conflict("the graph has no vertex, expected at least one".to_owned()));
+    }
     let steps = settings.count("steps");
-    let graph = Rc::new(power_law(vertices as u32, edges, seed));
+    let graph = Rc::new(graph.clone());
     let reference = graph.clone();
     let program = Program::new("pagerank-push", move |host| async move {
         let s = State {
@@ -83,11 +99,11 @@ fn pagerank_push(settings: &Settings, seed: u64) -> Instance {
         }
         Answer::new().with("rank", &host.read(s.rank).await)
     });
-    Instance::new(program, move |answer| {
+    Ok(Instance::new(program, move |answer| {
         // The order of the atomic adds is not fixed, so neither are the last bits.
         let close = |want: f32, have: f32| (want - have).abs() <= want.abs() * 1e-4;
         answer.compare("rank", &reference_ranks(&reference, steps), close)
-    })
+    }))
 }
 
 /// The same iteration on the host in double precision.

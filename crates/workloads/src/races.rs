@@ -5,7 +5,7 @@
 
 use kernel::prelude::*;
 
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::locks::{lock, unlock};
 use crate::settings::{Setting, Settings};
 
@@ -16,13 +16,16 @@ const REPAIRED: Setting = Setting::policy(
 );
 
 macro_rules! gallery {
-    ($($(#[doc = $doc:literal])+ $id:ident = $name:literal, $summary:literal, $body:ident;)+) => {
+    ($($(#[doc = $doc:literal])+ $id:ident = $name:literal, $summary:literal, $origin:literal, $body:ident;)+) => {
         $(
             $(#[doc = $doc])+
             pub(crate) static $id: Workload = Workload {
                 name: $name,
                 summary: $summary,
+                origin: $origin,
+                room: Room::Trial,
                 purpose: Purpose::Race,
+                sizes: Sizes::DEFAULT,
                 settings: &[REPAIRED],
                 make: |settings, _| Ok(instance($name, settings, $body)),
             };
@@ -33,25 +36,25 @@ macro_rules! gallery {
 gallery! {
     /// The flag is atomic and the data is plain, and nothing orders them.
     MISSING_FENCE = "race-missing-fence",
-        "a relaxed flag publishes data, without a fence on either side", missing_fence;
+        "a relaxed flag publishes data, without a fence on either side", "ours", missing_fence;
     /// The release reaches only the work-group of the writer.
     NARROW_SCOPE = "race-narrow-scope",
-        "a flag is released at work-group scope and acquired by another work-group", narrow_scope;
+        "a flag is released at work-group scope and acquired by another work-group", "ours", narrow_scope;
     /// One of two work-groups does not acquire the lock.
     UNLOCKED_UPDATE = "race-unlocked-update",
-        "one work-group updates a counter under a lock, the other one without it", unlocked_update;
+        "one work-group updates a counter under a lock, the other one without it", "ours", unlocked_update;
     /// The barrier synchronizes the work-groups, but not their data.
     BLOCK_BARRIER = "race-block-barrier",
-        "a barrier between work-groups with fences at work-group scope", block_barrier;
+        "a barrier between work-groups with fences at work-group scope", "HRF paper (ASPLOS 2014), Figure 3, with a fault", block_barrier;
     /// A lock excludes only threads that use it at the same scope.
     TWO_SCOPE_LOCK = "race-two-scope-lock",
-        "one work-group takes a lock at device scope, the other one at work-group scope", two_scope_lock;
+        "one work-group takes a lock at device scope, the other one at work-group scope", "ours", two_scope_lock;
     /// The compiler and the cache may keep the first value forever.
     PLAIN_SPIN = "race-plain-spin",
-        "waits for a flag with plain loads, a limited number of times", plain_spin;
+        "waits for a flag with plain loads, a limited number of times", "ours", plain_spin;
     /// The reader sees the flag, but may miss the data behind it.
     NO_ACQUIRE = "race-no-acquire",
-        "a flag is released, but the reader does not acquire it", no_acquire;
+        "a flag is released, but the reader does not acquire it", "ours", no_acquire;
 }
 
 /// The arrays of the kernels, each in lines of its own.

@@ -4,13 +4,20 @@
 use kernel::prelude::*;
 
 use crate::data;
-use crate::instance::{GROUP_ITEMS, Instance, Purpose, Workload};
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static REDUCE: Workload = Workload {
     name: "reduce",
     summary: "sums an array through local memory and barriers",
+    origin: "ours",
+    room: Room::Sorting,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("n", "20011"), ("per-item", "3")],
+        small: &[("n", "256k")],
+        paper: &[("n", "16m")],
+    },
     settings: &[
         Setting::count("n", 1 << 20, 1, 1 << 28, "elements of the array"),
         Setting::count("per-item", 4, 1, 1024, "elements that each work-item adds alone"),

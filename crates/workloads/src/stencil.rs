@@ -15,7 +15,7 @@ use kernel::prelude::*;
 use proto::words::counted;
 
 use crate::data;
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::policy::require_room;
 use crate::settings::{BadSetting, Setting, Settings};
 
@@ -28,7 +28,14 @@ const INNER: Setting = Setting::policy(
 pub(crate) static STENCIL: Workload = Workload {
     name: "stencil",
     summary: "a stencil with barriers of two scopes: often in the work-group, rarely on the device",
+    origin: "HRF paper (ASPLOS 2014), Figure 3",
+    room: Room::Stencil,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("cells", "100"), ("waves", "2"), ("rounds", "2"), ("steps", "3")],
+        small: &[],
+        paper: &[],
+    },
     settings: &[
         Setting::count("cells", 512, 1, 1 << 20, "cells of a work-group"),
         Setting::count("work-groups", 0, 0, 1 << 12, "work-groups; 0 makes one per compute unit"),

@@ -3,13 +3,20 @@
 use kernel::prelude::*;
 
 use crate::data::{self, mix};
-use crate::instance::{GROUP_ITEMS, Instance, Purpose, Workload};
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{Setting, Settings};
 
 pub(crate) static L1_RESIDENT: Workload = Workload {
     name: "l1-resident",
     summary: "reads a small array repeatedly with unit stride: all L1 hits after the first pass",
+    origin: "ours",
+    room: Room::Trial,
     purpose: Purpose::Stress,
+    sizes: Sizes {
+        tiny: &[("kib", "3"), ("reads", "10"), ("work-groups", "6")],
+        small: &[("work-groups", "128")],
+        paper: &[],
+    },
     settings: &[
         Setting::count("kib", 8, 1, 1 << 16, "KiB of the array"),
         Setting::count("reads", 256, 4, 1 << 24, "loads by each wavefront, rounded up to a multiple of 4"),
@@ -21,7 +28,14 @@ pub(crate) static L1_RESIDENT: Workload = Workload {
 pub(crate) static RANDOM_MISS: Workload = Workload {
     name: "random-miss",
     summary: "every lane loads at random from a large array: almost all misses",
+    origin: "ours",
+    room: Room::Trial,
     purpose: Purpose::Stress,
+    sizes: Sizes {
+        tiny: &[("mib", "1"), ("reads", "4"), ("work-groups", "3")],
+        small: &[("mib", "16"), ("reads", "4")],
+        paper: &[],
+    },
     settings: &[
         Setting::count("mib", 64, 1, 1 << 10, "MiB of the array"),
         Setting::count("reads", 16, 1, 1 << 20, "loads by each work-item"),

@@ -3,7 +3,7 @@
 use kernel::prelude::*;
 
 use crate::data;
-use crate::instance::{Instance, Purpose, Workload, grid_over};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{Setting, Settings};
 
 const N: Setting = Setting::count("n", 1 << 20, 1, 1 << 28, "elements of each array");
@@ -11,7 +11,10 @@ const N: Setting = Setting::count("n", 1 << 20, 1, 1 << 28, "elements of each ar
 pub(crate) static VEC_COPY: Workload = Workload {
     name: "vec-copy",
     summary: "copies an array of 4-byte words",
+    origin: "STC paper (TACO 2023), sections 6 and 7",
+    room: Room::Dense,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("n", "3000")], small: &[("n", "256k")], paper: &[("n", "16m")] },
     settings: &[N],
     make: |settings, seed| Ok(vec_copy(settings, seed)),
 };
@@ -19,7 +22,10 @@ pub(crate) static VEC_COPY: Workload = Workload {
 pub(crate) static VEC_ADD: Workload = Workload {
     name: "vec-add",
     summary: "adds two arrays of floats",
+    origin: "ours",
+    room: Room::Dense,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("n", "3000")], small: &[("n", "256k")], paper: &[("n", "16m")] },
     settings: &[N],
     make: |settings, seed| Ok(vec_add(settings, seed)),
 };
@@ -27,7 +33,10 @@ pub(crate) static VEC_ADD: Workload = Workload {
 pub(crate) static CACHE_REUSE: Workload = Workload {
     name: "cache-reuse",
     summary: "runs consecutive kernels that read one array and write another",
+    origin: "STC paper (TACO 2023), sections 6 and 7",
+    room: Room::Dense,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("n", "1000"), ("kernels", "4")], small: &[], paper: &[("n", "4m")] },
     settings: &[
         Setting::count("n", 1 << 16, 1, 1 << 28, "elements of each array"),
         Setting::count("kernels", 10, 1, 1000, "consecutive kernels"),

@@ -2,41 +2,16 @@
 
 use kernel::reference::{self, Awaited, Options, RunError, Schedule};
 use kernel::{Answer, Placement, Shape};
-use workloads::{Purpose, Settings, Workload, all};
+use workloads::{Purpose, Settings, Size, Workload, all};
 
-/// Small settings for each workload, so that a run takes milliseconds.
-fn small(workload: &Workload) -> Settings {
-    let mut settings = workload.defaults();
-    let values: &[(&str, &str)] = match workload.name {
-        "vec-copy" | "vec-add" => &[("n", "3000")],
-        "cache-reuse" => &[("n", "1000"), ("kernels", "4")],
-        "reduce" => &[("n", "20011"), ("per-item", "3")],
-        "histogram" => &[("n", "3000"), ("bins", "19")],
-        "pagerank-push" => &[("vertices", "300"), ("edges", "2000"), ("steps", "3")],
-        "sssp" | "color" | "pagerank" => {
-            &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")]
-        }
-        "uts" => &[("work-groups", "2"), ("waves", "2")],
-        "queens" => &[("queens", "5"), ("work-groups", "2"), ("waves", "2")],
-        "fib" => &[("n", "11"), ("work-groups", "2"), ("waves", "2")],
-        "stencil" => &[("cells", "100"), ("waves", "2"), ("rounds", "2"), ("steps", "3")],
-        "message-passing" => &[("words", "100"), ("rounds", "5")],
-        "host-flag" => &[("words", "70"), ("rounds", "3")],
-        "lock-counter" => &[("waves", "2"), ("increments", "5")],
-        "fg-share" => &[("work-groups", "20"), ("words", "100"), ("updates", "2")],
-        "l1-resident" => &[("kib", "3"), ("reads", "10"), ("work-groups", "6")],
-        "random-miss" => &[("mib", "1"), ("reads", "4"), ("work-groups", "3")],
-        _ => &[],
-    };
-    for (name, value) in values {
-        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
-    }
-    settings
+/// The settings of the smallest size, with which a run takes milliseconds.
+fn tiny(workload: &Workload) -> Settings {
+    workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn options(lanes: u32, schedule: Schedule) -> Options {
     let shape = Shape { lanes, waves_per_cu: 16, ..Shape::default() };
-    Options { shape, schedule, idle_steps_max: 50_000, ..Options::default() }
+    Options { shape, schedule, idle_steps_max: 50_000, checks_uses: true, ..Options::default() }
 }
 
 fn answer(workload: &Workload, settings: &Settings, seed: u64, options: &Options) -> Answer {
@@ -57,7 +32,7 @@ fn every_workload_computes_its_answer_for_any_lane_count_and_schedule() {
     for workload in terminating() {
         for lanes in [32, 64] {
             for schedule in [Schedule::RoundRobin, Schedule::Seeded(1), Schedule::Seeded(2)] {
-                answer(workload, &small(workload), 9, &options(lanes, schedule));
+                answer(workload, &tiny(workload), 9, &options(lanes, schedule));
             }
         }
     }
@@ -69,7 +44,7 @@ fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
         for setting in workload.settings {
             let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
-                let mut settings = small(workload);
+                let mut settings = tiny(workload);
                 settings.set_policy(choice).unwrap_or_else(|error| panic!("{error}"));
                 answer(workload, &settings, 3, &options(64, Schedule::Seeded(5)));
             }
@@ -80,7 +55,7 @@ fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
 #[test]
 fn every_check_finds_the_first_element_that_is_wrong() {
     for workload in terminating() {
-        let settings = small(workload);
+        let settings = tiny(workload);
         let good = answer(workload, &settings, 9, &options(64, Schedule::RoundRobin));
         let instance = workload.instance(&settings, 9).unwrap_or_else(|error| panic!("{error}"));
         assert!(!good.parts().is_empty(), "{} has no answer", workload.name);
@@ -114,9 +89,44 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "sssp",
         "color",
         "pagerank",
+        "bfs",
+        "sssp-bellman-ford",
+        "color-max",
+        "pagerank-pull",
+        "bc",
+        "cc",
+        "cca",
+        "mis",
+        "apsp",
+        "backprop",
+        "cnn",
+        "conv-backward",
+        "rnn-gru",
+        "rnn-lstm",
+        "square",
+        "babel-stream",
+        "matmul",
+        "dgemm",
+        "convolution-2d",
+        "dct",
+        "lud",
+        "gaussian",
+        "fw",
+        "fft",
+        "dwt2d",
+        "hotspot",
+        "hotspot3d",
+        "srad",
+        "pathfinder",
+        "hpgmg",
+        "radix-sort",
+        "scan",
+        "btree",
+        "nn",
+        "nw",
     ];
     for workload in terminating().filter(|w| drawn.contains(&w.name)) {
-        let run = |seed| answer(workload, &small(workload), seed, &options(64, Schedule::RoundRobin));
+        let run = |seed| answer(workload, &tiny(workload), seed, &options(64, Schedule::RoundRobin));
         assert_eq!(run(1), run(1), "{}", workload.name);
         assert_ne!(run(1), run(2), "{}", workload.name);
     }
@@ -148,7 +158,7 @@ fn work_groups_that_wait_for_each_other_must_fit_on_the_machine() {
     let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
     for (groups, policy, room) in [("5", "same-cu", "one compute unit holds 4"), ("17", "device", "holds 16")]
     {
-        let mut settings = small(lock);
+        let mut settings = tiny(lock);
         assert_eq!(settings.set("work-groups", groups), Ok(()));
         assert_eq!(settings.set_policy(policy), Ok(()));
         let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
@@ -177,7 +187,15 @@ fn the_list_is_complete_and_its_names_are_unique() {
         for setting in workload.settings {
             assert!(!setting.meaning.is_empty(), "{} of {}", setting.name, workload.name);
         }
-        let _ = workload.instance(&small(workload), 0);
+        assert!(!workload.origin.is_empty(), "{}", workload.name);
+        for size in Size::ALL {
+            let settings = workload.sized(size);
+            let settings =
+                settings.unwrap_or_else(|error| panic!("{} {}: {error}", workload.name, size.name()));
+            if size != Size::Paper {
+                assert!(workload.instance(&settings, 0).is_ok(), "{} {}", workload.name, size.name());
+            }
+        }
     }
     names.sort_unstable();
     names.dedup();

@@ -173,6 +173,12 @@ impl Controllers {
         station
     }
 
+    /// The station without the parked inputs that come from the node `from`.
+    pub(crate) fn without(&mut self, station: u32, from: u8) -> u32 {
+        let station = self.stations.without(station, from.into());
+        self.seen(station)
+    }
+
     /// The response of a station to an input. A known result is reused.
     pub(crate) fn tell(&mut self, station: u32, told: StationInput) -> Result<Arc<Response>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {

@@ -113,6 +113,8 @@ pub(crate) trait Stations {
     fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
     /// The station with its logical times mapped by `to`, as a number.
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
+    /// The station without the parked inputs that come from the node `from`, as a number.
+    fn without(&mut self, station: u32, from: At) -> u32;
     /// Ages the tag of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
     /// The approximate size in bytes.
@@ -262,6 +264,12 @@ impl<P: Protocol> Stations for Typed<P> {
         let mut retimed = self.stations.thing(station).clone();
         retimed.times(&mut |time| time.0 = to(time.0));
         self.stations.number(retimed)
+    }
+
+    fn without(&mut self, station: u32, from: At) -> u32 {
+        let mut rest = self.stations.thing(station).clone();
+        rest.forget(self.nodes.ids()[from as usize]);
+        self.stations.number(rest)
     }
 
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32) {

@@ -2,7 +2,8 @@
 //! request, and in the shape of the machine.
 //!
 //! Other programs access one word with each request, on machines with two banks and caches of one
-//! set. In a dimension program a sender passes data to a receiver, beside neighbours. Its dimensions
+//! set. In a dimension program a sender passes data to a receiver through a flag, while other threads
+//! access adjacent words. Its dimensions
 //! are the width of the words, the words of a request, the operations on data and flag, the compute
 //! units, the wavefronts, the kernels, the host, the machine, the banks, and the sets and ways of
 //! caches. A covering array chooses the programs: all pairs of values of two dimensions occur.

@@ -1,9 +1,9 @@
 //! Generated programs as tests, chosen by a protocol's claims.
 //!
-//! Most programs race, and a claim promises almost nothing for a racing program. Therefore all
-//! programs are taken only for the smallest shapes. Larger programs are taken if they are
-//! *synchronized*: race-free under a claim, with a data conflict that synchronization orders. Of
-//! the others, a fixed fraction is taken as well (`Family::one_in`).
+//! Most programs race, and a claim promises almost nothing for a racing program. Therefore only the
+//! smallest shapes of programs are taken completely. Of the larger shapes, all *synchronized*
+//! programs are taken: those that are race-free under a claim and have a data conflict that
+//! synchronization orders. Of all other programs, a fixed fraction is taken (`Family::one_in`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,18 +46,19 @@ pub(crate) const ALL: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// The kinds of operation in the programs whose exchanges get another order.
+/// The kinds of operation in the programs that get another memory order for their exchanges.
 const EXCHANGING: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
 
-/// The kinds of operation in the one-thread programs whose exchanges get another order.
+/// The kinds of operation in the one-thread programs that get another memory order for their
+/// exchanges.
 const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 
 /// The kinds of operation in one-thread programs.
 const ALONE: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Exchange, Kind::Fence];
 
-/// The changes of exchanges: the new order, and whether the old value is used.
+/// The changes of exchanges: the new memory order, and whether the old value is used.
 const RMWS: [(Order, bool); 6] = [
     (Order::AcqRel, true),
     (Order::Acquire, true),
@@ -72,8 +73,8 @@ fn has_remote(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Remote)
 }
 
-/// Whether scopes are only hints under these claims, so that a scope without other threads orders
-/// data as well.
+/// Whether scopes are only hints under these claims. If so, an operation orders data even if its
+/// scope includes no other thread.
 pub(crate) fn scopes_are_hints(claims: &[Claim]) -> bool {
     claims.iter().any(|claim| claim.sharing() == Sharing::Unscoped)
 }
@@ -91,8 +92,8 @@ pub(crate) fn scope_changes(claims: &[Claim]) -> impl Iterator<Item = ScopeChang
     scope_changes.into_iter().filter(move |wide| has_remote || *wide != ScopeChange::Remote)
 }
 
-/// The bound for programs with these scopes. If a thread runs on the host, which has no compute
-/// unit, the other thread has a compute unit for itself.
+/// The bound for programs with this change of scopes. If the change places one of the two threads
+/// on the host, the bound is one compute unit, because only the other thread needs a compute unit.
 pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     match wide {
         ScopeChange::Host(_) => Bound { compute_units_max: 1, ..bound },
@@ -175,8 +176,9 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     all
 }
 
-/// Whether the family also has a program that differs only in scopes, with work-items that share a
-/// work-group. Such a program is a twin, and need not be explored.
+/// Whether the program is a twin: the family also has a program that differs only in scopes, or in
+/// work-items that share a work-group. A twin need not be explored if the protocol's plans do not
+/// depend on scopes within the device.
 pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     // Beside system scope, work-group scope stands for all narrower scopes.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != ScopeChange::System);
@@ -186,8 +188,9 @@ pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// The race-free models that are checked before the claims themselves. A program that races with
-/// any choice of scopes races under every model.
+/// The race-free models of the claims, which are checked before the claims themselves. If no claim
+/// has such a model, the result is DRF, which ignores scopes: a program that races with any choice
+/// of scopes races under every model.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
@@ -212,9 +215,9 @@ const GROUPS: usize = 8;
 /// The operations of a neighbour, a thread that is added to a program.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
-/// The program with a further thread (a neighbour), on a compute unit in use, that loads and stores
-/// its own words in a line in use. That line is then filled, evicted and written during the
-/// program.
+/// The tests of the program with one more thread, called a neighbour. The neighbour runs on a
+/// compute unit in use, and loads and stores its own words in a line in use. Therefore the line is
+/// filled, evicted and written while the program runs.
 fn with_neighbours(
     generated: &Generated,
     transform: Transform,
@@ -265,10 +268,10 @@ fn with_neighbours(
     all
 }
 
-/// The program with fences around relaxed operations in place of acquires and releases, in one or
-/// more of its threads. The fences either both acquire and release, or do only what is needed. If
-/// all threads have fences and one thread waits for a value, the result includes the program with a
-/// neighbour thread as well.
+/// The tests of the program with fences around relaxed operations, in place of acquires and
+/// releases, in one or more of its threads. Either every fence both acquires and releases, or each
+/// fence does only what the accesses next to it need. If all threads have fences and one thread
+/// waits for a value, the result includes the program with a neighbour thread as well.
 fn with_fences(generated: &Generated, transform: Transform, name: &str, group: usize) -> Vec<Test> {
     if transform.rmw.is_some() {
         return Vec::new();
@@ -300,7 +303,8 @@ fn with_fences(generated: &Generated, transform: Transform, name: &str, group: u
     all
 }
 
-/// The operations with synchronizing operations replaced by relaxed ones and fences around these.
+/// The operations of a thread with fences. A relaxed access replaces each synchronizing access,
+/// with a fence before the access if it writes, and a fence after the access if it reads.
 fn fenced(ops: &[Op]) -> Vec<Op> {
     let fenced = |op: &Op| {
         let fence = Op { kind: Kind::Fence, location: 0, value: 0, ..*op };
@@ -351,7 +355,8 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
 pub(crate) const BATCH: usize = 256;
 
 /// The generated programs with up to `operations_max` operations for these claims. With `symmetry`,
-/// one program stands for all programs that differ only in names.
+/// one program stands for all programs that differ only in the names of threads, words, lines,
+/// compute units and work-groups.
 pub fn generated(
     claims: &[Claim],
     scopes_matter: bool,
@@ -367,7 +372,8 @@ pub fn generated(
 /// The criteria for the choice of programs.
 struct Choice {
     readings: Vec<Reading>,
-    /// Whether a claim is a model in clauses, which depends on the order of fences.
+    /// Whether the model of a claim is written in the language cat. Such a model depends on the
+    /// memory order of fences.
     has_clauses: bool,
     scopes_matter: bool,
 }

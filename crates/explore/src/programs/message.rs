@@ -77,8 +77,8 @@ enum SyncKind {
     Update,
     /// A fence next to a relaxed access.
     Fence,
-    /// A fence next to a relaxed access. The access has another scope than the fence, which
-    /// includes both threads by itself, and is not remote.
+    /// A fence next to a relaxed access of another scope. The scope of the access includes both
+    /// threads, and the access is not remote.
     FenceAlone,
 }
 
@@ -126,8 +126,8 @@ const ACQUIRES: [(SyncKind, &str); 11] = [
     (SyncKind::Fence, "seq_cst"),
 ];
 
-/// The memory orders of release and acquire for programs with `FenceAlone`, in which the scopes of
-/// fences differ or one of them is remote.
+/// The memory orders of the release fence and the acquire fence in programs with `FenceAlone`. In
+/// these programs, the two fences have different scopes, or one of the fences is remote.
 const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "acquire"),
     ("acq_rel", "acquire"),
@@ -154,7 +154,7 @@ enum ThirdThread {
     /// The third thread stores into the line, on the compute unit of the receiver.
     Writer,
     /// The third thread loads from the line, on the compute unit of the sender. The sender reads
-    /// the flag again.
+    /// the flag again after it has set the flag.
     ReaderThere,
 }
 
@@ -216,10 +216,11 @@ fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
 /// The words of a program in declaration order: the flag, the data, and the two words that the
 /// third thread loads and stores.
 const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
-/// The lines of the words: those of the third thread share a line with the data, or with the flag.
+/// The lines of the words, for each of two layouts. The words of the third thread share a line with
+/// the data, or with the flag.
 const LINES: [(&str, [u8; 4]); 2] = [("beside-data", [0, 1, 1, 1]), ("beside-flag", [1, 0, 1, 1])];
 
-/// The text of a program. Only a program with a release sends data.
+/// The text of a message program. The sender writes the data only if the program has a release.
 fn text(
     name: &str,
     sides: &Sides,

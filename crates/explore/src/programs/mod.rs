@@ -1,10 +1,10 @@
-//! The tests for the verification of a protocol. There are very many programs: they are
-//! generated while others are explored, and a short run explores the first ones.
+//! The tests for the verification of a protocol. Because there are very many programs, the
+//! generation and the exploration of programs overlap. A short verification explores only the first
+//! programs.
 //!
-//! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and
-//! sequential. The choice of programs is expensive, and several workers choose at once. Tests
-//! are numbered in the order of the batches, so a test has the same number for any number of
-//! workers.
+//! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and sequential. The
+//! choice of programs is expensive, and several workers choose at once. Tests are numbered in the
+//! order of the batches, so a test has the same number for any number of workers.
 
 pub mod claim;
 pub mod corpus;
@@ -43,7 +43,8 @@ pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
-    /// The number of programs among these tests that belong to the random sample.
+    /// The number of these tests that count for the random sample. Only tests of synchronized
+    /// programs count.
     pub(crate) sampled: usize,
 }
 
@@ -103,7 +104,8 @@ impl Programs {
     }
 
     /// Adds the enumerated programs with up to `operations_max` operations for these claims. With
-    /// `symmetry`, one program stands for all programs that differ only in names.
+    /// `symmetry`, one program stands for all programs that differ only in the names of threads,
+    /// words, lines, compute units and work-groups.
     #[must_use]
     pub fn and_generated(
         self,

@@ -19,8 +19,8 @@ type Shape = (char, usize, usize);
 
 const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
-/// The number of operations up to which no program of two threads is drawn, because all of these
-/// are enumerated.
+/// The maximum number of operations of the programs that are not drawn. They are not drawn because
+/// all programs of two threads with up to this many operations are enumerated.
 const TAKEN_WHOLE: usize = 4;
 
 /// The maximum number of programs in a batch.
@@ -41,7 +41,8 @@ const FIRST_GROUP: usize = 1 << 17;
 pub struct Sample {
     /// The tests of the synchronized programs and of some others.
     pub tests: Vec<Test>,
-    /// The number of synchronized programs: fewer than requested if no more were drawn.
+    /// The number of synchronized programs. This number is lower than the requested number if the
+    /// drawn programs contain too few of them.
     pub synchronized: usize,
 }
 
@@ -145,8 +146,8 @@ impl Stratum {
         Transform { wide: self.wide, ..Transform::NONE }
     }
 
-    /// The drawn programs that are neither small nor twins (equivalent to another program), each
-    /// with the fact whether it is synchronized.
+    /// The drawn programs that are neither small nor twins (equivalent to another program). A flag
+    /// says for each program whether it is synchronized.
     fn choose(&self, programs: Vec<Generated>, stop: Stop<'_>) -> Vec<(Generated, bool)> {
         let mut chosen = Vec::new();
         for mut generated in programs {
@@ -164,7 +165,7 @@ impl Stratum {
         chosen
     }
 
-    /// Builds tests until enough of them are synchronized.
+    /// Builds the tests of these programs, until the stratum has enough synchronized programs.
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
         for (generated, is_synchronized) in chosen {

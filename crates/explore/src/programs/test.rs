@@ -19,7 +19,8 @@ pub enum Machines {
     All,
     /// One machine of the verification, a different one for each test in turn.
     InTurn,
-    /// The machine of this number. The numbers begin again behind the last machine.
+    /// The machine with this number. Numbers beyond the last machine start again at the first
+    /// machine.
     Nth(u8),
 }
 
@@ -43,8 +44,8 @@ pub struct Test {
     pub machines: Machines,
     /// The shape of the machines, if the test needs another one than the verification has.
     pub shape: Option<Shape>,
-    /// The number of the group: the same for all tests generated in the same way, zero for tests
-    /// that are not generated.
+    /// The number of the test's group. All tests that are generated in the same way have the same
+    /// number. Tests that are not generated have the number zero.
     pub(crate) group: usize,
 }
 
@@ -64,8 +65,9 @@ impl Default for Spread {
     }
 }
 
-/// The placements of a program on several hosts. They are the placements with several threads on
-/// the host and, for a program without a device, all placements with every thread on a host.
+/// The placements of a program in which several hosts run its threads. If the program can run
+/// without a device, all its threads run on hosts. Otherwise only the threads on the host of the
+/// given placements are spread over the hosts.
 fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Placement> {
     let has_device = program.scopes.iter().any(|(_, scope)| scope.level == Level::Device);
     let meets = |instr: &Instr| matches!(instr, Instr::Barrier(_));
@@ -82,14 +84,15 @@ fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Plac
     all
 }
 
-/// The maximum number of threads of a program with a compute unit for each work-group. The
-/// work-groups of larger programs share two compute units, and such programs run on one machine.
+/// The maximum number of threads of a program in which each work-group gets its own compute unit.
+/// In a larger program, the work-groups share two compute units, and the program runs on one
+/// machine only.
 const APART_THREADS_MAX: usize = 3;
 
 impl Test {
-    /// Reads a test from its text, with the placements that matter: the work-groups on several
-    /// compute units or on one; the words on separate lines, in pairs, or all except for the first
-    /// on one line. Words that share lines have different widths.
+    /// Reads a test from its text, with the placements that matter. The work-groups are on several
+    /// compute units or on one. The words are on separate lines, in pairs on a line, or all except
+    /// for the first on one line. Words that share a line have different widths.
     ///
     /// # Errors
     /// If the text cannot be parsed.

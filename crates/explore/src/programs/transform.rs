@@ -9,13 +9,14 @@ use proto::{Agent, Symbol as _};
 /// The change of those accesses and fences that have device scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScopeChange {
-    /// They keep device scope.
+    /// Accesses and fences of device scope keep this scope.
     Device,
-    /// They get system scope.
+    /// Accesses and fences of device scope get system scope.
     System,
-    /// They get system scope, and the thread with this number, one of two, runs on the host.
+    /// Accesses and fences of device scope get system scope. The thread with this number, one of
+    /// two threads, runs on the host.
     Host(u8),
-    /// They become remote operations.
+    /// Accesses and fences of device scope become remote operations.
     Remote,
 }
 
@@ -26,7 +27,8 @@ pub(crate) struct Transform {
     /// The new order of exchanges, and whether their old values are used. `None` keeps the
     /// exchanges.
     pub(crate) rmw: Option<(Order, bool)>,
-    /// Whether a fence only acquires or only releases, as the accesses next to it need.
+    /// Whether each fence only acquires or only releases. The accesses next to the fence decide
+    /// which.
     pub(crate) single: bool,
 }
 
@@ -40,8 +42,8 @@ impl ScopeChange {
     ];
 }
 
-/// The text in the file of a trace, for example `none`, `host-first`, `device Acquire unused`,
-/// `system single`.
+/// The text of a transformation in a trace file, for example `none`, `host-first`, `device Acquire
+/// unused`, `system single`.
 impl fmt::Display for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Transform::NONE {
@@ -125,8 +127,8 @@ impl Transform {
     }
 }
 
-/// Gives exchanges another order. Returns false if nothing changes, or if the program needs old
-/// values that the change drops.
+/// Gives exchanges another memory order. Returns false if nothing changes, or if the change drops
+/// old values that the program needs.
 fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> bool {
     let takes = program.threads.iter().flat_map(|thread| &thread.code).any(|instr| instr.target().is_some());
     if takes && !is_used {

@@ -18,7 +18,8 @@ use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 const ITEM_STATES: usize = 512;
 /// The maximum number of portions in a round.
 const ROUND_ITEMS: usize = 64;
-/// The number of states in a round from which on several workers share the round.
+/// The minimum number of states in a round that several workers share. One worker expands a smaller
+/// round alone.
 const WORKERS_FROM_STATES: usize = 1024;
 
 /// A system to search: a machine with a program.
@@ -237,7 +238,8 @@ fn limit(searched: &Searched, system: &dyn System, limits: &mut Limits<'_>) -> O
     (limits.stop)().then_some(Incomplete::Stopped)
 }
 
-/// Divides the next states of the level into portions. Returns the number of portions.
+/// Divides the next states at the current distance from the first state into portions. Returns the
+/// number of portions.
 fn take_round(portions: &mut Vec<Portion>, expanded: &mut [usize; SHARDS], ends: &[usize]) -> usize {
     let mut count = 0;
     for (shard, done) in expanded.iter_mut().enumerate() {

@@ -3,7 +3,8 @@
 use crate::machine::moves::Move;
 use crate::machine::{Machine, Sent};
 
-/// Remembers the order of sending, which a machine without an order of channels forgets.
+/// Remembers the order in which messages were sent. A machine with unordered channels does not keep
+/// this order.
 #[derive(Debug, Default)]
 pub(super) struct SendOrder {
     under_way: Vec<Sent>,
@@ -20,8 +21,8 @@ impl SendOrder {
         (oldest != msg).then_some((msg, oldest))
     }
 
-    /// Takes over the messages that are under way in a state. `sends` are those of the last move,
-    /// in order.
+    /// Updates the record to the messages that are under way in `state`. `sends` are the messages
+    /// that the last move sent, in the order of sending.
     pub(super) fn update(&mut self, machine: &Machine, state: &[u32], sends: &[Sent]) {
         let sent = |&part: &u32| {
             let part = machine.part(part);

@@ -21,15 +21,15 @@ use crate::search::overtaking::SendOrder;
 pub struct Step {
     /// The move of the step.
     pub mv: Move,
-    /// The indices of the lanes (columns of the chart) of sender and receiver. An event without a
-    /// message has its lane twice.
+    /// The indices of the lanes (columns of the chart) of sender and receiver. For an event without
+    /// a message, both are the index of the event's own lane.
     pub lanes: (usize, usize),
     /// The description of the message or the event.
     pub text: String,
-    /// Whether memory's reply came in the same step.
+    /// Whether memory replied to the operation of this step in the same step.
     pub merged: bool,
-    /// The thread and operation that cross between a core and another controller, if the move is
-    /// such a crossing.
+    /// The crossing between a core and another controller that the move makes (its thread and
+    /// operation), or `None` if the move makes no such crossing.
     pub crosses: Option<Crossing>,
     /// Descriptions of the answers to threads, and of changed contents of caches.
     pub notes: Vec<String>,
@@ -72,8 +72,8 @@ pub enum End {
 }
 
 impl End {
-    /// The kind of fault that the end is, if any. An outcome counts as a fault here, although it
-    /// may be allowed.
+    /// The kind of fault at this end, or `None` if the end is no fault. An outcome counts as a
+    /// fault here, although the outcome may be allowed.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         match self {
@@ -86,7 +86,7 @@ impl End {
         }
     }
 
-    /// The description of the end in the words of an exploration.
+    /// The description of the end, in the same words that an exploration uses for a fault.
     #[must_use]
     pub fn why(&self, program: &Program) -> String {
         match self {
@@ -316,7 +316,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
     }
 }
 
-/// The text of the threads in the work-group of a thread.
+/// The names of all threads in the work-group of a thread.
 fn group(machine: &Machine, thread: u8) -> String {
     let group = machine.groups.get(usize::from(thread)).copied().unwrap_or_default();
     group.iter().map(|thread| format!("P{}", thread.0)).collect::<Vec<_>>().join(" and ")
@@ -329,8 +329,9 @@ fn message_text(machine: &Machine, msg: u32) -> String {
     format!("{name}{}", line.unwrap_or_default())
 }
 
-/// The note about a message that overtakes an older one, with the state of its line at the
-/// receiver. State and message name the row that takes the message too early.
+/// The note about a message that overtakes an older one, with the state of the message's line at
+/// the receiver. This state and the message identify the row of the table that takes the message
+/// too early.
 fn overtakes(
     machine: &Machine,
     state: &[u32],

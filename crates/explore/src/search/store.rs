@@ -55,9 +55,8 @@ const SLOTS_MIN: usize = 64;
 
 /// A shard: its states, and a hash table of them.
 ///
-/// A slot of the table holds the place of a state in its low bits, with the width that places need,
-/// and bits of the state's hash in the other bits. A lookup therefore rejects most other states
-/// without a look at their words.
+/// The low bits of a slot hold the place of a state in the shard. The other bits hold bits of the
+/// state's hash. Therefore a lookup rejects most other states and does not read their words.
 #[derive(Debug, Default)]
 pub(crate) struct Shard {
     /// The words of all states, each state followed by its parent.
@@ -66,7 +65,8 @@ pub(crate) struct Shard {
     len: usize,
 }
 
-/// The bits of a hash that a slot holds, if places need `place_bits` bits.
+/// The hash bits that a slot holds. The low `place_bits` bits of the slot are left free for the
+/// place of a state.
 #[inline]
 const fn tag(hash: u64, place_bits: u32) -> u32 {
     ((hash >> 27) as u32) << place_bits
@@ -106,7 +106,8 @@ impl Shard {
         }
     }
 
-    /// The place of a known state, or as an error the free slot for a new one.
+    /// Returns the place of the state if the state is known. Otherwise returns the free slot for
+    /// the state as an error.
     #[inline]
     fn probe(&self, stride: usize, hash: u64, state: &[u32]) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;

@@ -1,48 +1,40 @@
 //! Episodes: random race-free programs in which every load has one correct value.
 //!
-//! An episode is a list of sections; in a section, one wavefront loads and stores some words. The
-//! order of the list is a legal sequentially consistent execution, which defines the value of every
-//! load. Conflicting sections are ordered by a release after the earlier section and an acquire
-//! before the later one, at a randomly drawn scope that includes both. Any subset of an episode is
-//! an episode, so failures are shrunk by removal.
+//! An episode is a list of sections; in a section, one wavefront accesses some words. The order of
+//! the list is a legal sequentially consistent execution, which defines the value of every load.
+//! Conflicting sections are ordered by a release after the earlier section and an acquire before
+//! the later one, at a randomly drawn scope that includes both. Sections of different kernels are
+//! ordered by the end of the earlier kernel. Any subset of an episode is an episode, so failures
+//! are shrunk by removal.
 
 use super::draws::Draws;
+use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
-/// The number of wavefronts of an episode; the last one is the host's thread.
-pub(super) const WAVES: usize = 16;
-pub(super) const HOST: usize = WAVES - 1;
-/// The number of compute units of the machine, with one work-group each.
-pub(super) const CUS: usize = 8;
-/// The number of words for loads and stores.
-pub(super) const DATA: usize = 24;
-/// The first word that is an atomic: the data words from this one on are accessed atomically, at
-/// varying scopes.
-const FIRST_ATOM: usize = 20;
-/// The number of flags of each wavefront: for its work-group, for the device, for the system, and
-/// for remote releases.
-pub(super) const FLAGS: usize = 4;
-pub(super) const REMOTE_RELEASES: usize = 3;
-pub(super) const FLAG_WORDS: usize = WAVES * FLAGS;
-/// The number of the first counter word. There is one counter for the device and one for each
-/// work-group.
-pub(super) const FIRST_COUNTER: usize = DATA + FLAG_WORDS;
-pub(super) const COUNTERS: usize = 1 + CUS;
-/// The size of a word in bytes.
-pub(super) const WORD: usize = 4;
-/// The number of all words: data, flags and counters.
-pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
-/// The minimum number of checked values in an episode.
+/// The minimum number of checked values in an episode: loaded words, old values of
+/// read-modify-writes, and values of counters.
 const CHECKED_MIN: usize = 64;
 /// The minimum number of threads in an episode: eight wavefronts and possibly the host.
 const THREADS_MIN: usize = 9;
 /// The maximum number of sections of an episode. Each section contains a load.
 pub(super) const SECTIONS_MAX: usize = CHECKED_MIN;
+/// The number of the first kernel's stage. The host runs alone in even stages, between kernels; a
+/// kernel runs in an odd stage.
+pub(super) const FIRST_KERNEL: u8 = 1;
+/// The maximum number of kernels of an episode.
+pub(super) const KERNELS_MAX: u8 = 3;
 
-/// The compute unit of a wavefront, or `None` for the host.
-pub(super) fn cu(wave: usize) -> Option<usize> {
-    (wave != HOST).then_some(wave % CUS)
+/// The work-group of a wavefront in an episode with this number of work-groups, or `None` for the
+/// host.
+#[inline]
+pub(super) fn group_of(wave: usize, groups: u8) -> Option<usize> {
+    (wave != HOST).then_some(wave % usize::from(groups))
+}
+
+/// Whether a kernel runs in a stage.
+pub(super) fn is_kernel(stage: u8) -> bool {
+    stage % 2 == FIRST_KERNEL
 }
 
 /// The kind of an access.
@@ -50,34 +42,59 @@ pub(super) fn cu(wave: usize) -> Option<usize> {
 pub(super) enum AccessKind {
     Load,
     Store,
-    /// A store by an exchange, which returns the old value.
-    Swap,
+    /// An exchange, which returns the old value.
+    Exchange,
+    /// An addition to a data word, which returns the old value.
+    Add,
+    /// A compare-and-swap that succeeds for the first of its words.
+    CompareSwap,
+    /// A compare-and-swap that fails.
+    FailedSwap,
     /// An addition of one to a counter.
     Count,
+}
+
+impl AccessKind {
+    /// Whether the access changes data words.
+    #[inline]
+    pub(super) fn writes(self) -> bool {
+        matches!(self, AccessKind::Store | AccessKind::Exchange | AccessKind::Add | AccessKind::CompareSwap)
+    }
+
+    fn is_rmw(self) -> bool {
+        !matches!(self, AccessKind::Load | AccessKind::Store)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) kind: AccessKind,
+    /// The number of the first data word, or of the counter.
     pub(super) word: u8,
     /// A random number that selects the scope and the order of an atomic access.
     pub(super) style: u8,
+    /// The data words that are accessed, one bit for each.
+    pub(super) words: u32,
 }
 
 impl Access {
-    /// Whether the access has a correct value to check.
-    pub(super) fn is_checked(self) -> bool {
-        self.kind != AccessKind::Store
+    /// The number of values that the access returns and that are checked: one for each word.
+    pub(super) fn checked(self) -> usize {
+        match self.kind {
+            AccessKind::Store => 0,
+            AccessKind::Count => 1,
+            _ => self.words.count_ones() as usize,
+        }
     }
 
-    /// Whether the accessed word is an atomic. All accesses to an atomic are atomic accesses, at
+    /// Whether the accessed words are atomics. All accesses to an atomic are atomic accesses, at
     /// random scopes.
     pub(super) fn is_atomic(self) -> bool {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
-    /// The scope of an access to an atomic word. Conflicting accesses are ordered like data
-    /// accesses, so any scope is correct.
+    /// The scope of an access to atomic words. Conflicting accesses are ordered like data accesses,
+    /// so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
         use Level::{Device, System, WorkGroup};
         match self.style % 8 {
@@ -88,14 +105,15 @@ impl Access {
         }
     }
 
-    /// The memory order of an access to an atomic word. Most are relaxed, because additional order
-    /// could hide missing order elsewhere.
+    /// The memory order of an access to atomic words. Most are relaxed, because additional order
+    /// could hide missing order elsewhere. An access to several words synchronizes nothing.
     pub(super) fn order(self) -> Order {
         match (self.style / 8 % 8, self.kind) {
+            _ if !self.words.is_power_of_two() => Order::Relaxed,
             (6, _) => Order::SeqCst,
             (7, AccessKind::Load) => Order::Acquire,
             (7, AccessKind::Store) => Order::Release,
-            (7, AccessKind::Swap | AccessKind::Count) => Order::AcqRel,
+            (7, _) => Order::AcqRel,
             _ => Order::Relaxed,
         }
     }
@@ -105,178 +123,179 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) wave: usize,
+    /// The number of the stage in which the section runs. Stages follow one another.
+    pub(super) stage: u8,
     pub(super) accesses: SmallVec<[Access; 12]>,
     /// A random number that selects the kind of synchronization.
     pub(super) style: u64,
 }
 
-/// The place in memory of each word, by the number of the word.
-pub(super) type Places = [u8; WORDS];
-
-/// The places in which words follow one another in numerical order.
-pub(super) const IN_ORDER: Places = {
-    let mut places = [0; WORDS];
-    let mut word = 0;
-    while word < WORDS {
-        places[word] = word as u8;
-        word += 1;
-    }
-    places
-};
-
-/// A random race-free program: a list of sections, and the place of each word.
+/// A random race-free program: a list of sections, and the way in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
+    /// The sections, by stage.
     pub(super) sections: Vec<Section>,
-    pub(super) places: Places,
+    /// The number of the layout of words.
+    pub(super) layout: u8,
+    /// The number of work-groups that the wavefronts are divided among.
+    pub(super) groups: u8,
+    /// The maximum number of times that a work-group moves to another compute unit.
+    pub(super) preemptions: u8,
 }
 
-/// One operation of a wavefront.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) kind: Kind,
-    pub(super) word: u8,
-    pub(super) value: u32,
-    pub(super) order: Order,
-    pub(super) level: Level,
-    pub(super) remote: bool,
+/// The properties of a machine that an episode depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site<'a> {
+    pub(super) layouts: &'a [Layout],
+    pub(super) cus: u8,
+    /// The binary logarithm of the size of a line in bytes.
+    pub(super) line_shift: u32,
 }
 
-/// The kind of an operation, with the constraint on its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A load that must return exactly the value of its step.
-    Load,
-    /// A store of the value of its step.
-    Store,
-    /// An exchange that must return this old value.
-    Exchange(u32),
-    /// An addition of one to a counter. No other addition to it may return the same value.
-    Count,
-    /// A store that sets a flag.
-    Set,
-    /// An exchange that sets a flag.
-    Swap,
-    /// A load of a flag, repeated until the flag has the value of the step or a greater one.
-    Await,
-    /// An addition of zero to a flag, repeated until the flag has the value of the step or a
-    /// greater one.
-    AwaitAdding,
-    /// A fence of the step's order and scope.
-    Fence,
+/// Draws the sections of an episode.
+struct Sketch<'a> {
+    layout: &'a Layout,
+    line_shift: u32,
+    groups: u8,
+    draws: Draws,
+    /// The number of checked values that the episode still lacks.
+    left: usize,
 }
 
 impl Episode {
     /// Draws the episode of a seed.
-    pub(super) fn new(seed: u64) -> Episode {
+    pub(super) fn new(seed: u64, site: Site<'_>) -> Episode {
         let mut draws = Draws::new(seed);
-        let mut places = IN_ORDER;
-        // Some words change places with words of the same or another kind.
-        for _ in 0..[0, 0, 6, 24][draws.below(4)] {
-            let (a, b) = (draws.below(WORDS), draws.below(WORDS));
-            places.swap(a, b);
-        }
-        // The required number of different threads first, then any threads.
-        let mut waves: [usize; WAVES] = core::array::from_fn(|wave| wave);
-        let mut sections = Vec::with_capacity(THREADS_MIN + 2);
-        let mut left = CHECKED_MIN;
-        while left > 0 || sections.len() < THREADS_MIN {
-            let at = sections.len();
-            if at < WAVES {
-                waves.swap(at, at + draws.below(WAVES - at));
-            }
-            let wave = waves.get(at).copied().unwrap_or_else(|| draws.below(WAVES));
-            sections.push(section(wave, &mut left, at + 1 >= THREADS_MIN, &mut draws));
-        }
-        Episode { sections, places }
+        let draw = draws.next() as usize;
+        let layout = if draw & 3 == 0 { IN_ORDER } else { (draw >> 8) as u8 % LAYOUTS as u8 };
+        let groups = [site.cus, site.cus, 5, 3][draw >> 16 & 3];
+        let preemptions = if draw >> 20 & 7 == 0 { 1 + (draw >> 24 & 1) as u8 } else { 0 };
+        let kernels = [1, 1, 1, 1, 1, 1, 2, KERNELS_MAX][draw >> 28 & 7];
+        let (layouts, line_shift) = (site.layouts, site.line_shift);
+        let mut sketch =
+            Sketch { layout: &layouts[usize::from(layout)], line_shift, groups, draws, left: CHECKED_MIN };
+        let sections = sketch.sections(kernels, draw >> 32);
+        Episode { sections, layout, groups, preemptions }
     }
 
     /// The number of values in the episode that are checked.
     pub(super) fn checked(&self) -> usize {
-        self.sections
-            .iter()
-            .flat_map(|section| &section.accesses)
-            .filter(|access| access.is_checked())
-            .count()
+        self.sections.iter().flat_map(|section| &section.accesses).map(|access| access.checked()).sum()
     }
 }
 
-/// Draws a section of several accesses. The last section has at most `left` checked accesses.
-fn section(wave: usize, left: &mut usize, may_be_last: bool, draws: &mut Draws) -> Section {
-    let mut accesses = SmallVec::new();
-    let base = draws.below(DATA);
-    for at in 0..7 + draws.below(5) {
-        let draw = draws.next();
-        let word = (base + (draw % 6) as usize) % DATA;
-        let (style, coin) = ((draw >> 8) as u8, draw >> 16 & 1 == 0);
-        let access = match draw >> 32 & 15 {
-            0 if wave != HOST && at > 0 => {
-                let counter = if coin { 0 } else { 1 + wave % CUS };
-                Access { kind: AccessKind::Count, word: (FIRST_COUNTER + counter) as u8, style }
+impl Sketch<'_> {
+    /// Draws all sections. The host runs alone before a kernel if a bit of `visits` says so.
+    fn sections(&mut self, kernels: u8, visits: usize) -> Vec<Section> {
+        // The required number of different threads first, then any threads.
+        let mut waves: [usize; WAVES] = core::array::from_fn(|wave| wave);
+        let mut sections = Vec::with_capacity(THREADS_MIN + 6);
+        let is_visited = |kernel: u8| kernels > 1 && visits >> kernel & 1 == 1;
+        if is_visited(0) {
+            sections.push(self.section(HOST, FIRST_KERNEL - 1, false));
+        }
+        let (mut kernel, mut threads) = (0, 0);
+        while self.left > 0 || threads < THREADS_MIN {
+            if threads < WAVES {
+                waves.swap(threads, threads + self.draws.below(WAVES - threads));
             }
-            1..4 if at > 0 => {
-                let kind = if word >= FIRST_ATOM && coin { AccessKind::Swap } else { AccessKind::Store };
-                Access { kind, word: word as u8, style }
+            let wave = waves.get(threads).copied().unwrap_or_else(|| self.draws.below(WAVES));
+            threads += 1;
+            let stage = FIRST_KERNEL + 2 * kernel;
+            sections.push(self.section(wave, stage, threads >= THREADS_MIN));
+            // Kernels have about the same number of sections.
+            if kernel + 1 < kernels && threads * usize::from(kernels) >= THREADS_MIN * usize::from(kernel + 1)
+            {
+                kernel += 1;
+                if is_visited(kernel) {
+                    sections.push(self.section(HOST, stage + 1, false));
+                }
             }
-            _ => Access { kind: AccessKind::Load, word: word as u8, style },
+        }
+        sections
+    }
+
+    /// Draws a section of several accesses. If it may be the last one, it ends with the last checked
+    /// value that the episode lacks.
+    fn section(&mut self, wave: usize, stage: u8, may_be_last: bool) -> Section {
+        let mut accesses = SmallVec::new();
+        let base = self.draws.below(DATA);
+        for at in 0..5 + self.draws.below(4) {
+            let draw = self.draws.next();
+            let access = match group_of(wave, self.groups) {
+                Some(group) if at > 0 && draw >> 32 & 15 == 0 => {
+                    let counter = if draw >> 16 & 1 == 0 { 0 } else { 1 + group };
+                    let word = (FIRST_COUNTER + counter) as u8;
+                    Access { kind: AccessKind::Count, word, style: (draw >> 8) as u8, words: 0 }
+                }
+                _ => self.access(base, at > 0, draw),
+            };
+            self.left = self.left.saturating_sub(access.checked());
+            accesses.push(access);
+            if may_be_last && self.left == 0 {
+                break;
+            }
+        }
+        Section { wave, stage, accesses, style: self.draws.next() }
+    }
+
+    /// The access to data that a random number selects.
+    fn access(&self, base: usize, may_write: bool, draw: u64) -> Access {
+        use AccessKind::{Add, CompareSwap, Exchange, FailedSwap, Load, Store};
+        let mut word = base + (draw % 6) as usize;
+        if word >= DATA {
+            word -= DATA;
+        }
+        let is_atom = word >= FIRST_ATOM;
+        let kind = match (draw >> 32 & 15, draw >> 36 & 7) {
+            (1..4, 0..3) if may_write && is_atom => Store,
+            (1..4, pick) if may_write && is_atom => [Exchange, Add, CompareSwap][pick as usize % 3],
+            (1..4, _) if may_write => Store,
+            (_, 0 | 1) if is_atom => FailedSwap,
+            _ => Load,
         };
-        *left = left.saturating_sub(usize::from(access.is_checked()));
-        accesses.push(access);
-        if may_be_last && *left == 0 {
-            break;
+        let mut words = 1 << word;
+        if draw >> 40 & 7 < 3 {
+            let wanted = (draw >> 43 & 7) as usize;
+            words |= self.layout.beside(word, wanted, kind.is_rmw(), self.line_shift);
         }
-    }
-    Section { wave, accesses, style: draws.next() }
-}
-
-impl Step {
-    /// Whether the step waits for a flag.
-    pub(super) fn awaits(&self) -> bool {
-        matches!(self.kind, Kind::Await | Kind::AwaitAdding)
-    }
-
-    /// Whether the step may overlap with others of its wavefront.
-    pub(super) fn is_plain(&self) -> bool {
-        self.order == Order::Plain
-    }
-
-    /// The number of the flag that the step accesses, among all flags.
-    pub(super) fn flag(&self) -> usize {
-        usize::from(self.word) - DATA
-    }
-
-    /// The step as text for a report.
-    pub(super) fn text(&self) -> String {
-        let name = name(usize::from(self.word));
-        let Step { value, order, level, .. } = self;
-        let remote = if self.remote { "remote " } else { "" };
-        let how = format!("{remote}{order:?} {level:?}");
-        let of_atom = if self.is_plain() { String::new() } else { format!(" ({how})") };
-        match self.kind {
-            Kind::Load => format!("load {name}, must be {value}{of_atom}"),
-            Kind::Store => format!("store {name} = {value}{of_atom}"),
-            Kind::Exchange(old) => format!("exchange {name} = {value}, must be {old} before ({how})"),
-            Kind::Count => format!("add 1 to {name} ({how})"),
-            Kind::Set => format!("set {name} = {value} ({how})"),
-            Kind::Swap => format!("exchange {name} = {value} ({how})"),
-            Kind::Await => format!("wait until {name} >= {value} ({how})"),
-            Kind::AwaitAdding => format!("add 0 to {name} until {name} >= {value} ({how})"),
-            Kind::Fence => format!("fence ({how})"),
-        }
+        Access { kind, word: word as u8, style: (draw >> 8) as u8, words }
     }
 }
 
-/// The name of a word in a report.
-pub(super) fn name(word: usize) -> String {
-    match word {
-        word if word < FIRST_ATOM => format!("d{word}"),
-        word if word < DATA => format!("a{word}"),
-        word if word < FIRST_COUNTER => {
-            let flag = word - DATA;
-            let of = ["wg", "dev", "sys", "rem"][flag % FLAGS];
-            format!("f{}.{of}", flag / FLAGS)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn episodes_contain_every_kind_of_access_and_stage() {
+        let layouts = Layout::all();
+        let episodes: Vec<Episode> = (0..400)
+            .map(|seed| Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift: 5 }))
+            .collect();
+        let sections = || episodes.iter().flat_map(|episode| &episode.sections);
+        let accesses = || sections().flat_map(|section| &section.accesses);
+        for kind in [
+            AccessKind::Load,
+            AccessKind::Store,
+            AccessKind::Exchange,
+            AccessKind::Add,
+            AccessKind::CompareSwap,
+            AccessKind::FailedSwap,
+        ] {
+            let of_kind = || accesses().filter(|access| access.kind == kind);
+            assert!(of_kind().count() > 50, "{kind:?}");
+            let of_several = of_kind().filter(|access| access.words.count_ones() > 1);
+            assert!(of_several.count() > 5, "{kind:?} of several words");
         }
-        FIRST_COUNTER => String::from("count.dev"),
-        word => format!("count.wg{}", word - FIRST_COUNTER - 1),
+        for stage in 0..=2 * KERNELS_MAX - FIRST_KERNEL {
+            assert!(sections().any(|section| section.stage == stage), "stage {stage}");
+        }
+        for episode in &episodes {
+            assert!(episode.checked() >= CHECKED_MIN && episode.sections.len() <= SECTIONS_MAX);
+            assert!(episode.sections.is_sorted_by_key(|section| section.stage));
+            let is_alone = |section: &Section| !is_kernel(section.stage) && section.wave != HOST;
+            assert!(!episode.sections.iter().any(is_alone), "only the host runs between kernels");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! The faults of an episode (a random program of the stress test).
 
-use super::order::Program;
 use super::wave::Wave;
 
 /// A fault of a run of an episode.
@@ -18,8 +17,8 @@ pub(super) fn fault(what: String) -> EpisodeFault {
 }
 
 /// The fault of a run that cannot continue although some wavefronts are not done.
-pub(super) fn unfinished(waves: &[Wave], program: &Program, why: &str) -> EpisodeFault {
-    let left = waves.iter().zip(&program.threads).position(|(wave, steps)| !wave.is_done(steps));
-    let at = left.map(|wave| (wave, waves[wave].at.min(program.threads[wave].len().saturating_sub(1))));
+pub(super) fn unfinished(waves: &[Wave], why: &str) -> EpisodeFault {
+    let left = waves.iter().position(|wave| !wave.is_done());
+    let at = left.map(|wave| (wave, usize::from(waves[wave].at.min(waves[wave].end.saturating_sub(1)))));
     EpisodeFault { what: format!("{why}, but not all wavefronts are done"), at }
 }

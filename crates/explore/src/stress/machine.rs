@@ -1,132 +1,122 @@
-//! A machine of eight compute units with tiny caches. A seed decides the order in which possible
+//! A machine of a few compute units with tiny caches. A seed decides the order in which possible
 //! events occur.
 
 use super::draws::Draws;
-use super::episode::{COUNTERS, CUS, FLAG_WORDS, WAVES, WORD, WORDS, cu};
 use super::fault::{EpisodeFault, fault, unfinished};
+use super::kernels::Boundaries;
+use super::layout::{COUNTERS, FLAG_WORDS, Layout, WAVES};
 use super::order::Program;
+use super::preempt::Seats;
+use super::shapes::{homes, lines_max};
+use super::slots::{Sender, Slots};
 use super::stations::Stations;
 use super::under_way::{Event, UnderWay};
 use super::wave::Wave;
 use crate::subject::Subject;
 use drive::{At, StationInput};
 use proto::{
-    Agent, CacheShape, Channels, Homes, Kind, LineAddr, LineData, MemoryReply, Mutation, PagePolicy, PlanKey,
-    Rank, Request, SetIndex, Symbol as _, Topology, Way, WritePolicy,
+    Agent, Channels, KernelId, LineData, MemoryReply, Mutation, PlanKey, Rank, Request, SetIndex, Slot,
+    Symbol as _, Topology, Way,
 };
+use std::rc::Rc;
 
 /// The maximum number of events of a run. A run with more events counts as endless.
 const EVENTS_MAX: u64 = 400_000;
-/// The number of different rates of clock ticks: a tick passes with one event in 1, 2, 4, ...
+/// The number of different rates of the clock. Depending on the rate, a tick passes once in 1, 2,
+/// 4, ... events on average.
 const PACES: usize = 7;
-/// The rate of evictions without need: this number in 256 events.
+/// The rate of evictions at random times, although no way is needed: this number in 256 events.
 const RANDOM_EVICTIONS: u64 = 2;
-
-/// The machines of a stress test: every pair of write policies, with several line sizes and cache
-/// sizes.
-pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
-    use WritePolicy::{Combining, Through, ThroughInvalidate};
-    let cache = |sets, ways, policy, room| CacheShape {
-        sets,
-        ways,
-        policy,
-        store_buffer_entries: room,
-        miss_registers: room,
-    };
-    let (cus, banks) = (CUS as u16, 2u16.div_ceil(chiplets));
-    let machine = |line_bytes, l1, l2| {
-        Topology { chiplets, ..Topology::banked(cus, banks, line_bytes, l1, l2) }.of_kinds(kinds)
-    };
-    let mut machines = Vec::new();
-    for (l1, l2) in [(Combining, Combining), (Through, Through), (Through, ThroughInvalidate)] {
-        machines.push(machine(64, cache(2, 3, l1, 4), cache(1, 4, l2, 4)));
-        machines.push(machine(32, cache(2, 2, l1, 3), cache(2, 2, l2, 2)));
-    }
-    machines.push(machine(16, cache(1, 2, Combining, 1), cache(1, 2, Combining, 1)));
-    machines.push(machine(64, cache(1, 2, ThroughInvalidate, 2), cache(1, 2, Combining, 2)));
-    machines
-}
-
-/// The homes of lines. A seed decides the chiplet of each line, as the first touch of its page
-/// would.
-fn homes(topology: &Topology, seed: u64) -> Homes {
-    let mut homes = Homes::new(topology, 1);
-    if topology.chiplets > 1 {
-        let mut draws = Draws::new(!seed);
-        homes = homes.with_policy(PagePolicy::FirstTouch);
-        for line in 0..lines(topology) as u64 {
-            homes.touch(LineAddr(line), draws.below(usize::from(topology.chiplets)) as u16);
-        }
-    }
-    homes
-}
-
-/// The number of lines that hold all words.
-fn lines(topology: &Topology) -> usize {
-    (WORDS * WORD).div_ceil(usize::from(topology.line_bytes))
-}
+/// The rate of preemptions, while some are left: this number in 256 events.
+const PREEMPTIONS: u64 = 4;
 
 /// The counts of one run of an episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCounts {
     pub(super) operations: u64,
     pub(super) evictions: u64,
+    pub(super) kernels: u64,
+    pub(super) preemptions: u64,
     pub(super) events: u64,
+}
+
+/// The properties of the machines of a stress test.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    /// A seeded fault of the protocol.
+    pub(super) mutation: Option<Mutation>,
+    /// The order in which messages between two nodes may arrive.
+    pub(super) channels: Channels,
+    pub(super) layouts: Rc<[Layout]>,
 }
 
 pub(super) struct Machine {
     subject: Subject,
+    channels: Channels,
     pub(super) stations: Box<dyn Stations>,
+    pub(super) boundaries: Boundaries,
+    pub(super) layouts: Rc<[Layout]>,
+    /// The binary logarithm of the size of a line in bytes.
+    pub(super) line_shift: u32,
     /// The time of the last tick of each node.
     clocks: Vec<u64>,
     under_way: UnderWay,
+    pub(super) slots: Slots,
     /// On average, one in `pace` events also advances the clock by a tick.
     pace: usize,
     /// The maximum number of sets of a cache.
     sets_max: u32,
     pub(super) memory: Vec<LineData>,
+    /// The bytes that memory must have at the end. The buffer is reused.
+    pub(super) expected: Vec<u8>,
     pub(super) waves: Vec<Wave>,
+    pub(super) seats: Seats,
+    /// Whether a work-group may be preempted now.
+    pub(super) is_preemptive: bool,
+    /// The number of the current kernel, or of the next one.
+    pub(super) kernel: KernelId,
     /// The value that each flag certainly has reached.
     pub(super) set: [u32; FLAG_WORDS],
-    /// The wavefronts that sleep until each flag is set, one bit for each wavefront.
+    /// For each flag: the wavefronts that sleep until the flag is set, one bit for each wavefront.
     pub(super) sleeping: [u16; FLAG_WORDS],
-    /// The values that additions to each counter have returned.
-    pub(super) counted: [Vec<u32>; COUNTERS],
-    /// The kernel ends that are requested and not yet answered, one bit for each.
+    /// The values that additions to each counter have returned, one bit for each.
+    pub(super) counted: [u64; COUNTERS],
+    /// The requests of a kernel's beginning or end that are not yet answered, one bit for each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
-    /// Whether the last run has ended, so that only the states of stations remain from it.
+    /// Whether the last run has ended without a possible event left. In that case, the reset for
+    /// the next run has no messages, operations or requests to remove.
     has_ended: bool,
 }
 
 impl Machine {
-    pub(super) fn new(
-        subject: &Subject,
-        topology: &Topology,
-        mutation: Option<Mutation>,
-    ) -> Result<Self, String> {
-        let stations = (subject.stressed)(topology, homes(topology, 0), mutation)?;
+    pub(super) fn new(subject: &Subject, topology: &Topology, setup: &Setup) -> Result<Self, String> {
+        let stations = (subject.stressed)(topology, homes(topology, 0), setup.mutation)?;
         let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
             return Err(format!("the machine has {count} nodes, expected at most {}", u8::MAX));
         }
+        let sets = topology.levels.iter().filter_map(|level| level.array).map(|array| array.sets);
         Ok(Machine {
             subject: *subject,
-            sets_max: topology
-                .levels
-                .iter()
-                .filter_map(|level| level.array)
-                .map(|array| array.sets)
-                .max()
-                .unwrap_or(1),
+            channels: setup.channels,
+            boundaries: Boundaries::new(&*stations)?,
+            layouts: Rc::clone(&setup.layouts),
+            line_shift: topology.line_bytes.trailing_zeros(),
+            sets_max: sets.max().unwrap_or(1),
             under_way: UnderWay::new(count),
-            memory: vec![LineData::default(); lines(topology)],
+            slots: Slots::new(count),
+            memory: vec![LineData::default(); lines_max(topology)],
+            expected: Vec::new(),
             waves: vec![Wave::default(); WAVES],
+            seats: Seats::new(&Program::default(), topology.cus),
+            is_preemptive: false,
+            kernel: KernelId(0),
             set: [0; FLAG_WORDS],
             sleeping: [0; FLAG_WORDS],
-            counted: Default::default(),
+            counted: [0; COUNTERS],
             ending: 0,
             pace: 1,
             victims: Vec::new(),
@@ -143,9 +133,17 @@ impl Machine {
     }
 
     /// The node that a request of a wavefront enters.
+    #[inline]
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, EpisodeFault> {
-        let agent = cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        let agent = self.seats.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
         self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
+    }
+
+    /// Takes a slot of a node for a request.
+    #[inline]
+    pub(super) fn slot(&mut self, node: At, sender: Sender) -> Result<Slot, EpisodeFault> {
+        let slot = self.slots.take(node, sender);
+        slot.ok_or_else(|| fault(format!("{} has too many requests", self.stations.node_name(node))))
     }
 
     /// Marks a wavefront as ready to issue.
@@ -154,22 +152,28 @@ impl Machine {
     }
 
     /// Restores the initial state of the machine, with homes and rates drawn from a seed.
-    fn reset(&mut self, seed: u64) {
+    fn reset(&mut self, seed: u64, program: &Program) {
         self.stations.reset_to();
         if !self.has_ended {
             self.under_way.clear();
+            self.slots.clear();
             self.sleeping.fill(0);
             self.ending = 0;
         }
-        self.memory.fill(LineData::default());
+        let initial = &self.layouts[usize::from(program.layout)].initial;
+        for (line, bytes) in self.memory.iter_mut().zip(initial.chunks(1 << self.line_shift)) {
+            line.0[..bytes.len()].copy_from_slice(bytes);
+        }
         self.clocks.fill(0);
         if self.stations.topology().chiplets > 1 {
             let homes = homes(self.stations.topology(), seed);
             self.stations.place(homes);
         }
         self.waves.fill_with(Wave::default);
+        self.seats = Seats::new(program, self.stations.topology().cus);
+        self.kernel = KernelId(0);
         self.set.fill(0);
-        self.counted.iter_mut().for_each(Vec::clear);
+        self.counted.fill(0);
         self.under_way.replies.clear();
         self.ran = RunCounts::default();
         self.draws = Draws::new(seed);
@@ -182,35 +186,29 @@ impl Machine {
 
     /// Runs the wavefronts in an order that the seed decides.
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<RunCounts, EpisodeFault> {
-        self.reset(seed);
+        self.reset(seed, program);
         self.has_ended = false;
         for node in 0..self.stations.count() {
             self.tell(node, &StationInput::Start, program)?;
         }
-        for (wave, steps) in program.threads.iter().enumerate() {
-            if !steps.is_empty() {
-                self.wake(wave);
-            }
+        for (at, stage) in program.stages.iter().enumerate() {
+            self.run_stage(stage, at == 0, program)?;
         }
-        self.run_events(program)?;
-        if !self.waves.iter().zip(&program.threads).all(|(wave, steps)| wave.is_done(steps)) {
-            return Err(unfinished(&self.waves, program, "no event is left"));
-        }
-        self.end_kernels(program)?;
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
             return Err(fault(format!("{} is not at rest at the end", self.stations.node_name(at))));
         }
         self.check_memory(program)?;
+        self.ran.kernels = self.kernel.0.into();
         self.has_ended = self.under_way.ready.is_empty();
         Ok(self.ran)
     }
 
     /// Runs until no event is left.
     pub(super) fn run_events(&mut self, program: &Program) -> Result<(), EpisodeFault> {
-        while !self.is_idle(program) {
+        while !self.is_idle() {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
-                return Err(unfinished(&self.waves, program, "the run does not end"));
+                return Err(unfinished(&self.waves, "the run does not end"));
             }
             if self.subject.is_clocked && self.draws.below(self.pace) == 0 {
                 self.under_way.now += 1;
@@ -225,17 +223,19 @@ impl Machine {
                 let set = SetIndex(self.draws.below(sets) as u32);
                 self.evict(node as At, set, program)?;
             }
+            if self.is_preemptive && draw >> 8 & 0xff < PREEMPTIONS {
+                self.preempt(program)?;
+                self.is_preemptive = self.seats.left > 0;
+            }
         }
         Ok(())
     }
 
     /// Whether the run has come to rest: no event is possible except for timers and deadlines that
     /// no wavefront waits for.
-    fn is_idle(&self, program: &Program) -> bool {
-        let waits = || {
-            let mut waves = self.waves.iter().zip(&program.threads);
-            self.ending != 0 || !waves.all(|(wave, steps)| wave.is_done(steps))
-        };
+    fn is_idle(&self) -> bool {
+        let waits =
+            || self.ending != 0 || self.seats.is_moving() || !self.waves.iter().all(|wave| wave.is_done());
         let UnderWay { ready, periodic, .. } = &self.under_way;
         ready.len() == *periodic && (*periodic == 0 || !waits())
     }
@@ -253,7 +253,7 @@ impl Machine {
             Event::Deliver { from, to } => {
                 let channels = &mut self.under_way.channels;
                 let channel = usize::from(from) * self.under_way.count + usize::from(to);
-                let at = match self.subject.info.channels {
+                let at = match self.channels {
                     Channels::Fifo => 0,
                     Channels::Unordered => self.draws.below(channels.len(channel).max(1)),
                 };
@@ -291,7 +291,8 @@ impl Machine {
         }
     }
 
-    /// Gives an input to a node, after the ticks that have passed there, and processes the answers.
+    /// Gives an input to a node, and processes the answers. Before the input, the node gets the
+    /// clock ticks that have passed since its last tick.
     #[inline]
     pub(super) fn tell(
         &mut self,
@@ -329,7 +330,8 @@ impl Machine {
             return Ok(());
         }
         let mut replies = core::mem::take(&mut self.under_way.replies);
-        let done = replies.iter().try_for_each(|(slot, data)| self.answered(*slot, data.as_ref(), program));
+        let done =
+            replies.iter().try_for_each(|(slot, data)| self.answered((at, *slot), data.as_ref(), program));
         replies.clear();
         self.under_way.replies = replies;
         done
@@ -355,24 +357,4 @@ impl Machine {
 /// A number of elapsed ticks in the type that messages use.
 fn ticks(elapsed: u64) -> i32 {
     i32::try_from(elapsed).unwrap_or(i32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proto::Protocol as _;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn the_seed_places_every_line_on_any_chiplet() {
-        let topology = topologies(zoo::vi::Vi::KINDS, 4).remove(0);
-        let chiplet = |seed, line| homes(&topology, seed).home(LineAddr(line)).chiplet;
-        for line in 0..lines(&topology) as u64 {
-            let chiplets: BTreeSet<u16> = (0..64).map(|seed| chiplet(seed, line)).collect();
-            assert_eq!(chiplets, (0..4).collect(), "line {line}");
-        }
-        // Lines of one episode are on different chiplets.
-        let of_one: BTreeSet<u16> = (0..lines(&topology) as u64).map(|line| chiplet(1, line)).collect();
-        assert!(of_one.len() > 1);
-    }
 }

@@ -1,40 +1,78 @@
 //! The order of an episode's sections, and the steps of its wavefronts.
 
-use super::draws::Draws;
-use super::episode::{
-    Access, AccessKind, DATA, Episode, FIRST_COUNTER, FLAGS, IN_ORDER, Kind, Places, REMOTE_RELEASES,
-    SECTIONS_MAX, Section, Step, WAVES, WORDS, cu,
-};
+use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
+use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, WAVES, WORDS, initial};
 use super::rules::Rules;
+use super::step::{Kind, LANES_MAX, NEVER, Step, Update};
+use super::sync::{Edge, acquire, edge, flag_of, release};
 use proto::{Level, Order};
+use smallvec::SmallVec;
 
-/// The program: the steps of each wavefront, the place of each word, and the final contents of
+/// A stage of a program: a kernel, or the host's accesses between kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stage {
+    /// The number of the stage.
+    pub(super) number: u8,
+    /// For each wavefront, the number of its steps up to the end of this stage.
+    pub(super) ends: [u16; WAVES],
+    /// Whether the host accesses memory in this stage.
+    has_host: bool,
+    /// Whether the host may have written since the kernel before this one began.
+    pub(super) host_has_written: bool,
+    /// Whether the machine releases to the host at the end of this kernel: the host accesses memory
+    /// before the next kernel ends, or this kernel is the last one.
+    pub(super) is_released: bool,
+}
+
+impl Stage {
+    /// Whether a kernel runs in this stage.
+    pub(super) fn is_kernel(&self) -> bool {
+        is_kernel(self.number)
+    }
+}
+
+/// The program: the steps of each wavefront, their division into stages, and the final contents of
 /// memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,
-    pub(super) places: Places,
+    pub(super) stages: SmallVec<[Stage; 1]>,
+    /// The last value of each flag and counter, and of each byte of a data word.
     pub(super) last: [u32; WORDS],
+    /// The number of the layout of words, the number of work-groups, and the number of times that a
+    /// work-group may move.
+    pub(super) layout: u8,
+    pub(super) groups: u8,
+    pub(super) preemptions: u8,
 }
 
 impl Default for Program {
     fn default() -> Self {
-        Program { threads: vec![Vec::new(); WAVES], places: IN_ORDER, last: [0; WORDS] }
+        Program {
+            threads: vec![Vec::new(); WAVES],
+            stages: SmallVec::new(),
+            last: FIRST,
+            layout: 0,
+            groups: 1,
+            preemptions: 0,
+        }
     }
 }
 
-/// For each other wavefront: the number of its last section that a wavefront is ordered after.
-type Known = [u16; WAVES];
+/// The values of [`Program::last`] before all accesses.
+const FIRST: [u32; WORDS] = {
+    let mut first = [0; WORDS];
+    let mut word = 0;
+    while word < DATA {
+        first[word] = initial(word) as u32;
+        word += 1;
+    }
+    first
+};
 
-/// An order between two sections, made by a flag that the earlier section sets.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    from: usize,
-    flag: usize,
-    /// The scope of the later section's acquire (`level`), and whether it is remote (`remote`).
-    level: Level,
-    remote: bool,
-}
+/// The sections that one wavefront is ordered after. For each wavefront, they are that wavefront's
+/// sections with an index below this number.
+type Known = [u16; WAVES];
 
 /// Builds the programs of episodes. The buffers are reused from one episode to the next.
 #[derive(Debug, Default)]
@@ -44,8 +82,8 @@ pub(super) struct Planner {
     ends: Vec<usize>,
     /// For each section: the flags that it sets, one bit for each.
     behind: Vec<u8>,
-    /// For each section: the sections of other wavefronts that its wavefront is ordered after at
-    /// its end.
+    /// For each section: the sections of other wavefronts that the wavefront of this section is
+    /// ordered after when this section ends.
     at_end: Vec<Known>,
     program: Program,
 }
@@ -53,30 +91,47 @@ pub(super) struct Planner {
 impl Planner {
     /// Computes the program of an episode under these rules.
     pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
-        self.order(&episode.sections, rules);
+        self.order(episode, rules);
         let program = &mut self.program;
-        program.places = episode.places;
-        program.last = [0; WORDS];
+        (program.layout, program.groups) = (episode.layout, episode.groups);
+        program.preemptions = episode.preemptions;
+        program.last = FIRST;
         program.threads.iter_mut().for_each(Vec::clear);
-        let (mut first, mut stored) = (0, 0);
+        program.stages.clear();
+        let (mut first, mut stored) = (0, Stored(0));
         for (index, section) in episode.sections.iter().enumerate() {
+            if program.stages.last().is_none_or(|stage| stage.number != section.stage) {
+                program.end_stage();
+                program.begin_stage(section.stage);
+            }
+            program.note_host(section);
             let thread = &mut program.threads[section.wave];
             for edge in &self.edges[first..self.ends[index]] {
                 acquire(edge, episode.sections[edge.from].wave, section.style, rules, thread);
             }
             first = self.ends[index];
             for &access in &section.accesses {
-                thread.push(step(access, section.wave, &mut program.last, &mut stored));
+                thread.push(match access.kind {
+                    AccessKind::Count => count(access, program.groups, rules, &mut program.last),
+                    _ => step(access, section.wave, &mut program.last, &mut stored),
+                });
             }
             for flag in (0..FLAGS).filter(|flag| self.behind[index] >> flag & 1 == 1) {
-                program.last[flag_of(section.wave, flag)] = index as u32 + 1;
-                release(flag, index, section, rules, thread);
+                let last = &mut program.last[flag_of(section.wave, flag)];
+                release(flag, (index, section.wave), *last, section.style, rules, thread);
+                *last = index as u32 + 1;
             }
         }
+        if program.stages.is_empty() {
+            program.begin_stage(FIRST_KERNEL);
+        }
+        program.end_stage();
+        program.settle_releases();
         program
     }
 
-    fn order(&mut self, sections: &[Section], rules: Rules) {
+    fn order(&mut self, episode: &Episode, rules: Rules) {
+        let sections = &episode.sections;
         debug_assert!(sections.len() <= SECTIONS_MAX, "one bit for each");
         self.edges.clear();
         self.ends.clear();
@@ -86,14 +141,19 @@ impl Planner {
         let mut known: [Known; WAVES] = [[0; WAVES]; WAVES];
         // The writer of each word, and the readers since then, as sets of sections.
         let (mut writer, mut readers) = ([0u64; DATA], [0u64; DATA]);
+        let mut stage = sections.first().map_or(0, |section| section.stage);
         for (index, section) in sections.iter().enumerate() {
+            if section.stage != stage {
+                // The end of the stage orders all sections before it.
+                stage = section.stage;
+                known = [[index as u16; WAVES]; WAVES];
+                (writer, readers) = ([0; DATA], [0; DATA]);
+            }
             let mut earlier = 0;
             for access in &section.accesses {
-                let word = usize::from(access.word);
-                match access.kind {
-                    AccessKind::Load => earlier |= writer[word],
-                    AccessKind::Store | AccessKind::Swap => earlier |= writer[word] | readers[word],
-                    AccessKind::Count => {}
+                let is_write = access.kind.writes();
+                for word in bits(access.words) {
+                    earlier |= writer[word] | if is_write { readers[word] } else { 0 };
                 }
             }
             let known = &mut known[section.wave];
@@ -105,7 +165,8 @@ impl Planner {
                     continue;
                 }
                 let style = section.style ^ sections[from].style;
-                let edge = edge(from, (cu(other), cu(section.wave)), style, rules);
+                let at = (group_of(other, episode.groups), group_of(section.wave, episode.groups));
+                let edge = edge(from, at, style, rules);
                 self.edges.push(edge);
                 self.behind[from] |= 1 << edge.flag;
                 known[other] = from as u16 + 1;
@@ -117,111 +178,157 @@ impl Planner {
             self.at_end.push(*known);
             self.ends.push(self.edges.len());
             for access in &section.accesses {
-                let word = usize::from(access.word);
-                match access.kind {
-                    AccessKind::Load => readers[word] |= 1 << index,
-                    // An access that is ordered after this one is also ordered after the accesses
-                    // before this one.
-                    AccessKind::Store | AccessKind::Swap if rules.transitive => {
-                        (writer[word], readers[word]) = (1 << index, 0);
+                let is_write = access.kind.writes();
+                for word in bits(access.words) {
+                    match is_write {
+                        false => readers[word] |= 1 << index,
+                        // An access that is ordered after this one is also ordered after the
+                        // accesses before this one.
+                        true if rules.transitive => (writer[word], readers[word]) = (1 << index, 0),
+                        true => writer[word] |= 1 << index,
                     }
-                    AccessKind::Store | AccessKind::Swap => writer[word] |= 1 << index,
-                    AccessKind::Count => {}
                 }
             }
         }
     }
 }
 
-fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut u32) -> Step {
+impl Program {
+    fn begin_stage(&mut self, number: u8) {
+        let (ends, no) = ([0; WAVES], false);
+        self.stages.push(Stage { number, ends, has_host: no, host_has_written: no, is_released: no });
+    }
+
+    /// Records that the current stage ends with the steps so far.
+    fn end_stage(&mut self) {
+        if let Some(stage) = self.stages.last_mut() {
+            for (end, thread) in stage.ends.iter_mut().zip(&self.threads) {
+                *end = thread.len() as u16;
+            }
+        }
+    }
+
+    /// Records the accesses of the host in a section of the current stage.
+    fn note_host(&mut self, section: &Section) {
+        if section.wave == HOST
+            && let Some(stage) = self.stages.last_mut()
+        {
+            stage.has_host = true;
+        }
+    }
+
+    /// Decides what the beginnings and ends of kernels do for the host. A flag that the host sets is
+    /// a write, so any stage with accesses of the host counts as one with writes.
+    fn settle_releases(&mut self) {
+        let stages = &mut self.stages;
+        let mut has_written = false;
+        for at in 0..stages.len() {
+            if stages[at].is_kernel() {
+                stages[at].host_has_written = has_written;
+                has_written = false;
+                let next = stages[at + 1..].iter().position(Stage::is_kernel);
+                let until = next.map_or(stages.len(), |next| at + 2 + next);
+                let is_read = stages[at + 1..until].iter().any(|stage| stage.has_host);
+                stages[at].is_released = next.is_none() || is_read;
+            }
+            has_written |= stages[at].has_host;
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+#[inline]
+fn bits(mut set: u32) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let bit = set.trailing_zeros() as usize;
+            set &= set - 1;
+            bit
+        })
+    })
+}
+
+/// The values that the accesses to data store: one number after the other, so that values of
+/// neighbouring stores differ.
+struct Stored(u8);
+
+impl Stored {
+    /// The largest value. Larger bytes are those of words before all stores.
+    const MAX: u8 = 0x7f;
+
+    fn next(&mut self) -> u8 {
+        self.0 = self.0 % Stored::MAX + 1;
+        self.0
+    }
+}
+
+/// The addition of one to a counter. If remote operations may order accesses, some wavefronts add to
+/// the counter of another work-group by a remote operation.
+fn count(access: Access, groups: u8, rules: Rules, last: &mut [u32; WORDS]) -> Step {
+    let (word, groups) = (usize::from(access.word), usize::from(groups));
+    let is_remote = rules.remote && word > FIRST_COUNTER && access.style.is_multiple_of(2);
+    let further = usize::from(access.style / 2) % (groups - 1);
+    let other = (word - FIRST_COUNTER + further) % groups + FIRST_COUNTER + 1;
+    let (word, order, level) = match word {
+        _ if is_remote => (other, Order::AcqRel, Level::Device),
+        FIRST_COUNTER => (word, Order::Relaxed, Level::Device),
+        _ => (word, Order::Relaxed, Level::WorkGroup),
+    };
+    last[word] += 1;
+    Step { remote: is_remote, ..Step::of_flag(Kind::Count, word, 0, order, level) }
+}
+
+/// The step of an access to data.
+fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut Stored) -> Step {
     let word = usize::from(access.word);
-    let (order, level) = match access.kind {
-        AccessKind::Count if word == FIRST_COUNTER => (Order::Relaxed, Level::Device),
-        AccessKind::Count => (Order::Relaxed, Level::WorkGroup),
-        _ if access.is_atomic() => (access.order(), access.level(wave)),
-        _ => (Order::Plain, Level::WorkGroup),
+    let (order, level) = match access.is_atomic() {
+        true => (access.order(), access.level(wave)),
+        false => (Order::Plain, Level::WorkGroup),
     };
-    let old = last[word];
-    let (kind, value) = match access.kind {
-        AccessKind::Load => (Kind::Load, old),
-        AccessKind::Count => (Kind::Count, old + 1),
-        AccessKind::Store | AccessKind::Swap => {
-            *stored += 1;
-            (if access.kind == AccessKind::Swap { Kind::Exchange(old) } else { Kind::Store }, *stored)
-        }
+    let expected = last[word] as u8;
+    let kind = match access.kind {
+        AccessKind::Load => Kind::Load,
+        AccessKind::Exchange => Kind::Update(Update::Exchange),
+        AccessKind::Add => Kind::Update(Update::Add),
+        AccessKind::CompareSwap => Kind::Update(Update::CompareSwap(expected)),
+        AccessKind::FailedSwap => Kind::Update(Update::CompareSwap(NEVER)),
+        AccessKind::Store | AccessKind::Count => Kind::Store,
     };
-    last[word] = value;
-    Step { kind, word: access.word, value, order, level, remote: false }
-}
-
-const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
-
-fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
-    let draw = Draws::new(style).below(8);
-    let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
-    let (is_near, is_of_host) = (at.0 == at.1, at.0.is_none() || at.1.is_none());
-    match draw {
-        _ if is_of_host => of(2),
-        0 => of(2),
-        1 | 2 => of(1),
-        _ if is_near || rules.hints => of(0),
-        3..6 if rules.remote => Edge { level: Level::Device, remote: true, ..of(0) },
-        6.. if rules.remote => Edge { from, flag: REMOTE_RELEASES, level: Level::WorkGroup, remote: false },
-        _ => of(1),
-    }
-}
-
-fn flag_of(wave: usize, flag: usize) -> usize {
-    DATA + wave * FLAGS + flag
-}
-
-fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
-    let &Edge { from, flag, level, remote } = edge;
-    let (word, value) = (flag_of(wave, flag) as u8, from as u32 + 1);
-    let step = Step { kind: Kind::Await, word, value, order: Order::Acquire, level, remote };
-    let is_remote = remote || flag == REMOTE_RELEASES;
-    match (style >> 8) % 8 {
-        0 => thread.push(Step { order: Order::SeqCst, ..step }),
-        // Other wavefronts would add to the flag in their own caches.
-        1 if flag != REMOTE_RELEASES => {
-            thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
+    let (mut old, mut new) = ([0; LANES_MAX], [0; LANES_MAX]);
+    for (lane, word) in bits(access.words).enumerate() {
+        old[lane] = last[word] as u8;
+        new[lane] = old[lane];
+        if kind != Kind::Load {
+            new[lane] = stored.next();
+            let is_stored = match kind {
+                Kind::Update(Update::CompareSwap(expected)) => old[lane] == expected,
+                _ => true,
+            };
+            if is_stored {
+                last[word] = u32::from(new[lane]);
+            }
         }
-        2 if rules.fences && !is_remote => {
-            thread.push(Step { order: Order::Relaxed, ..step });
-            thread.push(Step { kind: Kind::Fence, ..step });
-        }
-        _ => thread.push(step),
     }
-}
-
-fn release(flag: usize, index: usize, section: &Section, rules: Rules, thread: &mut Vec<Step>) {
-    let remote = flag == REMOTE_RELEASES;
-    let level = if remote { Level::Device } else { LEVELS[flag] };
-    let (word, value) = (flag_of(section.wave, flag) as u8, index as u32 + 1);
-    let step = Step { kind: Kind::Set, word, value, order: Order::Release, level, remote };
-    match (section.style >> 16) % 8 {
-        0 => thread.push(Step { order: Order::SeqCst, ..step }),
-        1 => thread.push(Step { kind: Kind::Swap, order: Order::AcqRel, ..step }),
-        2 if rules.fences && !remote => {
-            thread.push(Step { kind: Kind::Fence, ..step });
-            thread.push(Step { order: Order::Relaxed, ..step });
-        }
-        _ => thread.push(step),
-    }
+    Step { kind, word: access.word, level, order, remote: false, words: access.words, old, new, value: 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stress::episode::Site;
+    use crate::stress::layout::Layout;
 
     /// For each step, the steps that happen before it, by number: its predecessors in its thread,
     /// the release that it waits for, and the steps before that release. If order is not
     /// transitive, only those of the releasing thread count among the latter.
-    fn before(steps: &[(usize, Step)], transitive: bool) -> Vec<Vec<bool>> {
-        let sets = |step: &Step| matches!(step.kind, Kind::Set | Kind::Swap);
+    /// The end of a stage orders all of its steps before later ones.
+    fn before(steps: &[(usize, u8, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; steps.len()]; steps.len()];
         // Sections are in a legal order, and so are steps.
-        for (at, (wave, step)) in steps.iter().enumerate() {
+        for (at, (wave, stage, step)) in steps.iter().enumerate() {
+            for earlier in (0..at).filter(|&earlier| steps[earlier].1 < *stage) {
+                before[at][earlier] = true;
+            }
             for earlier in (0..at).filter(|&earlier| steps[earlier].0 == *wave) {
                 before[at][earlier] = true;
                 let known = before[earlier].clone();
@@ -230,8 +337,9 @@ mod tests {
             if !step.awaits() {
                 continue;
             }
-            let of_flag =
-                |(_, set): &(usize, Step)| sets(set) && set.word == step.word && set.value == step.value;
+            let of_flag = |(_, _, set): &(usize, u8, Step)| {
+                set.sets() && set.word == step.word && set.value == step.value
+            };
             let release = steps[..at].iter().position(of_flag).expect("the flag is set before");
             before[at][release] = true;
             for earlier in 0..release {
@@ -246,10 +354,11 @@ mod tests {
 
     fn of_models(models: &[&str]) -> (usize, usize) {
         let rules = Rules::of(models).expect("a known model");
+        let layouts = Layout::all();
         let mut planner = Planner::default();
         let (mut conflicts, mut across_scopes) = (0, 0);
         for seed in 0..200 {
-            let episode = Episode::new(seed);
+            let episode = Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift: 6 });
             assert!(episode.checked() >= 64 && episode.sections.len() <= SECTIONS_MAX);
             let program = planner.plan(&episode, rules).clone();
             let mut at = [0; WAVES];
@@ -261,17 +370,20 @@ mod tests {
                 let rest = episode.sections[section + 1..].iter().any(|later| later.wave == wave);
                 let thread = &program.threads[wave];
                 let end = if rest { end_of(&episode, section, thread, at[wave]) } else { thread.len() };
-                steps.extend(thread[at[wave]..end].iter().map(|&step| (wave, step)));
+                let stage = episode.sections[section].stage;
+                steps.extend(thread[at[wave]..end].iter().map(|&step| (wave, stage, step)));
                 at[wave] = end;
             }
             assert_eq!(steps.len(), program.threads.iter().map(Vec::len).sum::<usize>());
             let before = before(&steps, rules.transitive);
-            for (b, (wave, later)) in steps.iter().enumerate() {
-                for (a, (other, earlier)) in steps[..b].iter().enumerate() {
-                    let of_data = usize::from(later.word) < DATA && earlier.word == later.word;
-                    let loads = |step: &Step| step.kind == Kind::Load;
+            for (b, (wave, _, later)) in steps.iter().enumerate() {
+                for (a, (other, _, earlier)) in steps[..b].iter().enumerate() {
+                    let of_data = earlier.words & later.words != 0;
+                    let loads = |step: &Step| {
+                        matches!(step.kind, Kind::Load | Kind::Update(Update::CompareSwap(NEVER)))
+                    };
                     let conflict = of_data && wave != other && !(loads(earlier) && loads(later));
-                    if conflict && later.kind != Kind::Fence && earlier.kind != Kind::Fence {
+                    if conflict {
                         assert!(
                             before[b][a],
                             "{models:?}, seed {seed}: {} and {}",
@@ -291,15 +403,13 @@ mod tests {
     /// releases.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
-        let is_access = |step: &Step| {
-            usize::from(step.word) < DATA && step.kind != Kind::Fence || step.kind == Kind::Count
-        };
+        let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;
         let places = (from..thread.len()).filter(|&at| is_access(&thread[at]));
         let last = places.take(accesses).last().map_or(from, |at| at + 1);
         let value = section as u32 + 1;
-        let releases = thread[last..].iter().take_while(|step| {
-            matches!(step.kind, Kind::Set | Kind::Swap | Kind::Fence) && step.value == value
-        });
+        let releases = thread[last..]
+            .iter()
+            .take_while(|step| (step.sets() || step.kind == Kind::Fence) && step.value == value);
         last + releases.count()
     }
 

@@ -1,6 +1,7 @@
 //! Shrinks a failing episode by removal.
 
-use super::episode::{Access, AccessKind, Episode, IN_ORDER};
+use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, is_kernel};
+use super::layout::IN_ORDER;
 
 /// The maximum number of runs to shrink one failure.
 const RUNS_MAX: usize = 6_000;
@@ -8,7 +9,7 @@ const RUNS_MAX: usize = 6_000;
 const ORDERS: u64 = 12;
 
 /// The smallest failing episode that was found, and the seed of an order of events in which it
-/// fails. `seed` is the order in which `episode` fails.
+/// fails. `seed` gives the order of events in which `episode` fails.
 pub(super) fn shrink(
     episode: Episode,
     seed: u64,
@@ -33,11 +34,16 @@ pub(super) fn shrink(
     }
 }
 
-/// The smaller episodes to try: without many sections, without one section, without single
-/// accesses, with plain synchronization of a section, and with plain accesses to atomics.
+/// The smaller episodes to try: without many sections, without one section, without preemptions,
+/// without kernels, without single accesses, without single words of accesses, with plain
+/// synchronization of a section, with plain accesses to atomics, and with words in order.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
+    if episode.preemptions > 0 {
+        all.push(Episode { preemptions: episode.preemptions - 1, ..episode.clone() });
+    }
+    all.extend(with_fewer_stages(episode));
     let mut size = count / 2;
     while size > 0 {
         for from in (0..count).step_by(size) {
@@ -55,6 +61,15 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
         }
     }
     for (at, section) in episode.sections.iter().enumerate() {
+        for (access, what) in section.accesses.iter().enumerate() {
+            for words in with_fewer_words(what) {
+                let mut smaller = episode.clone();
+                smaller.sections[at].accesses[access] = words;
+                all.push(smaller);
+            }
+        }
+    }
+    for (at, section) in episode.sections.iter().enumerate() {
         // All bits are needed to draw the scope, so they are kept or dropped together.
         if section.style != PLAIN {
             let mut smaller = episode.clone();
@@ -64,7 +79,7 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     }
     for (at, section) in episode.sections.iter().enumerate() {
         for (access, what) in section.accesses.iter().enumerate() {
-            let kind = if what.kind == AccessKind::Swap { AccessKind::Store } else { what.kind };
+            let kind = if what.kind.writes() { AccessKind::Store } else { AccessKind::Load };
             let plain = Access { kind, style: 0, ..*what };
             if what.is_atomic() && *what != plain {
                 let mut smaller = episode.clone();
@@ -73,10 +88,44 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
             }
         }
     }
-    if episode.places != IN_ORDER {
-        all.push(Episode { places: IN_ORDER, ..episode.clone() });
+    // The words of an access share a line in the layout of the episode only.
+    let is_single = |access: &Access| !access.words.is_power_of_two();
+    let has_lanes = episode.sections.iter().flat_map(|section| &section.accesses).any(is_single);
+    if episode.layout != IN_ORDER && !has_lanes {
+        all.push(Episode { layout: IN_ORDER, ..episode.clone() });
     }
     all
+}
+
+/// The episode with all sections in one kernel, with the host's accesses between two kernels moved
+/// into a kernel, and with two successive kernels in one.
+fn with_fewer_stages(episode: &Episode) -> Vec<Episode> {
+    let has = |stage: u8| episode.sections.iter().any(|section| section.stage == stage);
+    let with = |stage: &dyn Fn(u8) -> u8| {
+        let mut fewer = episode.clone();
+        fewer.sections.iter_mut().for_each(|section| section.stage = stage(section.stage));
+        (fewer != *episode).then_some(fewer)
+    };
+    let one = with(&|_| FIRST_KERNEL);
+    let last = episode.sections.last().map_or(0, |section| section.stage);
+    let hosts = (0..=last).filter(|&at| !is_kernel(at) && has(at));
+    let joined = hosts.filter_map(|at| {
+        let kernel = if at == last && at > 0 { at - 1 } else { at + 1 };
+        with(&|stage| if stage == at { kernel } else { stage })
+    });
+    let kernels = (FIRST_KERNEL + 2..=last).filter(|&at| is_kernel(at) && !has(at - 1));
+    let merged = kernels.filter_map(|at| with(&|stage| if stage < at { stage } else { stage - 2 }));
+    one.into_iter().chain(joined).chain(merged).collect()
+}
+
+/// The access without one of its words.
+fn with_fewer_words(access: &Access) -> Vec<Access> {
+    let without = |word: u32| {
+        let words = access.words & !(1 << word);
+        Access { words, word: words.trailing_zeros() as u8, ..*access }
+    };
+    let words = (0..u32::BITS).filter(|word| access.words >> word & 1 == 1);
+    if access.words.count_ones() > 1 { words.map(without).collect() } else { Vec::new() }
 }
 
 /// The style of a section that synchronizes by loads and stores.

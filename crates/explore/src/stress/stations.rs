@@ -19,8 +19,14 @@ pub(crate) trait Stations {
     fn node_name(&self, at: At) -> String;
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
-    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String>;
+    /// The requests that agents make in one step of a kernel's beginning or end, each with its
+    /// agent and the node that it enters.
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Restores the initial state of all stations, without messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
@@ -33,11 +39,13 @@ pub(crate) trait Stations {
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
     /// The number of ticks to the next deadline of a station, or `None` if it has no deadline.
     fn next_deadline(&self, at: At) -> Option<u32>;
-    /// Ages a message under way by `elapsed` ticks.
+    /// Shortens the relative times in a message under way by `elapsed` ticks.
     fn age(&mut self, msg: u32, elapsed: i32);
-    /// Ages the tag of a station's operation on memory by `elapsed` ticks.
+    /// Shortens the relative times in the tag (the sender's context) of a station's memory
+    /// operation by `elapsed` ticks.
     fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
-    /// Gives an input to a station, and adds the effects of the step to what is under way.
+    /// Gives an input to a station. Adds the effects of the station's step, such as messages, to
+    /// `under_way`.
     fn tell(
         &mut self,
         at: At,
@@ -73,7 +81,8 @@ pub(crate) fn of<P: Protocol>(
     }))
 }
 
-/// The sender of a step's effects: it adds them to the possible next events.
+/// A driver of stations: it records the effects of a station's step in `under_way`, with the events
+/// that become possible.
 struct Sender<'a, M> {
     messages: &'a mut Messages<M>,
     under_way: &'a mut UnderWay,
@@ -125,8 +134,13 @@ impl<P: Protocol> Stations for Typed<P> {
         self.nodes.entry(agent, key)
     }
 
-    fn boundary(&self, step: Boundary, kernel: KernelId) -> Result<Vec<(Agent, At, Request)>, String> {
-        self.nodes.boundary(step, kernel, true)
+    fn boundary(
+        &self,
+        step: Boundary,
+        kernel: KernelId,
+        host_has_written: bool,
+    ) -> Result<Vec<(Agent, At, Request)>, String> {
+        self.nodes.boundary(step, kernel, host_has_written)
     }
 
     fn reset_to(&mut self) {

@@ -34,8 +34,8 @@ pub(crate) struct UnderWay {
     /// The running timers of each node, one bit for each class.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
-    /// The number of possible events that are deadlines or periodic timers. If no other event is
-    /// left, a wavefront may not wait for these.
+    /// The number of possible events that are deadlines or periodic timers. If only such events are
+    /// left, and nothing waits for them, the run has come to rest.
     pub(super) periodic: usize,
     /// The current time in ticks.
     pub(super) now: u64,

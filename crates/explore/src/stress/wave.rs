@@ -1,26 +1,29 @@
 //! The progress of a wavefront in its part of an episode (a random program).
 
-use super::episode::Step;
-
 /// The maximum number of data accesses of a wavefront under way.
 pub(super) const UNDER_WAY_MAX: usize = 4;
 
 /// A wavefront, with its progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
-    pub(super) at: usize,
+    pub(super) at: u16,
+    /// The number of steps up to the end of the current stage.
+    pub(super) end: u16,
     /// The indices of the steps that are under way.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
-    /// Whether the issue of the wavefront is in the list of possible events.
+    /// Whether the list of possible events contains the issue of this wavefront's next step.
     pub(super) is_ready: bool,
 }
 
 impl Wave {
-    fn is_idle(&self) -> bool {
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
         self.under_way.iter().all(Option::is_none)
     }
 
-    pub(super) fn is_done(&self, steps: &[Step]) -> bool {
-        self.at >= steps.len() && self.is_idle()
+    /// Whether the wavefront has completed its steps of the current stage.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.end && self.is_idle()
     }
 }

@@ -1,21 +1,24 @@
-//! The wavefronts of an episode: their issue, the check of their answers, and the check of
-//! memory after the end of their kernel.
+//! The wavefronts of an episode: their issue, and the check of their answers.
 
-use super::episode::{self, CUS, FIRST_COUNTER, Kind, Step, WAVES, WORD, WORDS, cu};
 use super::fault::{EpisodeFault, fault};
+use super::kernels::value_text;
+use super::layout::{FIRST_COUNTER, GROUPS_MAX, WAVES, repeated};
 use super::machine::Machine;
 use super::order::Program;
-use super::wave::UNDER_WAY_MAX;
-use drive::StationInput;
+use super::slots::Sender;
+use super::step::{Kind, Step, Update};
+use drive::{At, StationInput};
 use proto::{
-    ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, Level, LineAddr, LineData, Op, Request, Rmw,
-    RmwKind, Scope, Slot, Width,
+    ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Request, Rmw, RmwKind, Scope, Slot,
+    Width,
 };
 
-/// The rate at which a wavefront polls a flag that is not set, in 256.
+/// The probability, as a number of 256ths, that a wavefront polls a flag that is not set. Otherwise
+/// the wavefront sleeps.
 const POLL_RATE: u64 = 64;
-/// The first slot for requests at the ends of kernels.
-const ENDS: usize = WAVES * UNDER_WAY_MAX;
+
+/// The place of a word: its line, its offset in that line, and its width.
+type Place = (LineAddr, usize, Width);
 
 impl Machine {
     pub(super) fn wake(&mut self, wave: usize) {
@@ -29,12 +32,15 @@ impl Machine {
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
+        if state.at >= state.end || self.seats.is_stopped(wave) {
+            return Ok(());
+        }
         let steps = &program.threads[wave];
-        let Some(&step) = steps.get(state.at) else { return Ok(()) };
+        let step = &steps[usize::from(state.at)];
         // Data accesses to different words overlap; all other steps are in order.
         let waits_for = |&other: &u16| {
             let other = &steps[usize::from(other)];
-            !step.is_plain() || !other.is_plain() || step.word == other.word
+            !step.is_plain() || !other.is_plain() || step.words & other.words != 0
         };
         let is_held = state.under_way.iter().flatten().any(waits_for);
         let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
@@ -44,147 +50,180 @@ impl Machine {
             self.sleeping[step.flag()] |= 1 << wave;
             return Ok(());
         }
-        state.under_way[free] = Some(state.at as u16);
+        state.under_way[free] = Some(state.at);
         state.at += 1;
         self.ran.operations += 1;
         let request = self.request(wave, step, program);
-        let slot = Slot((wave * UNDER_WAY_MAX + free) as u32);
         let node = self.entry(wave, &request)?;
+        let slot = self.slot(node, Sender::Wave(wave as u8, free as u8))?;
         if step.is_plain() {
             self.wake(wave);
         }
         self.tell(node, &StationInput::Request { slot, request: &request }, program)
     }
 
-    fn request(&self, wave: usize, step: Step, program: &Program) -> Request {
-        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width: Width::W4, uses_value });
+    fn request(&self, wave: usize, step: &Step, program: &Program) -> Request {
+        let (line, offset, width) = self.place(usize::from(step.word), program);
+        let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width, uses_value });
         let (op, operand) = match step.kind {
             Kind::Load | Kind::Await => (Op::Load, 0),
-            Kind::Store | Kind::Set => (Op::Store, step.value),
+            Kind::Store => (Op::Store, 0),
+            Kind::Set => (Op::Store, step.value),
+            Kind::Update(Update::Exchange) => (rmw(RmwKind::Exchange, true), 0),
+            Kind::Update(Update::Add) => (rmw(RmwKind::Add, true), 0),
+            Kind::Update(Update::CompareSwap(expected)) => {
+                let expected = repeated(expected, width);
+                (rmw(RmwKind::CompareExchange { expected }, true), 0)
+            }
             Kind::Count => (rmw(RmwKind::Add, true), 1),
             Kind::AwaitAdding => (rmw(RmwKind::Add, true), 0),
-            Kind::Exchange(_) => (rmw(RmwKind::Exchange, true), step.value),
             Kind::Swap => (rmw(RmwKind::Exchange, false), step.value),
+            Kind::SetIf(old) => (rmw(RmwKind::CompareExchange { expected: old.into() }, true), step.value),
             Kind::Fence => (Op::Fence, 0),
         };
-        let group = cu(wave).unwrap_or(CUS) as u32;
+        let group = self.seats.group(wave).unwrap_or(GROUPS_MAX) as u32;
         let instance = if step.level == Level::WorkGroup { group } else { 0 };
-        let (line, offset) = self.place(usize::from(step.word), program);
+        let mut mask = ByteMask::range(offset, width.bytes());
         let mut data = LineData::default();
-        data.write(offset, Width::W4, u64::from(operand));
+        if step.words == 0 {
+            data.write(offset, width, u64::from(operand));
+        }
+        for (lane, word) in step.lanes() {
+            let (_, offset, width) = self.place(word, program);
+            mask = mask.union(ByteMask::range(offset, width.bytes()));
+            let new = repeated(step.new[lane], width);
+            let old =
+                if step.kind == Kind::Update(Update::Add) { repeated(step.old[lane], width) } else { 0 };
+            data.write(offset, width, new.wrapping_sub(old));
+        }
         Request {
             op,
             order: step.order,
             scope: Scope { level: step.level, instance },
-            issuer: Issuer { work_item: 0, wavefront: (wave / CUS) as u32, work_group: group },
-            hints: Hints { remote: step.remote, commutative: matches!(step.kind, Kind::Count) },
+            issuer: Issuer {
+                work_item: 0,
+                wavefront: u32::from(self.seats.wavefronts[wave]),
+                work_group: group,
+            },
+            hints: Hints { remote: step.remote, commutative: step.kind == Kind::Count && !step.remote },
             array: ArrayId(0),
             line,
-            mask: ByteMask::range(offset, WORD),
+            mask,
             data,
         }
     }
 
-    /// The line of a word, and the word's offset in that line.
-    fn place(&self, word: usize, program: &Program) -> (LineAddr, usize) {
-        let address = usize::from(program.places[word]) * WORD;
-        let line_bytes = usize::from(self.topology().line_bytes);
-        (LineAddr((address >> line_bytes.trailing_zeros()) as u64), address & (line_bytes - 1))
+    /// The place of a word in this episode.
+    #[inline]
+    fn place(&self, word: usize, program: &Program) -> Place {
+        let layout = &self.layouts[usize::from(program.layout)];
+        let place = usize::from(layout.places[word]);
+        let offset = place & ((1 << self.line_shift) - 1);
+        (LineAddr((place >> self.line_shift) as u64), offset, layout.widths[word])
     }
 
-    /// Completes the step that an answer belongs to, or repeats the step.
+    /// Completes the step or the request at a kernel's boundary that an answer of a node belongs to,
+    /// or repeats the step.
     pub(super) fn answered(
         &mut self,
-        slot: Slot,
+        (node, slot): (At, Slot),
         data: Option<&LineData>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
-        let slot = slot.0 as usize;
-        if slot >= ENDS {
-            let bit = 1 << (slot - ENDS);
-            let is_awaited = self.ending & bit != 0;
-            self.ending &= !bit;
-            return if is_awaited {
+        match self.slots.free(node, slot) {
+            Some(Sender::Wave(wave, at)) => {
+                self.completed(usize::from(wave), usize::from(at), data, program)?;
+                match self.seats.is_stopped(wave.into()) {
+                    true => self.stopped(wave.into(), program),
+                    false => Ok(()),
+                }
+            }
+            Some(Sender::Boundary(agent)) => {
+                self.ending &= !(1 << agent);
                 Ok(())
-            } else {
-                Err(fault(String::from("the end of a kernel is answered twice")))
-            };
+            }
+            Some(Sender::Group(group)) => self.moved(group.into(), program),
+            None => Err(fault(format!("{} answers without a request", self.stations.node_name(node)))),
         }
-        let (wave, at) = (slot / UNDER_WAY_MAX, slot % UNDER_WAY_MAX);
+    }
+
+    /// Completes the step that a wavefront has under way at index `at`, or repeats the step.
+    fn completed(
+        &mut self,
+        wave: usize,
+        at: usize,
+        data: Option<&LineData>,
+        program: &Program,
+    ) -> Result<(), EpisodeFault> {
         let Some(at) = self.waves[wave].under_way[at].take() else {
             return Err(fault(format!("wavefront {wave} is answered without a request")));
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];
         let fails = |what: String| Err(EpisodeFault { what, at: Some((wave, at)) });
-        let (_, offset) = self.place(usize::from(step.word), program);
-        let found = data.map(|data| data.read(offset, Width::W4) as u32);
-        let reads = !matches!(step.kind, Kind::Store | Kind::Set | Kind::Swap | Kind::Fence);
-        if reads != found.is_some() {
+        if step.reads() != data.is_some() {
             return fails(String::from("the answer has unexpected data, or lacks data"));
         }
-        let found = found.unwrap_or_default();
+        let empty = LineData::default();
+        let data = data.unwrap_or(&empty);
+        if step.words != 0 {
+            if step.reads()
+                && let Some(what) = self.difference(step, data, program)
+            {
+                return fails(what);
+            }
+            self.wake(wave);
+            return Ok(());
+        }
+        let (_, offset, width) = self.place(usize::from(step.word), program);
+        let found = data.read(offset, width);
         match step.kind {
-            Kind::Load if found != step.value => return fails(format!("found {found}")),
-            Kind::Exchange(old) if found != old => return fails(format!("found {found}")),
             Kind::Count => {
                 let counted = &mut self.counted[usize::from(step.word) - FIRST_COUNTER];
-                if counted.contains(&found) {
-                    return fails(format!(
-                        "found the counter at {found}, which another addition has already found"
-                    ));
+                let bit = u32::try_from(found).ok().and_then(|found| 1u64.checked_shl(found)).unwrap_or(0);
+                if *counted & bit != 0 || bit == 0 {
+                    let why =
+                        if bit == 0 { "no addition leads to" } else { "another addition has already found" };
+                    return fails(format!("found the counter at {found}, which {why}"));
                 }
-                counted.push(found);
+                *counted |= bit;
             }
-            Kind::Await | Kind::AwaitAdding if found < step.value => {
+            Kind::SetIf(old) if found != u64::from(old) => return fails(format!("found {found}")),
+            Kind::Await | Kind::AwaitAdding if found < u64::from(step.value) => {
                 self.waves[wave].at -= 1;
                 if self.set[step.flag()] < step.value && !self.draws.chance(POLL_RATE) {
                     self.sleeping[step.flag()] |= 1 << wave;
                     return Ok(());
                 }
             }
-            Kind::Set | Kind::Swap => {
+            Kind::Set | Kind::Swap | Kind::SetIf(_) => {
                 self.set[step.flag()] = step.value;
                 let sleeping = core::mem::take(&mut self.sleeping[step.flag()]);
-                (0..WAVES)
-                    .filter(|sleeper| sleeping >> sleeper & 1 == 1)
-                    .for_each(|sleeper| self.wake(sleeper));
+                if sleeping != 0 {
+                    (0..WAVES)
+                        .filter(|sleeper| sleeping >> sleeper & 1 == 1)
+                        .for_each(|sleeper| self.wake(sleeper));
+                }
             }
-            Kind::Load | Kind::Exchange(_) | Kind::Store | Kind::Await | Kind::AwaitAdding | Kind::Fence => {}
+            Kind::Load | Kind::Store | Kind::Update(_) | Kind::Await | Kind::AwaitAdding | Kind::Fence => {}
         }
         self.wake(wave);
         Ok(())
     }
 
-    /// Ends the kernel on every compute unit and then on the machine, so that memory has all stored
-    /// values for the host.
-    pub(super) fn end_kernels(&mut self, program: &Program) -> Result<(), EpisodeFault> {
-        for step in Boundary::END {
-            let requests = self.stations.boundary(step, KernelId(0)).map_err(fault)?;
-            for (at, (_, node, request)) in requests.iter().enumerate() {
-                self.ending |= 1 << at;
-                let slot = Slot((ENDS + at) as u32);
-                self.tell(*node, &StationInput::Request { slot, request }, program)?;
-            }
-            self.run_events(program)?;
-        }
-        match self.ending {
-            0 => Ok(()),
-            _ => Err(fault(String::from("all wavefronts are done, but their kernel does not end"))),
-        }
-    }
-
-    /// Checks that memory has the last stored value of each word.
-    pub(super) fn check_memory(&self, program: &Program) -> Result<(), EpisodeFault> {
-        for word in 0..WORDS {
-            let (line, offset) = self.place(word, program);
-            let found = self.memory[line.0 as usize].read(offset, Width::W4) as u32;
-            let last = program.last[word];
-            if found != last {
-                let name = episode::name(word);
-                return Err(fault(format!("memory has {found} in {name} at the end, expected {last}")));
+    /// The first word whose loaded value is wrong, in words; `None` if all are right.
+    #[inline]
+    fn difference(&self, step: &Step, data: &LineData, program: &Program) -> Option<String> {
+        for (lane, word) in step.lanes() {
+            let (_, offset, width) = self.place(word, program);
+            if data.read(offset, width) != repeated(step.old[lane], width) {
+                let found = value_text(word, &data.0[offset..offset + width.bytes()]);
+                return Some(match step.words.is_power_of_two() {
+                    true => format!("found {found}"),
+                    false => format!("found {found} in {}", super::layout::name(word)),
+                });
             }
         }
-        Ok(())
+        None
     }
 }

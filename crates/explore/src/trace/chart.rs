@@ -97,7 +97,8 @@ pub fn text(replay: &Replay, title: &str) -> String {
     out
 }
 
-/// One row of the lanes. The first row of a step has an arrow or a mark between `ends`.
+/// One row of the lanes, as text. `ends` is given for the first row of a step: the row has an arrow
+/// between these columns, or a mark if both are the same column.
 fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     let mut row = vec![' '; lanes * LANE];
     let middle = |lane: usize| lane * LANE + LANE / 2 - 1;

@@ -159,7 +159,7 @@ const SIZE_MAX: u32 = 64;
 const MOVES_MAX: usize = 1 << 20;
 
 impl Trace {
-    /// The counterexample of a finding, which `protocol` has in `test`, as a trace.
+    /// The trace of a counterexample (`finding`) that `protocol` has in `test`.
     #[must_use]
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, transform) = test.text();
@@ -222,7 +222,8 @@ impl Trace {
         Ok(Steps::of(&self.program, &self.placement, &words, cus)?.staged())
     }
 
-    /// The name of the test, the fault and the machine, in three lines.
+    /// The title of the trace in three lines: the name of the test with the fault, the machine, and
+    /// the placement.
     #[must_use]
     pub fn title(&self) -> String {
         let Trace { test, bounds, placement, violation, .. } = self;
@@ -254,8 +255,9 @@ impl Trace {
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
     }
 
-    /// The promises of the violated models for the program. A fault other than an outcome violates
-    /// all claims. Claims that do not hold for this core or placement are skipped.
+    /// The promises of the violated models for the program. A fault other than a forbidden outcome
+    /// violates all claims. For such a fault, claims that do not hold for this core or placement
+    /// are skipped.
     fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
         let mut promises = Vec::new();
         for model in &self.models {

@@ -78,7 +78,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The ways of each set of caches with these sets.
+    /// Reads the number of ways in a set, for the private caches and for the banks. `sets` gives
+    /// the number of sets of each.
     fn ways(&mut self, sets: (u32, u32)) -> Result<(u32, u32), TraceError> {
         let ways = self.two("ways")?;
         if sets.0 * ways.0 > WAYS_MAX || sets.1 * ways.1 > WAYS_MAX {

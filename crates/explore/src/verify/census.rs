@@ -32,7 +32,7 @@ proto::symbols! {
         Kernels,
         /// The largest number of preemptions in a run.
         Preemptions,
-        /// The rule of the core.
+        /// The issue rule of the core.
         Core,
         /// The write policies of the private caches and of the shared cache.
         Policies,
@@ -65,10 +65,10 @@ const OPERATIONS: [&str; 10] = [
     "commutative operation",
 ];
 
-/// The numbers of words that a request accesses.
+/// The cases that a census distinguishes for the words that one request accesses.
 const REQUESTS: [&str; 3] = ["one word", "adjacent words", "words with a hole between them"];
 
-/// The words that share a line.
+/// The cases that a census distinguishes for the words that share a line.
 const LINES: [&str; 3] = ["one word", "several words", "words that different agents write"];
 
 /// The times of evictions.
@@ -102,8 +102,8 @@ impl Dimension {
         }
     }
 
-    /// The values that the dimension has in every verification, explored or not. Numbers have no
-    /// such list.
+    /// The fixed list of the dimension's values. A census includes all of these values, explored or
+    /// not. The list is empty for a dimension without a fixed list, such as the number of banks.
     fn known(self) -> std::ops::Range<u16> {
         0..match self {
             Dimension::Operations => OPERATIONS.len() as u16,
@@ -264,8 +264,8 @@ fn accessed(instr: &Instr) -> Option<u16> {
     }
 }
 
-/// The words of the requests of a thread, as a mask over [`REQUESTS`]. A core that combines accesses
-/// makes one request of consecutive like accesses to a line.
+/// The kinds of requests that a thread makes, as a mask over [`REQUESTS`]. A core that combines
+/// accesses makes one request for consecutive accesses of the same kind to one line.
 fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> u8 {
     let mut requests = 0;
     let mut last: Option<(&Instr, Word, ByteMask)> = None;
@@ -322,7 +322,8 @@ pub struct Share {
 /// occur together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// The values, in the order of the dimensions. A value of a fixed list without a run has zeros.
+    /// The values, in the order of the dimensions. If a dimension has a fixed list of values, a
+    /// value that no run has is included, with zero runs and zero states.
     pub shares: Vec<Share>,
     /// The number of pairs of explored values of two dimensions that occur together in some run.
     pub together: usize,
@@ -333,7 +334,8 @@ pub struct Census {
     values: Vec<(Dimension, u16)>,
 }
 
-/// A part of a census: the runs with equal features on equal machines.
+/// The counts for a part of a census: the numbers of runs and states for runs with equal features
+/// on equal machines.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(FxHashMap<(Features, Bounds, u8), (u64, u64)>);
 
@@ -387,13 +389,15 @@ impl Counter {
 }
 
 impl Census {
-    /// The explored values of a dimension, or those of its fixed list that are not explored.
+    /// The texts of the values of a dimension. If `explored` is true, these are the explored
+    /// values. Otherwise they are the values of the dimension's fixed list that are not explored.
     fn texts(&self, dimension: Dimension, explored: bool) -> Vec<&str> {
         let of = self.shares.iter().filter(|share| share.dimension == dimension);
         of.filter(|share| (share.runs > 0) == explored).map(|share| share.value.as_str()).collect()
     }
 
-    /// The largest explored number of a dimension, in an L1 or a bank for those of caches.
+    /// The largest explored value of a dimension that is a number. For the sets and ways of caches,
+    /// this is the largest number in an L1 or a bank.
     fn most(&self, dimension: Dimension) -> u16 {
         let number = |value: u16| match dimension {
             Dimension::Sets | Dimension::Ways => (value >> 8).max(value & 0xff),
@@ -442,7 +446,7 @@ impl Dimensions {
         ];
         let hosts = most(Dimension::Hosts);
         let (kernels, preemptions) = (most(Dimension::Kernels), most(Dimension::Preemptions));
-        let mut not_covered = vec![String::from("other orders of drains than that of the lines' numbers")];
+        let mut not_covered = vec![String::from("drains in an order other than that of line numbers")];
         for (explored, what, most) in [
             (census.has(Dimension::Request, 1), "requests of several words", 0),
             (census.has(Dimension::Request, 2), "requests with holes between words", 0),

@@ -99,8 +99,8 @@ pub struct Verification {
     pub census: Census,
 }
 
-/// The machines for every test: each write policy, with ample and with minimal resources, with and
-/// without overlapping operations in cores, and with evictions at any time.
+/// The machines on which every test is explored. Together they cover each write policy, ample and
+/// minimal resources, cores with and without overlapping operations, and evictions at any time.
 #[must_use]
 pub fn machines() -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
@@ -113,8 +113,8 @@ pub fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The machines for the tests of a protocol: those for all protocols, and two more for each other
-/// core that a claim of the protocol names.
+/// The machines for the tests of a protocol: the machines for all protocols, and two more machines
+/// for each further core that a claim of the protocol names.
 #[must_use]
 pub fn machines_of(info: &Info) -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through};

@@ -18,8 +18,8 @@ pub struct Options<'a> {
     pub mutants: bool,
     /// A function that all jobs call now and then; if it returns true, the verification ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// A function that is called now and then with the number of finished tests, and later of
-    /// finished mutants.
+    /// A function that is called now and then. It gets the number of finished tests, and later,
+    /// during the trials of mutants, the number of finished mutants.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 

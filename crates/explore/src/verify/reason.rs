@@ -1,5 +1,6 @@
-//! The explanation of a forbidden outcome: the outcomes that the model allows, and the execution
-//! with the forbidden outcome and its forbidden cycle.
+//! The explanation of a forbidden outcome. It names the outcomes that the model allows. It also
+//! shows an execution with the forbidden outcome, and the cycle in that execution that the model
+//! forbids.
 
 use litmus::check::{self, Options};
 use litmus::program::{Condition, Program, Prop, Quantifier};
@@ -39,7 +40,8 @@ pub(crate) fn of(
     lines
 }
 
-/// The execution with the outcome, and its forbidden cycle.
+/// The description of an execution with the outcome, and of the cycle in that execution that the
+/// model forbids, as lines of text.
 fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() -> bool) -> Vec<String> {
     // A race-free program is sequentially consistent under these models.
     let model = match claim.reading() {

@@ -88,8 +88,8 @@ pub(crate) const THROTTLED: &str = "a core had to wait because a channel was ful
 const FINDINGS_MAX: usize = 3;
 
 /// The maximum numbers of threads and of instructions of a program whose lines are evicted at any
-/// time. Larger programs lose a line only when its way is needed; for that, some machines have one
-/// way in each cache.
+/// time. A larger program loses a line only when another line needs its way. To cause such
+/// evictions, some machines have caches with one way.
 const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
 const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 
@@ -101,7 +101,8 @@ pub(crate) struct Explorers<'a> {
 }
 
 impl<'a> Explorers<'a> {
-    /// No explorers yet; each new explorer gets the seeded fault, if one is given.
+    /// An empty set of explorers. If a seeded fault is given, each explorer that is created later
+    /// has this fault.
     pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
         Explorers { subject, mutation, all: Vec::new() }
     }
@@ -118,9 +119,9 @@ impl<'a> Explorers<'a> {
 
 /// The bounds for a program on a machine.
 ///
-/// If no claim that promises something for the program holds for the machine's cores, but such a
-/// claim holds for in-order cores, the result has in-order cores. Work-groups that share a barrier
-/// are not preempted.
+/// The result has in-order cores under two conditions: no claim that promises something for the
+/// program holds for the machine's cores, but such a claim holds for in-order cores. Work-groups
+/// that share a barrier are not preempted.
 fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),

@@ -145,9 +145,10 @@ pub(crate) fn kill(
 }
 
 impl Trials<'_> {
-    /// The reason why a fault is not seeded, or `None` if it is. A fault is not seeded if no run
-    /// executes the changed plan, and only the check of the next kernel after a program does, in
-    /// one order of its requests.
+    /// The reason why a fault is not seeded, or `None` if the fault is seeded. A fault in the plan
+    /// of a kernel's beginning is not seeded if no run executes this plan. In that case, only the
+    /// check of the next kernel after a program executes the plan, and the check makes the requests
+    /// of the plan in one order only.
     fn why_unseeded(&self, mutant: &Mutant) -> Option<&'static str> {
         let key = mutant.plan.filter(|key| key.op == OpClass::KernelBegin)?;
         let runs = || self.witnesses.iter().map(|witness| witness.run);
@@ -232,7 +233,8 @@ impl Trials<'_> {
         (killers, others)
     }
 
-    /// Keeps runs in order for which the sum of their states stays within the limit.
+    /// Keeps each run whose states fit into the rest of the limit `states_max`, in order, and drops
+    /// the other runs. Each kept run reduces the rest by its states.
     fn shorten(&self, some: &mut Vec<usize>, states_max: u64) {
         let mut left = states_max;
         some.retain(|&at| {

@@ -238,6 +238,9 @@ pub struct Bank {
     /// The operations under way to memory, in order.
     reads: Vec<(NodeId, Stamps)>,
     writes: Vec<(NodeId, Slot, Time)>,
+    /// Whether the caches must restart as soon as no operation is under way to memory. The bytes of
+    /// an earlier read would be stale after the restart, but no time would tell.
+    restarts: bool,
     /// The number of caches that must still restart (`due`), and the requests that wait for them.
     due: u32,
     waiting: Vec<(NodeId, ToBank)>,
@@ -292,15 +295,23 @@ impl Bank {
         msg: &ToBank,
         cx: &mut Cx<'_, P>,
     ) {
-        if self.due == 0 && self.serve(from, msg, cx) {
+        if self.due == 0 && !self.restarts && self.serve(from, msg, cx) {
             return;
         }
         self.waiting.push((from, msg.clone()));
-        if self.due == 0 {
-            for cache in caches(cx.world.params) {
-                self.due += 1;
-                cx.fx.send(cache, ToL1::Reset);
-            }
+        self.restarts |= self.due == 0;
+        self.restart(cx);
+    }
+
+    /// Tells all caches to restart, if that is due and no operation is under way to memory.
+    fn restart<P: Protocol<Params = Params, Msg: From<ToL1>>>(&mut self, cx: &mut Cx<'_, P>) {
+        if !self.restarts || !self.reads.is_empty() || !self.writes.is_empty() {
+            return;
+        }
+        self.restarts = false;
+        for cache in caches(cx.world.params) {
+            self.due += 1;
+            cx.fx.send(cache, ToL1::Reset);
         }
     }
 
@@ -315,8 +326,6 @@ impl Bank {
             return;
         }
         self.stamps.clear();
-        self.reads.iter_mut().for_each(|(_, stamps)| (stamps.from, stamps.to) = (Time(0), Time(0)));
-        self.writes.iter_mut().for_each(|(_, _, at)| *at = Time(0));
         for (from, msg) in core::mem::take(&mut self.waiting) {
             self.ask(from, &msg, cx);
         }
@@ -348,7 +357,10 @@ impl<P: Protocol<Params = Params, Msg: From<ToL1>>> Controller<P> for Bank {
         match input {
             Input::Message { from, msg: ToBank::Ready } => self.ready(from, cx),
             Input::Message { from, msg } => self.ask(from, msg, cx),
-            Input::Memory(reply) => self.memory(reply, cx),
+            Input::Memory(reply) => {
+                self.memory(reply, cx);
+                self.restart(cx);
+            }
             Input::Request(_) | Input::Evict(_) | Input::Tick { .. } | Input::Timer(_) => {
                 return Disposition::Impossible("nobody asked for it");
             }

@@ -60,6 +60,7 @@ fn episodes_end_with_a_periodic_timer() {
         mutation: None,
         chiplets: 1,
         jobs: 1,
+        overtaking: false,
         stop: &|| false,
         progress: &|_| {},
     };

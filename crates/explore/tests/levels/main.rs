@@ -194,6 +194,7 @@ fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
             chiplets: 1,
             mutation,
             jobs: 1,
+            overtaking: false,
             stop: &|| false,
             progress: &|_| {},
         };

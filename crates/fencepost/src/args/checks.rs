@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use litmus::progress::Scheduler;
 
-use super::values::{jobs, memory, seconds, stressed_chiplets, whole};
+use super::values::{jobs, memory, parameter, seconds, stressed_chiplets, whole};
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
@@ -111,6 +111,7 @@ pub(crate) struct LitmusArguments {
   fencepost verify --all --mutants --jobs 2 --memory 8G
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
   fencepost verify vi --sample 2000 --seed 7
+  fencepost verify vi --cutoff
   fencepost verify --replay charts/hlrc-1.trace
   fencepost verify --replay charts/hlrc-1.trace --system hrf-8cu
 
@@ -141,6 +142,9 @@ pub(crate) struct VerifyArguments {
     /// path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", requires = "replay")]
     pub(crate) system: Option<String>,
+    /// A parameter of the machine of --system, such as dram.row_hit_cycles=30; may be repeated
+    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter, requires = "system")]
+    pub(crate) machine: Vec<(String, String)>,
     /// Tests, and folders of tests, in place of the shipped ones; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
@@ -186,6 +190,10 @@ pub(crate) struct VerifyArguments {
     /// killed
     #[arg(long)]
     pub(crate) mutants: bool,
+    /// Instead of the verification, check some programs with any number of compute units: one unit
+    /// passes data to all others. See docs/verification.md
+    #[arg(long, conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
+    pub(crate) cutoff: bool,
     /// Show on which dimensions of programs and machines the verdict rests: for each value
     /// the number of runs and states, and the pairs of values that no run has together
     #[arg(long)]
@@ -250,6 +258,10 @@ pub(crate) struct StressArguments {
     /// seed places each line
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
+    /// Deliver the messages between two controllers in any order. This tests whether a
+    /// protocol needs FIFO channels
+    #[arg(long)]
+    pub(crate) unordered: bool,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -261,7 +273,7 @@ pub(crate) struct StressArguments {
     pub(crate) json: bool,
 }
 
-/// The property to check of a test.
+/// The property of a test that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Property {
     /// The condition that the test states

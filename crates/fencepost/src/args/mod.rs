@@ -3,6 +3,7 @@
 mod checks;
 mod papers;
 mod runs;
+mod sweep;
 mod values;
 
 use std::path::PathBuf;
@@ -12,7 +13,11 @@ use clap_complete::Shell;
 
 pub(crate) use checks::{LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments};
 pub(crate) use papers::{GraphCommand, GraphInfoArguments, ReportArguments, ReproduceArguments};
-pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments};
+pub(crate) use runs::{
+    CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments, WorkloadCommand,
+    WorkloadInfoArguments,
+};
+pub(crate) use sweep::SweepArguments;
 
 /// A laboratory for GPU memory: coherence protocols, memory models, and what
 /// synchronization costs.
@@ -23,6 +28,7 @@ pub(crate) use runs::{CompareArguments, RaceArguments, RaceFree, RunArguments, W
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost compare --system hlrc-8cu --scenarios vi,no-l1 --workload vec-add,histogram
   fencepost why vi no-l1 --system hlrc-8cu --workload reduce
+  fencepost sweep experiments/example/l1-size.toml
   fencepost litmus litmus/hrf/fig7.litmus --model hrf-indirect --advise
   fencepost race --system hrf-8cu --workload race-missing-fence
 
@@ -46,9 +52,11 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Explain the difference in cycles between two scenarios
     Why(WhyArguments),
+    /// Run a study of your own: every combination of the values in a file
+    Sweep(SweepArguments),
     /// Run the experiments of a paper, and compare its claims with the results
     Reproduce(ReproduceArguments),
-    /// Write the HTML report of a reproduction from its results
+    /// Write the HTML report of a reproduction or a sweep from its results
     Report(ReportArguments),
     /// Check litmus tests under a memory model: outcomes, races and scopes
     Litmus(LitmusArguments),
@@ -65,6 +73,13 @@ pub(crate) enum Command {
   fencepost graph info USA-road-d.BAY"
     )]
     Graph(GraphCommand),
+    /// Print the statistics of a program that hold under every protocol
+    #[command(
+        subcommand,
+        after_help = "Example:
+  fencepost workload info vec-add --size tiny"
+    )]
+    Workload(WorkloadCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Print the manual page, or write one page for each command

@@ -85,7 +85,7 @@ Examples:
   fencepost report results/hlrc
   fencepost report results/hlrc --html hlrc.html")]
 pub(crate) struct ReportArguments {
-    /// The folder that `reproduce` wrote, with its results.json
+    /// The folder that `reproduce` or `sweep` wrote, with its results.json
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// The file of the report [default: DIR/report.html]

@@ -1,13 +1,14 @@
-//! The commands that run programs on machines: `run`, `compare`, `why` and `race`.
+//! The commands that run programs: `run`, `compare`, `why`, `race` and `workload info`.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
 use lab::experiment::Question;
 
 use super::checks::SyncOrder;
-use super::values::{key_value, message, whole};
+use super::values::{key_value, message, parameter, whole};
 
 /// The arguments that `run`, `compare`, `why` and `race` share.
 #[derive(Args, Debug)]
@@ -16,14 +17,23 @@ pub(crate) struct Common {
     /// A file in ./systems replaces the built-in machine of the same name
     #[arg(long, short, value_name = "NAME|FILE")]
     pub(crate) system: String,
-    /// The graph for sssp, color and pagerank: a stand-in by name (see docs/graphs.md), or a
-    /// file in Matrix Market, DIMACS, METIS or SNAP format, plain or compressed with gzip. Or the
-    /// tree for uts, such as T1 or T1-small (see docs/tasks.md)
+    /// A parameter of the machine, such as l1.bytes=32k; may be repeated. `list systems NAME` shows
+    /// the parameters of a machine
+    #[arg(long = "machine", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub(crate) machine: Vec<(String, String)>,
+    /// The graph for a workload that takes one, such as sssp or bfs: a stand-in by name (see
+    /// docs/graphs.md), or a file in Matrix Market, DIMACS, METIS or SNAP format, plain or
+    /// compressed with gzip. Or an input of the workload, such as the tree T1-small of uts (see
+    /// docs/tasks.md)
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) input: Option<String>,
     /// The scale of a stand-in, such as 1/16
     #[arg(long, value_name = "FRACTION", requires = "input")]
     pub(crate) scale: Option<String>,
+    /// The size of the program; `list workloads NAME` shows its settings. --set changes single
+    /// settings of the size
+    #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
+    pub(crate) size: Option<String>,
     /// The seed of random changes to the dispatch order and the start of wavefronts, never to the
     /// input; 0 for no change
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u64>(0, u64::MAX))]
@@ -49,6 +59,8 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:
   fencepost run --system hlrc-8cu --protocol vi --workload vec-add
   fencepost run --system titan-v --protocol vi --workload histogram --set bins=64 --json
+  fencepost run --system hlrc-8cu --protocol vi --workload reduce --machine l1.bytes=32k
+  fencepost run --system hlrc-8cu --protocol vi --workload vec-add --size tiny
   fencepost run --system hlrc-128cu --scenario rsp --workload sssp --input c-68 --scale 1/16
   fencepost run --system my-gpu.toml --protocol no-l1 --workload reduce --perfetto reduce.perfetto-trace
   fencepost run --system hlrc-8cu --protocol vi --workload reduce --out reduce.parquet
@@ -211,14 +223,60 @@ pub(crate) struct WhyArguments {
     pub(crate) html: Option<PathBuf>,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkloadCommand {
+    /// Run a program without time and without caches, and print its statistics
+    Info(WorkloadInfoArguments),
+}
+
+#[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
+#[command(
+    after_help = "The program runs on the compute units of the machine, one operation at a time, without time and \
+without caches. The statistics hold under every protocol. A lane access is one lane of an operation on global memory. A \
+line read is a line that an ordinary load of a wavefront touches. Reuse is the share of line reads of which the \
+compute unit has a copy that is still valid: it accessed the line before, and since then neither another compute unit \
+nor the host has written the line. docs/workloads.md defines every statistic.
+
+Examples:
+  fencepost workload info vec-add --size tiny
+  fencepost workload info cache-reuse --set kernels=4 --system titan-v --json
+  fencepost workload info sssp --input c-68 --scale 1/64"
+)]
+pub(crate) struct WorkloadInfoArguments {
+    /// The program: a name from `list workloads`
+    pub(crate) name: String,
+    /// The machine, whose shape the program sees: a name from `list systems`, or the path of a TOML
+    /// file
+    #[arg(long, short, value_name = "NAME|FILE", default_value = "hlrc-8cu")]
+    pub(crate) system: String,
+    /// The size of the program
+    #[arg(long, value_name = "SIZE", value_parser = PossibleValuesParser::new(lab::catalog::size_names()))]
+    pub(crate) size: Option<String>,
+    /// The input of the program, as `run` takes it
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) input: Option<String>,
+    /// The scale of a stand-in, such as 1/16
+    #[arg(long, value_name = "FRACTION", requires = "input")]
+    pub(crate) scale: Option<String>,
+    /// A parameter of the workload; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 impl Common {
-    /// Returns the question to the laboratory: machine, input, seed and settings. Commands add the
-    /// scenario and the workload.
+    /// Returns the question for the laboratory (the crate `lab`): the machine, the input, the seed
+    /// and the settings of a run. Commands add the scenario and the workload.
     pub(crate) fn question(&self) -> Question {
         Question {
             system: self.system.clone(),
+            machine: self.machine.clone(),
             input: self.input.clone(),
             scale: self.scale.clone(),
+            size: self.size.clone(),
             settings: self.parameters.clone(),
             seed: self.seed,
             patience_cycles: self.patience,

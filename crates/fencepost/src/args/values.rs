@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// A whole number within bounds.
+/// A parser of whole numbers from `first` to `last`.
 pub(super) fn whole<N: TryFrom<u64>>(
     first: u64,
     last: u64,
@@ -33,6 +33,14 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err(String::from("expected KEY=VALUE, for example bins=64")),
+    }
+}
+
+pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+    match pair.filter(|(key, value)| !key.is_empty() && !value.is_empty()) {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(String::from("expected KEY=VALUE, for example l1.bytes=32k")),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Test {
     pub(super) path: PathBuf,
     /// The expectations in the tables.
     pub(super) expected: Expected,
-    /// The reason why it cannot be read, if known already.
+    /// The reason why the test cannot be read, if the reason is already known.
     pub(super) trouble: Option<String>,
     /// The text of the test, if it comes from standard input.
     pub(super) text: Option<String>,

@@ -49,7 +49,8 @@ struct Summary {
     broken: Vec<String>,
 }
 
-/// Prints the outcomes of tests. The order is that of the tests, whichever is complete first.
+/// Prints the outcomes of tests, in the order of the tests. The order in which the checks end does
+/// not matter.
 struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,

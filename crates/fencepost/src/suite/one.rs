@@ -18,7 +18,7 @@ pub(super) struct Outcome {
     pub(super) text: String,
     /// The graph of an execution in the DOT language, if the user requested it.
     pub(super) dot: Option<String>,
-    /// The reason why it could not be checked.
+    /// The reason why the test could not be checked. `None` if it was checked.
     pub(super) broken: Option<String>,
     /// The reason why the check of the test is incomplete. `None` if all executions were covered.
     pub(super) incomplete: Option<String>,
@@ -214,7 +214,8 @@ fn not_begun(file: &str, judge: &Judge, json: bool) -> Outcome {
     Outcome { text, ..Outcome::default() }
 }
 
-/// The JSON object of a test without a verdict. It has the same keys as that of a checked test.
+/// The JSON object for a test without a verdict. It has the same keys as the object for a test with
+/// a verdict.
 fn blank(file: &str, judge: &Judge, bound: &str) -> Value {
     json!({
         "file": file,

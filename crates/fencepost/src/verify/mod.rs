@@ -1,5 +1,6 @@
 //! `fencepost verify`.
 
+mod cutoff;
 mod report;
 mod show;
 
@@ -30,6 +31,9 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     // The parser does not require --replay where a protocol conflicts with it.
     if arguments.system.is_some() {
         return Err(Failure::BadInput(String::from("--system applies only with --replay FILE")));
+    }
+    if arguments.cutoff {
+        return cutoff::cutoff(arguments, out);
     }
     let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();

@@ -1,4 +1,4 @@
-//! The results about a protocol, as JSON.
+//! Formats the results of the verification of a protocol as JSON.
 
 use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};

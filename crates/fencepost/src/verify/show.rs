@@ -1,4 +1,4 @@
-//! The results about a protocol, as text.
+//! Formats the results of the verification of a protocol as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -12,7 +12,8 @@ use crate::table::{Side, Table, counted, grouped, plural};
 
 /// Shows the verdict, then the findings against it, then the coverage.
 ///
-/// With `explain`, the numbers of runs and states of each value of each dimension follow.
+/// With `explain`, a table follows. For each dimension and each of its values, it shows the number
+/// of runs and the number of states with this value.
 pub(super) fn show(
     verified: &Verified<'_>,
     seconds: f64,
@@ -157,8 +158,8 @@ fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Shows the runs and states of each value of each dimension, then the pairs of values that no run
-/// has together.
+/// Shows, for each value of each dimension, the number of runs and the number of states with this
+/// value. Then it shows the pairs of values that occur together in no run.
 fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let columns = [("dimension", Side::Left), ("value", Side::Left), ("runs", Side::Right)];
     let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());

@@ -59,6 +59,10 @@ fn follow(page: &Page) -> Vec<String> {
     fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
     fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
     fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
+    if let Some(study) = page.fences.iter().find(|_| page.name == "docs/studies.md") {
+        assert_eq!(study.language, "toml", "the first block of {} is the reader's study", page.name);
+        fs::write(folder.join("my-study.toml"), &study.text).unwrap();
+    }
     fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
     // From last to first, so that a blessed block does not move the others.

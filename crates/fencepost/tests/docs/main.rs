@@ -15,6 +15,7 @@ mod results;
 mod shell;
 mod table;
 mod tree;
+mod workloads;
 
 use page::Page;
 

@@ -110,6 +110,11 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "fencepost verify hlrc --charts charts --litmus docs/findings/hlrc.litmus --operations 0",
         "an hour",
     ),
+    (
+        "fencepost sweep experiments/example/l1-size.toml",
+        "fencepost sweep experiments/example/l1-size.toml --dry-run",
+        "half a minute",
+    ),
     ("fencepost stress vi", "fencepost stress vi --episodes 200", "10 s"),
     (
         "fencepost stress --all --episodes 100000 --timeout 600",

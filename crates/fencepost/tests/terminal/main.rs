@@ -37,6 +37,8 @@ const COMMANDS: &[(&str, i32)] = &[
     ("why vi no-l1 -s hlrc-8cu -w reduce --set n=4k --html why.html", 0),
     ("reproduce hlrc --figure table6 --scale 1/1024 --seeds 1 --set sweeps=1", 0),
     ("report results/hlrc", 0),
+    ("sweep study.toml --dry-run", 0),
+    ("sweep study.toml", 0),
     ("litmus litmus/c11/SB.litmus --model tso", 0),
     ("litmus litmus/hrf --model hrf-indirect --json", 0),
     ("verify vi --litmus litmus/hrf --operations 0", 0),
@@ -45,6 +47,7 @@ const COMMANDS: &[(&str, i32)] = &[
     ("stress vi --episodes 64", 0),
     ("race -s hrf-8cu -w race-missing-fence", 1),
     ("graph info USA-road-d.BAY --scale 1/64", 0),
+    ("workload info vec-add --size tiny", 0),
     ("completions bash", 0),
     ("man", 0),
     ("man --dir man1", 0),
@@ -55,9 +58,15 @@ fn home(name: &str) -> PathBuf {
     let folder = scratch(name);
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     fs::copy(tree.join("docs/findings/hlrc.litmus"), folder.join("hlrc.litmus")).unwrap();
+    fs::write(folder.join("study.toml"), STUDY).unwrap();
+    fs::write(folder.join("long.toml"), STUDY.replace("4k", "4m")).unwrap();
     std::os::unix::fs::symlink(tree.join("litmus"), folder.join("litmus")).unwrap();
     folder
 }
+
+/// A study of four runs.
+const STUDY: &str = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = 'vec-add'\n\
+    [machine]\n'l1.bytes' = ['4k', '8k']\n[set]\nn = '4k'\n[[chart]]\nx = 'l1.bytes'\ny = 'cycles'\n";
 
 fn words(command: &str) -> Vec<&str> {
     command.split_whitespace().collect()
@@ -182,6 +191,7 @@ const LONG: &[(&str, &str)] = &[
     ("why vi no-l1 -s hlrc-8cu -w vec-add --set n=4m", "0 of 2 runs: cycle"),
     ("race -s hlrc-8cu -w vec-add --set n=4m --seeds 9", "0 of 9 runs"),
     ("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1", "cycle"),
+    ("sweep long.toml --jobs 1 --json", "0 of 4 runs: cycle"),
     ("litmus long.litmus --model rmo", "0 of 1 tests under rmo"),
     ("verify vi --operations 0 --mutants --jobs 1", " of "),
     ("stress vi --episodes 100000000", "of 100,000,000 episodes of vi"),
@@ -285,19 +295,23 @@ fn ctrl_c_at_any_moment_ends_every_command_and_leaves_the_terminal_clean() {
 }
 
 #[test]
-fn an_interrupted_reproduction_prints_how_to_continue() {
+fn an_interrupted_reproduction_or_sweep_prints_how_to_continue() {
     let folder = home("resume");
-    let command = words("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1");
-    let mut session = Session::start(&command, &folder, &USUAL);
-    session.wait_for("cycle");
-    session.press(CTRL_C);
-    let left = session.end();
-    let text = left.screen.contents();
-    let text = text.lines().collect::<Vec<_>>().join("\n");
-    assert_eq!(left.code, Some(130), "{text}");
-    assert!(text.contains("fencepost: interrupted: ") && text.contains("results/hlrc"), "{text}");
-    assert!(text.contains("the same command continues with the remaining runs"), "{text}");
-    left.assert_clean();
+    for (command, kept) in [
+        ("reproduce hlrc --figure fig4 --scale 1/16 --jobs 1", "results/hlrc"),
+        ("sweep long.toml --jobs 1", "results/long"),
+    ] {
+        let mut session = Session::start(&words(command), &folder, &USUAL);
+        session.wait_for("cycle");
+        session.press(CTRL_C);
+        let left = session.end();
+        let text = left.screen.contents();
+        let text = text.lines().collect::<Vec<_>>().join("\n");
+        assert_eq!(left.code, Some(130), "{text}");
+        assert!(text.contains("fencepost: interrupted: ") && text.contains(kept), "{text}");
+        assert!(text.contains("the same command continues with the remaining runs"), "{text}");
+        left.assert_clean();
+    }
 }
 
 /// A writer that accepts no text and fails once a progress line is shown.

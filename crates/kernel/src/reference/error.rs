@@ -23,7 +23,8 @@ pub struct Stuck {
     pub cause: StuckCause,
     /// The waiting agents: the host, then wavefronts in the order of dispatch.
     pub waits: Vec<Wait>,
-    /// The kernels with undispatched work-groups, and the number of these.
+    /// The kernels that have undispatched work-groups, each with the number of its undispatched
+    /// work-groups.
     pub undispatched: Vec<(String, u32)>,
 }
 
@@ -39,7 +40,7 @@ pub enum StuckCause {
     },
     /// The run exceeds its limit of operations.
     TooLong {
-        /// The number of operations without progress.
+        /// The number of operations that the run performed.
         steps: u64,
     },
 }
@@ -60,16 +61,17 @@ pub struct Wait {
 pub enum Awaited {
     /// The other wavefronts of its work-group at a barrier.
     Barrier {
-        /// The wavefronts that have arrived.
+        /// The number of wavefronts that have arrived.
         arrived: u32,
-        /// The wavefronts that have ended and never arrive.
+        /// The number of wavefronts that have ended and therefore never arrive.
         ended: u32,
-        /// The wavefronts of the work-group.
+        /// The number of wavefronts in the work-group.
         waves: u32,
     },
     /// The end of a kernel.
     Kernel(String),
-    /// No event: the agent runs, and its last operation is here.
+    /// No event: the agent runs, but the program makes no progress. [`Wait::site`] is the place of
+    /// the agent's last operation.
     Spins,
 }
 
@@ -89,7 +91,8 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// The waits that a message names. It only counts the others.
+/// The maximum number of waits that a message lists. For the remaining waits, the message gives
+/// only their number.
 const WAITS_SHOWN: usize = 8;
 
 impl fmt::Display for Stuck {

@@ -6,8 +6,10 @@
 //! executor to develop and test workloads. It says nothing about protocols or
 //! cost.
 
+mod declared;
 mod error;
 mod memory;
+mod observer;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,6 +18,7 @@ use proto::KernelId;
 
 pub use error::{Awaited, RunError, Stuck, StuckCause, Wait};
 use memory::FlatMemory;
+pub use observer::{Issue, Observer};
 
 use crate::answer::Answer;
 use crate::fault::Issuer;
@@ -49,6 +52,8 @@ pub struct Options {
     pub idle_steps_max: u64,
     /// The limit of operations of the run.
     pub steps_max: u64,
+    /// Whether an access that its kernel has not declared is a fault.
+    pub checks_uses: bool,
 }
 
 impl Default for Options {
@@ -58,6 +63,7 @@ impl Default for Options {
             schedule: Schedule::RoundRobin,
             idle_steps_max: 4_000_000,
             steps_max: 1_000_000_000,
+            checks_uses: false,
         }
     }
 }
@@ -78,7 +84,19 @@ pub struct Outcome {
 /// # Errors
 /// If the program has an error or makes no progress.
 pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
-    Run::new(program, options).run()
+    run_observed(program, options, &mut ())
+}
+
+/// Runs a program to its end, watched by an observer.
+///
+/// # Errors
+/// If the program has an error or makes no progress.
+pub fn run_observed(
+    program: Program,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    Run::new(program, options, observer).run()
 }
 
 /// The host or a wavefront.
@@ -86,12 +104,13 @@ pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
 struct Agent {
     /// The wavefront, until it has ended. `None` for the host.
     task: Option<WaveTask>,
-    /// Its index in `Run::groups` and its coordinates. `None` for the host.
+    /// The index of the agent's work-group in `Run::groups`, and the coordinates of the wavefront.
+    /// `None` for the host.
     place: Option<(usize, Coords)>,
     /// The operations posted but not yet performed.
     queue: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// The barrier at which it waits, and its place in the source.
+    /// The barrier at which the agent waits, and the place of the barrier in the source.
     held: Option<(OpId, Site)>,
     last_site: Option<Site>,
     ended: bool,
@@ -125,6 +144,7 @@ struct Cu {
 
 struct Run<'a> {
     options: &'a Options,
+    observer: &'a mut dyn Observer,
     session: Session,
     memory: FlatMemory,
     agents: Vec<Agent>,
@@ -147,8 +167,15 @@ struct Run<'a> {
 
 const HOST: usize = 0;
 
+/// The issuer of an operation at this place, as observers see it.
+fn issue(groups: &[Option<Group>], place: Option<(usize, Coords)>) -> Option<Issue> {
+    let (slot, at) = place?;
+    let kernel = groups[slot].as_ref()?.launch.kernel;
+    Some(Issue { kernel, at })
+}
+
 impl<'a> Run<'a> {
-    fn new(program: Program, options: &'a Options) -> Self {
+    fn new(program: Program, options: &'a Options, observer: &'a mut dyn Observer) -> Self {
         let host = Agent {
             task: None,
             place: None,
@@ -160,6 +187,7 @@ impl<'a> Run<'a> {
         };
         Run {
             options,
+            observer,
             session: Session::new(program, options.shape),
             memory: FlatMemory::default(),
             agents: vec![host],
@@ -221,7 +249,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Performs one operation of an agent, and resumes the agent if it waits for it.
+    /// Performs one operation of an agent. Resumes the agent if it was waiting for this operation.
     fn step(&mut self, index: usize) -> Result<(), RunError> {
         let Some(id) = self.agents[index].queue.pop_front() else { return Ok(()) };
         self.steps += 1;
@@ -232,9 +260,16 @@ impl<'a> Run<'a> {
         for (to, from) in self.work.0.iter_mut().zip(op.work.0) {
             *to = to.saturating_add(from);
         }
+        let place = self.agents[index].place;
+        self.observer.issue(issue(&self.groups, place), op);
         match op.action {
             Action::Load | Action::Store | Action::Rmw { .. } => {
-                let group = self.agents[index].place.and_then(|(group, _)| self.groups[group].as_mut());
+                if let (true, Space::Global, Some((slot, at))) = (self.options.checks_uses, op.space, place)
+                    && let Some(launch) = self.groups[slot].as_ref().map(|group| &group.launch)
+                {
+                    declared::check(launch, &at, op, &self.session)?;
+                }
+                let group = place.and_then(|(group, _)| self.groups[group].as_mut());
                 let changed = match (op.space, group) {
                     (Space::Lds, Some(group)) => group.lds.perform(op),
                     _ => self.memory.perform(op),
@@ -279,8 +314,12 @@ impl<'a> Run<'a> {
             None => self.session.poll_host(),
         };
         if let Some(task) = &agent.task {
-            for (to, from) in self.work.0.iter_mut().zip(task.tail_work().0) {
+            let tail = task.tail_work();
+            for (to, from) in self.work.0.iter_mut().zip(tail.0) {
                 *to = to.saturating_add(from);
+            }
+            if let Some(issue) = issue(&self.groups, agent.place) {
+                self.observer.tail(issue, tail);
             }
         }
         agent.waits_for = None;
@@ -313,6 +352,7 @@ impl<'a> Run<'a> {
 
     fn launch(&mut self, index: usize, id: OpId, kernel: KernelId) -> Result<(), RunError> {
         let launch = self.session.launch(kernel);
+        self.observer.launch(&launch);
         self.idle_steps = 0;
         if launch.grid.work_groups == 0 || launch.grid.waves == 0 {
             self.session.ops().complete(id);

@@ -115,7 +115,7 @@ impl Expr {
         }
     }
 
-    /// Reads a value.
+    /// Parses an expression.
     ///
     /// # Errors
     /// The first syntax error.
@@ -167,6 +167,18 @@ impl Expr {
         }
     }
 
+    /// Returns the expression with another name for each quantity.
+    pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Expr {
+        match self {
+            Expr::Number(number) => Expr::Number(*number),
+            Expr::Quantity(old, at) => Expr::Quantity(name(old), at.clone()),
+            Expr::Binary(operator, left, right) => {
+                Expr::Binary(*operator, Box::new(left.renamed(name)), Box::new(right.renamed(name)))
+            }
+            Expr::Extreme(which, of) => Expr::Extreme(*which, of.iter().map(|e| e.renamed(name)).collect()),
+        }
+    }
+
     /// Returns the expression with scenario and variant filled in from `at`, wherever a quantity
     /// does not name them.
     pub(super) fn placed(&self, at: &At) -> Expr {
@@ -186,7 +198,7 @@ impl Expr {
 }
 
 impl Comparison {
-    /// Reads an order: comparisons joined by `and`.
+    /// Parses an order: comparisons joined by `and`.
     ///
     /// # Errors
     /// The first syntax error.

@@ -5,52 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use crate::error::{Error, printable};
 use crate::paper::built_in::{BUILT_IN, claims_text, names};
-use crate::place::Place;
 use crate::results::Shape;
-use crate::systems::{explain, read_text};
+use crate::source::Source;
+use crate::systems::read_text;
 
 /// The file with the definitions that the others use.
 const PAPER_FILE: &str = "paper.toml";
-
-/// The path and text of an experiment file, from which errors compute line and column.
-#[derive(Clone, Debug)]
-pub(super) struct Source {
-    pub(super) path: PathBuf,
-    text: String,
-}
-
-impl Source {
-    /// An error at a place of the file.
-    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
-        Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
-    }
-
-    /// The error for an unknown name.
-    pub(super) fn unknown<S: AsRef<str>>(
-        &self,
-        what: &'static str,
-        name: &Spanned<String>,
-        known: &[S],
-    ) -> Error {
-        self.error(name.span(), Error::unknown(what, name.get_ref(), known).to_string())
-    }
-
-    fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(&self.text).map_err(|error| match error.span() {
-            Some(span) => self.error(span, explain(error.message())),
-            None => Error::File { place: Place::whole(&self.path), message: explain(error.message()) },
-        })
-    }
-}
 
 /// All files of a paper, as parsed.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use ::litmus::hrf::{Model, Reading};
 use ::litmus::suite::{Judge, Method};
 
-/// The tests of the papers' figures: names and texts of their files.
+/// Makes the list of the litmus tests from the figures of the papers. Each entry has the name of a
+/// test and the text of its file.
 macro_rules! tests {
     ($($name:literal),+ $(,)?) => {
         [$(($name, include_str!(concat!("../../../../litmus/", $name, ".litmus")))),+]

@@ -17,8 +17,9 @@ mod resolve;
 mod score;
 pub(crate) mod statistics;
 
+pub use crate::task::{GraphRequest, Task};
 pub use built_in::names;
-pub use plan::{GraphRequest, Plan, Request, Task};
+pub use plan::{Plan, Request};
 
 use std::collections::BTreeMap;
 

@@ -4,17 +4,17 @@ use core::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-use workloads::graph::stand_in;
+use workloads::Settings;
 use workloads::graph::stand_in::Scale;
-use workloads::{NamedInput, Settings};
 
 use super::{Input, NamedScenario, Paper, Source, Variant};
-use crate::digest::{self, TaskId};
+use crate::digest::TaskId;
 use crate::error::{Error, printable};
 use crate::experiment::{Experiment, named_once, set_once};
 use crate::input::parse_scale;
 use crate::results::RowKey;
+use crate::systems::Changes;
+use crate::task::{GraphRequest, Task};
 
 /// The part of a paper to reproduce.
 #[derive(Clone, Debug, Default)]
@@ -44,37 +44,6 @@ pub struct Plan {
     /// The task of each run, by the key of the run. Runs with different keys may have equal tasks;
     /// an equal task runs once.
     pub(super) runs: BTreeMap<RowKey, Task>,
-}
-
-/// The input of a task: a file, a stand-in with a scale, or one of the
-/// workload's own inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphRequest {
-    /// The name of the stand-in or of the workload's input, or the path of the file.
-    pub name: String,
-    /// The workload's own input, if it is one.
-    pub named: Option<&'static NamedInput>,
-    /// The size of a stand-in (a generated graph that replaces the original), as a fraction
-    /// of the original's. `None` for other inputs.
-    pub scale: Option<Scale>,
-    /// The digest of the graph file. `None` if the input is not a file.
-    pub digest: Option<String>,
-    /// The size of the input, for the order of tasks and the estimated time: arcs of a graph, or a
-    /// number of similar meaning.
-    pub weight: u64,
-}
-
-/// One run of a paper, with everything that determines its result.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// A name derived from everything that determines the result.
-    pub id: TaskId,
-    /// Everything that determines the result, as JSON.
-    pub text: String,
-    /// The experiment. Its graph is not loaded; `graph` describes the graph.
-    pub experiment: Experiment,
-    /// The graph that the run works on.
-    pub graph: GraphRequest,
 }
 
 impl Paper {
@@ -155,7 +124,7 @@ impl Plan {
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<&TaskId, &Task> = self.runs.values().map(|task| (&task.id, task)).collect();
         let mut tasks: Vec<&Task> = by_id.into_values().collect();
-        tasks.sort_by_key(|task| Reverse(task.graph.weight));
+        tasks.sort_by_key(|task| Reverse(task.weight()));
         tasks
     }
 
@@ -193,37 +162,21 @@ impl Plan {
         let graph = self.graphs[&input.name].clone();
         let experiment = Experiment {
             system: variant.system.clone(),
+            machine: Changes::default(),
             scenario: scenario.scenario.clone(),
             workload: input.workload,
             input: None,
             named: graph.named,
+            size: None,
             settings,
             seed,
             drop: None,
             patience_cycles: None,
             scopes: Vec::new(),
         };
-        let all: BTreeMap<&str, String> =
-            experiment.settings.iter().map(|(setting, value)| (setting.name, value)).collect();
-        let text = json!({
-            "code": crate::CODE,
-            "system": experiment.system,
-            "protocol": experiment.scenario.protocol,
-            "workload": input.workload.name,
-            "settings": all,
-            "graph": graph.name,
-            "scale": graph.scale.map(|scale| scale.to_string()),
-            "graph_digest": graph.digest,
-            "seed": seed,
-        })
-        .to_string();
-        Ok(Task { id: TaskId::of(&text), text, experiment, graph })
+        Ok(Task::new(experiment, Some(graph)))
     }
 }
-
-/// The size that is assumed for a workload's own input, in arcs of a graph. It serves only to sort
-/// tasks and to estimate time.
-const NAMED_WEIGHT: u64 = 1 << 17;
 
 /// The graph for each input of the paper: the file in `folder` with the name of the graph, or the
 /// stand-in if there is no such file.
@@ -243,11 +196,7 @@ fn graphs(
         let graph = match &input.source {
             Source::Graph(graph) => graph,
             Source::Named(named) => {
-                let (name, scale, digest) = (named.name.to_owned(), None, None);
-                graphs.insert(
-                    input.name.clone(),
-                    GraphRequest { name, named: Some(named), scale, digest, weight: NAMED_WEIGHT },
-                );
+                graphs.insert(input.name.clone(), GraphRequest::of_workload(named));
                 continue;
             }
         };
@@ -261,17 +210,8 @@ fn graphs(
                 let message = format!("{name} is a file and has no scale {scale}, expected scale 1");
                 return Err(Error::Impossible(message));
             }
-            Some(path) => of_file(&path)?,
-            None => {
-                let known = stand_in::find(graph).map_err(Error::Impossible)?;
-                GraphRequest {
-                    name: graph.clone(),
-                    named: None,
-                    scale: Some(scale),
-                    digest: None,
-                    weight: scale.of(known.arcs + u64::from(known.vertices)),
-                }
-            }
+            Some(path) => GraphRequest::of_file(&path)?,
+            None => GraphRequest::stand_in(graph, scale)?,
         };
         graphs.insert(input.name.clone(), asked);
     }
@@ -286,17 +226,4 @@ fn graph_file(folder: &Path, graph: &str) -> Result<Option<PathBuf>, Error> {
     }
     let names = ENDINGS.iter().flat_map(|e| [format!("{graph}.{e}"), format!("{graph}.{e}.gz")]);
     Ok(names.map(|name| folder.join(name)).find(|path| path.is_file()))
-}
-
-fn of_file(path: &Path) -> Result<GraphRequest, Error> {
-    let unreadable =
-        |error: std::io::Error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    Ok(GraphRequest {
-        name: path.to_string_lossy().into_owned(),
-        named: None,
-        scale: None,
-        digest: Some(digest::of(&bytes)),
-        weight: bytes.len() as u64 / 16,
-    })
 }

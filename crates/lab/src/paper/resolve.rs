@@ -5,17 +5,18 @@ use std::path::Path;
 
 use toml::Spanned;
 use workloads::Workload;
-use workloads::stealing::App;
+use workloads::graph::programs::{self, program_of};
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, ExprError};
-use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, Source, VariantFile};
+use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, VariantFile};
 use super::litmus::{Litmus, TESTS};
 use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
 use crate::error::Error;
 use crate::paper::built_in::claims_text;
 use crate::scenario::Scenario;
-use crate::systems::Systems;
+use crate::source::Source;
+use crate::systems::{Change, ChangeError, Systems};
 
 impl Paper {
     /// The experiments of a paper, from the built-in files or from a folder.
@@ -106,25 +107,25 @@ fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedS
 
 fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     let input = |input: &super::files::InputFile| {
-        let is_known = |known: &&&Workload| App::of(known).is_some() || !known.inputs().is_empty();
-        let known: Vec<&'static Workload> = workloads::all().iter().filter(is_known).copied().collect();
+        let named = workloads::all().iter().copied().filter(|known| !known.inputs().is_empty());
+        let known: Vec<&'static Workload> = programs::workloads().chain(named).collect();
         let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
             let names: Vec<_> = known.iter().map(|known| known.name).collect();
             return Err(source.unknown("workload with inputs", &input.workload, &names));
         };
         let from = match (&input.graph, &input.input) {
-            (Some(graph), None) if App::of(workload).is_some() => {
+            (Some(graph), None) if program_of(workload).is_some() => {
                 workloads::graph::stand_in::find(graph.get_ref())
                     .map_err(|message| source.error(graph.span(), message))?;
                 From::Graph(graph.get_ref().clone())
             }
-            (None, Some(name)) if App::of(workload).is_none() => {
+            (None, Some(name)) if program_of(workload).is_none() => {
                 let names: Vec<_> = workload.inputs().iter().map(|input| input.name).collect();
                 let found = workload.inputs().iter().find(|input| input.name == name.get_ref());
                 From::Named(found.ok_or_else(|| source.unknown("input", name, &names))?)
             }
             _ => {
-                let key = if App::of(workload).is_some() { "graph" } else { "input" };
+                let key = if program_of(workload).is_some() { "graph" } else { "input" };
                 let message = format!("expected the key `{key}` alone for an input of `{}`", workload.name);
                 return Err(source.error(input.workload.span(), message));
             }
@@ -163,19 +164,21 @@ fn variant(
             .error(written.name.span(), format!("`{BASE}` is reserved for the machine without changes")));
     }
     let name = written.system.as_ref().unwrap_or(&file.system);
-    let mut text = systems.text(name.get_ref()).map_err(|e| source.error(name.span(), e.to_string()))?;
-    let mut changes = Vec::new();
-    for (key, value) in &written.change {
-        text = crate::systems::changed(&text, key, value.get_ref())
-            .map_err(|message| source.error(value.span(), message))?;
-        crate::systems::parse(Path::new(name.get_ref()), &text).map_err(|error| match error {
-            Error::File { message, .. } => source.error(value.span(), message),
-            other => source.error(value.span(), other.to_string()),
-        })?;
-        changes.push(format!("{key} = {}", value.get_ref()));
-    }
-    let system = crate::systems::parse(Path::new(name.get_ref()), &text)
-        .map_err(|error| source.error(written.name.span(), error.to_string()))?;
+    let spans: Vec<_> = written.change.values().map(Spanned::span).collect();
+    let changed: Vec<Change> = written
+        .change
+        .iter()
+        .map(|(key, value)| Change { key: key.clone(), value: value.get_ref().clone() })
+        .collect();
+    let system = systems.load_changed(name.get_ref(), &changed).map_err(|error| match error {
+        ChangeError::Machine(error) => source.error(name.span(), error.to_string()),
+        ChangeError::Change { at, message } => {
+            let span = at.and_then(|at| spans.get(at).cloned()).unwrap_or_else(|| written.name.span());
+            source.error(span, message)
+        }
+    })?;
+    let mut changes: Vec<String> =
+        changed.iter().map(|change| format!("{} = {}", change.key, change.value)).collect();
     let settings = written.settings.iter().map(|(k, v)| (k.clone(), v.get_ref().clone()));
     changes.extend(settings.clone().map(|(name, value)| format!("{name} = {value}")));
     let policy = written.policy.as_ref().map(|policy| policy.get_ref().clone());

@@ -2,16 +2,18 @@
 
 use crate::results::Interval;
 
-/// The two-sided 95% quantiles of Student's distribution for 1, 2, 3 and more degrees of freedom.
+/// The two-sided 95% quantiles of Student's distribution for 1 to 30 degrees of freedom.
 const STUDENT_95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
-/// The 95% quantile of the normal distribution, the limit of Student's.
+/// The two-sided 95% quantile of the normal distribution, which Student's distribution approaches
+/// as the degrees of freedom grow.
 const NORMAL_95: f64 = 1.959_964;
 
-/// The quantile for a number of degrees of freedom, from one. Beyond the table it is
-/// an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), correct
+/// The two-sided 95% quantile of Student's distribution for a number of degrees of freedom, which
+/// is at least one. Up to 30 degrees, the quantile comes from the table. Beyond the table, it comes
+/// from an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), which is correct
 /// to four decimals there.
 fn student(degrees: usize) -> f64 {
     let (z, n) = (NORMAL_95, degrees as f64);
@@ -56,15 +58,17 @@ pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
 const RESAMPLES: usize = 10_000;
 
 /// The Spearman rank correlation of two lists of means, with its 95% interval. Each row of `a` and
-/// of `b` has the values of one input, one for each seed. `None` if the correlation is undefined.
+/// of `b` has the values of one input, one for each seed. The two lists have the mean of each row.
+/// `None` if the correlation is undefined.
 ///
-/// The interval is a bootstrap. A sample draws seeds with replacement for each input, as many as
-/// there are, and takes the values of a drawn seed from both lists. The means of so few values vary
-/// less between samples than they should. The distance of a sample's mean from the measured mean is
-/// therefore scaled, so that the interval of one mean is as wide as Student's. Each sample yields a
-/// correlation, so the interval lies within -1 and 1. Two other methods do not fit: Student's
-/// interval of the correlations of single seeds may leave that range, and Fisher's transformation
-/// has no value at 1, which four inputs often reach. The random draws have a fixed seed.
+/// A bootstrap yields the interval. For each sample and each input, seeds are drawn with
+/// replacement, as many as there are seeds. The values of a drawn seed are taken from both `a` and
+/// `b`. With so few values, the means of samples vary less than they should. The distance of a
+/// sample's mean from the measured mean is therefore scaled, so that the interval of one mean is as
+/// wide as Student's interval. Each sample yields a correlation, so the interval lies between -1
+/// and 1. Two other methods do not fit. Student's interval of the correlations of single seeds may
+/// leave this range. Fisher's transformation has no value at the correlation 1, which four inputs
+/// often reach. The random draws have a fixed seed.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {
     let means = |rows: &[Vec<f64>]| rows.iter().map(|row| mean(row)).collect::<Option<Vec<f64>>>();
     let (mean_a, mean_b) = (means(a)?, means(b)?);

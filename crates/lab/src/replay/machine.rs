@@ -1,5 +1,5 @@
-//! The timed machine of a trace. The trace gives its caches, banks and cores,
-//! and a machine description gives its latencies.
+//! The timed machine on which a trace is replayed. The trace gives the machine's caches, banks and
+//! cores, and a machine description gives the latencies.
 
 use std::num::NonZeroU32;
 
@@ -16,8 +16,8 @@ use super::roles::ThreadRoles;
 pub(super) struct AddressMap {
     words: Vec<Word>,
     line_bytes: u64,
-    /// The number of the machine's line that holds the program's first line. It belongs to the
-    /// first bank.
+    /// The number of the machine's line that holds the program's first line. This line of the
+    /// machine belongs to the first bank.
     first: u64,
 }
 

@@ -1,5 +1,5 @@
 //! Replays a counterexample of the explorer with timing. The trace gives the machine the order of
-//! events, and the machine gives their cycles.
+//! events, and the machine gives the cycles of the events.
 //!
 //! The machine has the caches, banks and cores of the trace, and the latencies of a machine
 //! description. Each move of the trace is one event of the timed machine. A station is the
@@ -9,17 +9,18 @@
 //! |---|---|
 //! | `issue` | a wavefront, or the host, issues its next operation |
 //! | `deliver` | the oldest message between two stations arrives |
-//! | `serve`, `answer` | memory performs an operation, and its answer arrives; a trace may have one move for both |
+//! | `serve`, `answer` | memory performs an operation; the answer of memory arrives; a trace may have one move for both |
 //! | `timer` | a timer expires |
 //! | `evict` | a way is evicted; the machine makes no other eviction |
-//! | `tick` | the clock ticks, for all stations or for one; cycles cause no tick |
-//! | `cross` | an operation that a core has delayed reaches a station that does not serve the core's plain loads, or its answer returns from that station |
+//! | `tick` | the clock ticks, for all stations or for one; the clock does not tick because cycles pass |
+//! | `cross` | an operation that a core has delayed reaches a station that does not serve the core's plain loads, or the answer of the operation returns from that station |
 //! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
-//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; it moves to another one, which acquires |
+//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; the work-group moves to another compute unit, which acquires |
 //!
-//! Two parts of a run are not in the trace: the start of the kernel if the program has only one,
-//! which finds empty caches, and the end of the last kernel, which releases to the host. Every
-//! event between the two is a move of the trace.
+//! Two parts of a run are not in the trace. If the program has only one kernel, the start of this
+//! kernel is not in the trace, because all caches are empty then. The end of the last kernel, which
+//! releases to the host, is not in the trace either. Every event between the two parts is a move of
+//! the trace.
 
 mod machine;
 mod program;
@@ -55,17 +56,17 @@ pub struct Timed {
     pub verdict: Verdict,
     /// A description of how the timed run ended.
     pub end: String,
-    /// The reasons why the final state is forbidden, one on each line. Empty if it is allowed or
-    /// there is none.
+    /// The reasons why the final state is forbidden, one on each line. Empty if the final state is
+    /// allowed or if the run has no final state.
     pub reasons: Vec<String>,
 }
 
-/// Makes the moves of a trace on a machine with the latencies of `latencies`. `stop` ends the
-/// search of the explorer and of the models.
+/// Makes the moves of a trace on a machine with the latencies of `latencies`. The searches of the
+/// explorer and of the memory models end when `stop` returns true.
 ///
 /// # Errors
-/// A sentence that names a feature that the machine lacks, a move that is not possible, with the
-/// possible ones, or a difference from the run in the explorer.
+/// A sentence that names the cause: a feature that the machine lacks; a move that is not possible,
+/// with the moves that are; or a difference from the run in the explorer.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -266,8 +267,9 @@ fn moves(
     Ok(moves)
 }
 
-/// For each pair of consecutive steps of a program (kernels, or parts that the host runs): whether
-/// a trace has a move between the two. It has none if the host runs both.
+/// For each pair of consecutive steps of a program: whether a trace has a move between the two
+/// steps. A step is a kernel, the boundary of a kernel, or a part that the host runs. A trace has
+/// no move between two parts that the host runs.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {

@@ -15,8 +15,8 @@ use super::machine::AddressMap;
 use super::roles::ThreadRoles;
 use super::thread::{Core, Observations, RunningTest, WordRef, value_of};
 
-/// The value that the host writes into every word after the program. No program
-/// uses it.
+/// The value that the host writes into every word after the end of the program. No program uses
+/// this value.
 const HOST_WORD: u32 = 0xb7b7_b7b7;
 
 /// Converts a litmus program to a program for the timed machine. Returns it with a record that the
@@ -123,8 +123,8 @@ impl Memory {
         Memory { arrays, words }
     }
 
-    /// The arrays that a kernel accesses and the kinds of its accesses, as it declares them at its
-    /// launch.
+    /// The arrays that a kernel accesses and the kinds of access, as the kernel declares them at
+    /// its launch.
     fn uses(&self, kernel: &StagedKernel) -> Vec<Use> {
         let used = kernel.uses.iter().filter_map(|used| {
             let array = self.arrays.get(used.first.0 as usize)?;

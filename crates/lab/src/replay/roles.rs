@@ -16,10 +16,10 @@ pub(super) struct ThreadRoles {
     /// number `n` modulo the number of compute units.
     work_groups: u32,
     waves: u32,
-    /// The wavefront of each thread, or the host.
+    /// The issuer of the operations of each thread: a wavefront, or the host.
     pub(super) issuers: Vec<MoveIssuer>,
-    /// The stage of each thread: the position, in the sequence of kernels and host steps, of the
-    /// one that contains the thread.
+    /// For each thread, the stage that contains the thread. A stage is a kernel or a step of the
+    /// host. Stages have numbers in their order in the program.
     pub(super) stages: Vec<u8>,
     /// Whether work-groups are preempted, so that one compute unit may have to hold all
     /// work-groups.
@@ -94,8 +94,8 @@ impl ThreadRoles {
         self.waves * work_groups
     }
 
-    /// The grid of each kernel. It has a wavefront for every thread on a compute unit. A wavefront
-    /// has no work in the kernels that do not contain its thread.
+    /// The grid of each kernel. The grid has a wavefront for every thread that runs on a compute
+    /// unit. A wavefront has no work in the kernels that do not contain its thread.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }

@@ -1,7 +1,7 @@
-//! The threads of a litmus program, as in the explorer: a thread posts an
-//! operation as early as possible and waits for a value when it needs it. The
-//! values that a thread has read are kept outside the machine, so the machine
-//! makes only the accesses of the test.
+//! The threads of a litmus program, which behave as in the explorer: a thread posts each operation
+//! as early as possible, and waits for a value only when the next instruction needs the value. The
+//! values that a thread has read are kept outside the machine, so the machine makes only the
+//! accesses of the test.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -25,8 +25,9 @@ const UNDER_WAY_MAX: usize = 64;
 pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The compute unit with the lowest number that read a stale value in the kernel after the
-    /// program. Before that kernel the host overwrites every word.
+    /// The lowest number among the compute units that read a stale value in the kernel after the
+    /// program. The host overwrites every word before this kernel. `None` if no compute unit read a
+    /// stale value.
     pub(super) stale: Option<u32>,
 }
 
@@ -117,7 +118,7 @@ impl Core {
 /// A value that has not arrived.
 struct PendingValue {
     dst: Option<Reg>,
-    /// For an operation that reports its success: the register for it, and the
+    /// For an operation that reports its success: the register that receives the success, and the
     /// expected value.
     success: Option<(Reg, u32)>,
     loading: Loading<u64, u32>,
@@ -136,8 +137,8 @@ impl Registers {
         self.pending.push(PendingValue { dst, success, loading });
     }
 
-    /// Waits for the oldest pending value that `is_wanted` selects, and writes it into its
-    /// register. Returns false if it selects none.
+    /// Waits for the oldest pending value that `is_wanted` selects, and writes the value into its
+    /// register. Returns false if `is_wanted` selects no pending value.
     async fn arrive(&mut self, is_wanted: impl Fn(&PendingValue) -> bool) -> bool {
         let Some(at) = self.pending.iter().position(is_wanted) else { return false };
         let PendingValue { dst, success, loading } = self.pending.remove(at);

@@ -15,14 +15,15 @@ const TICK: f64 = 12.0;
 const NAME: f64 = 10.0;
 const LINE: f64 = 15.0;
 const GAP: f64 = 14.0;
-/// The height of the space above the axis for the numbers of cut bars.
+/// The height of the space above the axis for the numbers of cut bars, in pixels.
 const CUT_ROOM: f64 = 34.0;
-/// The minimum width of a bar. Vertical text fits into it.
+/// The minimum width of a bar, in pixels. Vertical text fits into this width.
 const BAR_MIN: f64 = 12.0;
 const BAR_MAX: f64 = 46.0;
 
-/// The highest bar is cut if it exceeds the third quartile of all bars by more than this factor;
-/// its number stands above it. Without the cut, the other bars would be too small to read.
+/// The highest bar is drawn cut if its value exceeds the third quartile of all bars by more than
+/// this factor. The value of a cut bar stands above the bar. Without the cut, the other bars would
+/// be too small to read.
 const CUT_ABOVE: f64 = 2.5;
 
 /// The mapping from values to heights.
@@ -61,7 +62,8 @@ struct Row<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// The vertical positions of the two ends of the axis.
+    /// The vertical position of the upper end of the axis. `bottom` is the vertical position of the
+    /// lower end.
     top: f64,
     bottom: f64,
     bar: f64,
@@ -131,7 +133,7 @@ fn label_lines(group: &Group, width: f64) -> Vec<String> {
     wrap(&group.label, LABEL, width)
 }
 
-/// The width of a group, for its bars and for the longest word of its label.
+/// The width that a group needs for its bars and for the longest word of its label, at most `most`.
 fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
     let words = group.label.split_inclusive([' ', '-', ',']).map(|word| width_of(word.trim_end(), LABEL));
     let label = words.fold(0.0, f64::max) + 1.0;
@@ -195,7 +197,7 @@ pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     picture.finish(&format!("{}: {}", figure.title, figure.unit))
 }
 
-/// Draws the groups of a row and returns the position of its end.
+/// Draws the groups of a row and returns the vertical position at which the row ends.
 fn draw_groups(
     picture: &mut Picture,
     row: &Row<'_>,
@@ -319,7 +321,7 @@ fn stack(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar
     }
 }
 
-/// Draws the end of a bar that is higher than the axis, with the bar's number in vertical text.
+/// Draws the end of a bar that is higher than the axis, with the value of the bar as vertical text.
 fn cut(picture: &mut Picture, row: &Row<'_>, middle: f64, value: f64) {
     picture.text_upward(
         middle + 3.5,

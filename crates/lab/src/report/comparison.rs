@@ -31,7 +31,11 @@ pub fn of_comparison(comparison: &Comparison) -> String {
     page.element("h1", &title);
     let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
     let word = plural(seeds.len() as u64, "seed");
-    let lead = format!("On {}, {word} {}.", comparison.systems.join(", "), seeds.join(", "));
+    let lead = format!(
+        "On {}, {word} {}.",
+        comparison.machine.after(&comparison.systems.join(", ")),
+        seeds.join(", ")
+    );
     page.raw(&format!("<p class=\"lead\">{}</p>\n", escape(&lead)));
     let failed = comparison.rows.iter().filter(|row| !row.answer_ok).count();
     if failed > 0 {

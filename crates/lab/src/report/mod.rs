@@ -8,14 +8,18 @@ mod chart;
 mod comparison;
 mod escape;
 mod html;
+mod lines;
 mod number;
 mod paper;
+mod study;
 mod svg;
 mod view;
 mod waterfall;
 
 pub use comparison::of_comparison;
 pub use paper::of_results;
+pub use study::of_study;
+pub(crate) use study::{as_figure, at_text};
 
 use crate::why::Difference;
 use html::Page;
@@ -23,12 +27,12 @@ use html::Page;
 /// The page of `fencepost why`.
 #[must_use]
 pub fn of_difference(difference: &Difference) -> String {
-    let Difference { system, workload, seed, a, b, .. } = difference;
+    let Difference { system, machine, workload, seed, a, b, .. } = difference;
     let title = format!("{workload}: {a} and {b}");
     let mut page = Page::new(&title);
     page.element("h1", &title);
     page.raw("<p class=\"lead\">");
-    page.raw(&escape::escape(&format!("Where the cycles went, on {system} with seed {seed}.")));
+    page.raw(&escape::escape(&format!("Where the cycles went, on {}, seed {seed}.", machine.after(system))));
     page.raw("</p>\n");
     page.raw(&waterfall::figure(difference));
     page.finish()

@@ -24,8 +24,8 @@ pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
 }
 
 /// The smallest number of decimals, at least `least`, with which the text of `value` differs from
-/// the text of each threshold that `value` does not equal. Two numbers that differ do so within 17
-/// digits.
+/// the text of each threshold that `value` does not equal. It is at most 17, because two different
+/// numbers differ within 17 digits.
 fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     let differs = |decimals: &usize| {
         let text = fixed(value, *decimals);
@@ -51,21 +51,22 @@ fn written(value: f64) -> usize {
     value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
-/// A number of a published table, with its own decimals.
+/// The text of a number from a published table, with the decimals that the number has there.
 pub(super) fn as_written(value: f64) -> String {
     fixed(value, written(value))
 }
 
-/// Published ratios or counts with their own decimals, at least two unless the number is whole. The
-/// ends of a range have the same number of decimals.
+/// The texts of published ratios or counts. All texts have as many decimals as the value with the
+/// most decimals, and at least two unless all values are whole. The two ends of a range therefore
+/// have the same number of decimals.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };
     values.iter().map(|value| fixed(*value, decimals)).collect()
 }
 
-/// The number of decimals for about three significant digits. A ratio that is not one, but would
-/// appear as 1.00, has one decimal more.
+/// The number of decimals for about three significant digits. A value that differs from 1 but would
+/// appear as 1.00 gets an additional decimal.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     match size {
@@ -131,8 +132,8 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// The ends of an axis that holds both values, and its step: one, two or five
-/// times a power of ten.
+/// The two ends of an axis that contains `low` and `high`, and the step between the ticks of the
+/// axis. The step is one, two or five times a power of ten.
 pub(super) fn ticks(low: f64, high: f64) -> (f64, f64, f64) {
     let rough = (high - low).max(f64::MIN_POSITIVE) / 5.0;
     let power = 10f64.powf(rough.log10().floor());

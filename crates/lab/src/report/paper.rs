@@ -101,7 +101,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(other) = claim.would_be {
-            let text = format!("scaled input, at full size it would be: {}", status(other).1);
+            let text = format!("scaled input, the measured values would score: {}", status(other).1);
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);
@@ -170,7 +170,7 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// A published figure, in the format of the paper.
+/// The text of a published value, in the format of the paper.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),

@@ -24,6 +24,28 @@ impl Fill {
     fn is_striped(self) -> bool {
         self.0 >= COLOURS.len()
     }
+
+    /// The attribute of a line that tells series of the same colour apart.
+    fn dashes(self) -> &'static str {
+        match self.0 / COLOURS.len() {
+            0 => "",
+            1 => " stroke-dasharray=\"7 3\"",
+            _ => " stroke-dasharray=\"2 3\"",
+        }
+    }
+
+    /// The mark of a point, as an element that is not closed yet.
+    fn mark(self, x: f64, y: f64, size: f64) -> String {
+        let colour = self.colour();
+        let [left, right, top, bottom] = [x - size, x + size, y - size, y + size].map(at);
+        let (x, y) = (at(x), at(y));
+        match self.0 % 4 {
+            0 => format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\" fill=\"{colour}\"", at(size)),
+            1 => format!("<path d=\"M{left} {top}H{right}V{bottom}H{left}Z\" fill=\"{colour}\""),
+            2 => format!("<path d=\"M{x} {top}L{right} {bottom}H{left}Z\" fill=\"{colour}\""),
+            _ => format!("<path d=\"M{x} {top}L{right} {y}L{x} {bottom}L{left} {y}Z\" fill=\"{colour}\""),
+        }
+    }
 }
 
 /// The position of a text relative to its anchor point.
@@ -93,7 +115,7 @@ pub(super) struct Picture {
     body: String,
 }
 
-/// A coordinate, to a tenth of a unit.
+/// The text of a coordinate, rounded to a tenth of a pixel.
 fn at(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
@@ -130,6 +152,35 @@ impl Picture {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
             "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"currentColor\" stroke-opacity=\"{strength}\"/>"
+        ));
+    }
+
+    /// Draws the line of a series through some points. After eight series the lines are dashed.
+    pub(super) fn path(&mut self, points: &[(f64, f64)], fill: Fill) {
+        if points.len() < 2 {
+            return;
+        }
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", at(*x), at(*y))).collect();
+        let (points, colour, dashes) = (points.join(" "), fill.colour(), fill.dashes());
+        self.add(format_args!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>"
+        ));
+    }
+
+    /// Draws the mark of a series at a point, with a tooltip. Neighbouring series have marks of
+    /// different shapes.
+    pub(super) fn mark(&mut self, x: f64, y: f64, size: f64, fill: Fill, says: &str) {
+        let (mark, says) = (fill.mark(x, y, size), escape(says));
+        let (element, _) = mark.split_once(' ').unwrap_or((&mark, ""));
+        let element = element.trim_start_matches('<').to_owned();
+        self.add(format_args!("{mark}><title>{says}</title></{element}>"));
+    }
+
+    /// Adds a centred sign with a tooltip.
+    pub(super) fn text_with_title(&mut self, x: f64, y: f64, size: f64, text: &str, says: &str) {
+        let (x, y, size, text, says) = (at(x), at(y), at(size), escape(text), escape(says));
+        self.add(format_args!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\" fill=\"currentColor\"><title>{says}</title>{text}</text>"
         ));
     }
 
@@ -226,6 +277,17 @@ pub(super) fn swatch(fill: Fill) -> String {
         fill.colour()
     )
 }
+
+/// A line with a mark, in the colour of a series of points.
+pub(super) fn line_swatch(fill: Fill) -> String {
+    let (colour, dashes, mark) = (fill.colour(), fill.dashes(), fill.mark(6.0, 6.0, 3.5));
+    format!(
+        "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>{mark}/></svg>"
+    )
+}
+
+/// The cross of the legend, for a missing value.
+pub(super) const CROSS: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M2 2L10 10M10 2L2 10\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
 /// The error bar of the legend.
 pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";

@@ -15,7 +15,7 @@ use crate::why::{Difference, Part};
 const LETTERS: f64 = 12.5;
 const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// The height of a row whose text is above its box.
+/// The height of a row whose text is above its box, in pixels.
 const TALL_ROW: f64 = 38.0;
 const BOX: f64 = 16.0;
 const UNIT: &str = "cycles";
@@ -25,10 +25,10 @@ const RUN: Fill = Fill(6);
 const ADDED: Fill = Fill(5);
 const SAVED: Fill = Fill(0);
 
-/// The axis begins above zero if the range of the boxes' ends is smaller than this share of the
-/// largest end.
+/// The axis begins above zero if the difference between the largest and the smallest end of the
+/// boxes is smaller than this share of the largest end.
 const ZOOM_BELOW: f64 = 0.4;
-/// A box thinner than this is shown a second time, enlarged.
+/// A box that is narrower than this number of pixels is shown a second time, enlarged.
 const THIN: f64 = 8.0;
 /// The minimum factor by which thin boxes must grow in the second, enlarged part. If they cannot,
 /// the part is left out.
@@ -76,7 +76,8 @@ struct Panel {
     low: f64,
     high: f64,
     step: f64,
-    /// The horizontal positions of the end of the names and of the two ends of the plot.
+    /// The horizontal position at which the names end. `left` and `right` are the horizontal
+    /// positions of the two ends of the plot.
     names: f64,
     left: f64,
     right: f64,
@@ -124,7 +125,7 @@ impl Panel {
         cycles.abs() * (self.right - self.left) / (self.high - self.low) < THIN
     }
 
-    /// Draws the panel below `top` and returns the position of its end.
+    /// Draws the panel below `top` and returns the vertical position at which the panel ends.
     fn draw(&self, picture: &mut Picture, top: f64) -> f64 {
         let height = if self.view == View::Broad { ROW } else { TALL_ROW };
         let first = top + LETTERS + 8.0;
@@ -309,6 +310,7 @@ mod tests {
 
     fn difference() -> Difference {
         Difference {
+            machine: Default::default(),
             system: "s".to_owned(),
             workload: "w".to_owned(),
             seed: 0,

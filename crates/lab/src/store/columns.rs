@@ -9,15 +9,15 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 
-use crate::paper::Task;
 use crate::results::{KernelSpan, Measured};
 use crate::table::{Column, Values, write_parquet};
+use crate::task::Task;
 
 const COUNTER: &str = "counters.";
 const ENERGY: &str = "energy_pj.";
 
 fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Error> {
-    let experiment = &task.experiment;
+    let (experiment, graph) = (&task.experiment, task.graph.as_ref());
     let text = |name: &str, value: String| Column::text(name, vec![value]);
     let mut cells = vec![
         text("task", task.text.clone()),
@@ -25,14 +25,16 @@ fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Er
         text("protocol", experiment.scenario.protocol.to_owned()),
         text("policy", experiment.policy()),
         text("workload", experiment.workload.name.to_owned()),
-        text("graph", task.graph.name.clone()),
-        text("scale", task.graph.scale.map_or("1".to_owned(), |scale| scale.to_string())),
+        text("graph", graph.map(|graph| graph.name.clone()).unwrap_or_default()),
+        text("scale", graph.and_then(|graph| graph.scale).map_or("1".to_owned(), |scale| scale.to_string())),
         Column::count("seed", vec![experiment.seed]),
         Column::count("cycles", vec![measured.cycles]),
         Column { name: "answer_ok".to_owned(), values: Values::Flag(vec![measured.answer_ok]) },
         text("error", measured.error.clone().unwrap_or_default()),
         text("kernels", serde_json::to_string(&measured.kernels)?),
     ];
+    let changes = experiment.machine.0.iter();
+    cells.extend(changes.map(|change| text(&format!("machine.{}", change.key), change.value_text())));
     cells.extend(experiment.settings().map(|(name, value)| text(&format!("settings.{name}"), value)));
     cells.extend(
         measured.counters.iter().map(|(name, n)| Column::count(format!("{COUNTER}{name}"), vec![*n])),
@@ -53,7 +55,10 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
     Ok(bytes)
 }
 
-/// The result in a file, if it belongs to the task.
+/// The result that a file holds.
+///
+/// # Errors
+/// A sentence, if the bytes are not such a file or the result belongs to another task.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;

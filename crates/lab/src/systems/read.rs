@@ -47,14 +47,24 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
             "`name`: found an empty name, expected one with letters".to_owned(),
         );
     }
+    match fault(&system, protocols) {
+        Some((path, message)) => refuse(&path, message),
+        None => Ok(system),
+    }
+}
+
+/// The first impossible value of a machine, or the first fault among the settings of protocols: its
+/// path in the file, and a sentence.
+pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<String>, String)> {
     if let Some(problem) = system.problems().into_iter().next() {
-        return refuse(&problem.path, format!("`{}`: {}", problem.key(), problem.message));
+        let message = format!("`{}`: {}", problem.key(), problem.message);
+        return Some((problem.path, message));
     }
     for (name, given) in &system.protocol {
-        let path = |key: &str| ["protocol", name, key].map(str::to_owned);
+        let path = |key: &str| ["protocol", name, key].map(str::to_owned).to_vec();
         let Some((_, declared)) = protocols.iter().find(|(known, _)| known == name) else {
             let known: Vec<&str> = protocols.iter().map(|(known, _)| *known).collect();
-            return refuse(&path("")[..2], Error::unknown("protocol", name, &known).to_string());
+            return Some((path("")[..2].to_vec(), Error::unknown("protocol", name, &known).to_string()));
         };
         let known: Vec<&str> = declared.iter().map(|setting| setting.name).collect();
         if let Some(wrong) = given.keys().find(|key| !known.contains(&key.as_str())) {
@@ -62,57 +72,20 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
                 true => format!("unknown key `{}`: protocol `{name}` has no settings", printable(wrong)),
                 false => Error::unknown("setting of the protocol", wrong, &known).to_string(),
             };
-            return refuse(&path(wrong), message);
+            return Some((path(wrong), message));
         }
         if let Some(problem) = system.wrong_settings(name, declared).into_iter().next() {
-            return refuse(&problem.path, format!("`{}`: {}", problem.key(), problem.message));
+            let message = format!("`{}`: {}", problem.key(), problem.message);
+            return Some((problem.path, message));
         }
     }
-    Ok(system)
-}
-
-/// The description of a machine, with the value of `key`, such as `l1.invalidate_cycles`, replaced.
-/// The key must exist in `text`; otherwise a mistyped key would add a parameter.
-pub(crate) fn changed(text: &str, key: &str, value: &toml::Value) -> Result<String, String> {
-    let mut table: toml::Table = toml::from_str(text).map_err(|error| explain(error.message()))?;
-    replace(&mut table, key, value)?;
-    toml::to_string(&table).map_err(|error| error.to_string())
-}
-
-fn replace(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), String> {
-    let (part, rest) = key.split_once('.').map_or((key, None), |(part, rest)| (part, Some(rest)));
-    let Some(old) = table.get_mut(part) else {
-        let known: Vec<&String> = table.keys().collect();
-        return Err(Error::unknown("parameter of the system", part, &known).to_string());
-    };
-    match (old, rest) {
-        (toml::Value::Table(inner), Some(rest)) => replace(inner, rest, value),
-        // One of several tables, selected by its name.
-        (toml::Value::Array(tables), Some(rest)) => {
-            let (name, rest) = rest.split_once('.').unwrap_or((rest, ""));
-            let is_named =
-                |table: &toml::Value| table.get("name").and_then(toml::Value::as_str) == Some(name);
-            let known: Vec<&str> =
-                tables.iter().filter_map(|table| table.get("name")).filter_map(toml::Value::as_str).collect();
-            let unknown = Error::unknown("level of the system", name, &known).to_string();
-            match tables.iter_mut().find(|table| is_named(table)) {
-                Some(toml::Value::Table(inner)) => replace(inner, rest, value),
-                _ => Err(unknown),
-            }
-        }
-        (toml::Value::Table(_), None) => Err(format!("`{part}` is a table, expected the key of a value")),
-        (_, Some(_)) => Err(format!("`{part}` is a value, expected a table")),
-        (old, None) => {
-            *old = value.clone();
-            Ok(())
-        }
-    }
+    None
 }
 
 /// The error for a value that must be one of several names or tables. The TOML reader lists the
-/// expected names only if it finds a wrong name, so this runs the reader again with a wrong name in
-/// place of the value.
-fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
+/// expected names only if it finds a wrong name. This function therefore puts a wrong name in place
+/// of the value and runs the reader again. `None` if `message` reports another kind of error.
+pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
         let asked = [&text[..span.start], value, &text[span.end..]].concat();
@@ -131,8 +104,8 @@ fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     Some(format!("found `{}`, expected {expected}", printable(found)))
 }
 
-/// The text of a table with every key that the TOML reader requires in it. `complaint` runs the
-/// reader on a table and returns its error.
+/// The text of an example table that has every key that the TOML reader requires. `complaint` runs
+/// the reader on a table and returns the error of the reader.
 fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
     const KEYS_MAX: usize = 8;
     let mut keys: Vec<String> = Vec::new();
@@ -147,7 +120,8 @@ fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
-/// The offset of a faulty value.
+/// The offset in bytes of a faulty value in `text`. `path` has the keys that lead to the value.
+/// `None` if `text` has no such value.
 fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.into_inner();

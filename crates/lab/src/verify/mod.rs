@@ -14,6 +14,7 @@ pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;
 
 use explore::claim::Claim;
+use explore::cutoff::{self, Cutoff};
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
@@ -26,8 +27,8 @@ pub struct Question {
     pub tests: Vec<Test>,
     /// Adds all generated programs with at most this many operations; 0 for none.
     pub operations: u8,
-    /// Whether only one program is kept of the generated programs that differ only in the names of
-    /// threads, words and other parts.
+    /// Whether symmetric programs are left out. If so, only one program is kept of all generated
+    /// programs that differ only in the names of threads, words and other parts.
     pub symmetry: bool,
     /// Adds this many sampled programs.
     pub sample: usize,
@@ -70,6 +71,15 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
     Err(format!("there is no protocol '{name}', {meant}"))
 }
 
+/// Checks a protocol in programs with any number of compute units.
+///
+/// # Errors
+/// A sentence, if there is no such protocol, or if a machine cannot run a program.
+pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutoff>, String> {
+    let subject = Subject::named(protocol).ok_or_else(|| format!("there is no protocol '{protocol}'"))?;
+    cutoff::cutoffs(&subject, options).map_err(|error| error.0)
+}
+
 /// The programs that were generated for the previous protocol, with their key: the models that it
 /// claims, and whether scopes matter. The next protocol with an equal key uses the same programs.
 #[derive(Debug)]
@@ -82,7 +92,7 @@ struct ProgramSet {
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
-    /// The number of protocols that have begun.
+    /// The number of protocols whose verification has begun.
     begun: usize,
     made: Option<ProgramSet>,
     complaints: Vec<String>,

@@ -32,10 +32,11 @@ pub enum ReplayedRun {
 }
 
 impl Replayed {
-    /// The verdict as the beginning of a sentence. The end of the run completes the sentence.
+    /// The verdict as the beginning of a sentence. The description in `end` completes the sentence.
     ///
     /// # Errors
-    /// Only the text of the end, if the moves do not fit the machine.
+    /// If the moves do not fit the machine. The error is the description in `end`, which is a whole
+    /// sentence then.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
@@ -54,11 +55,11 @@ impl Replayed {
     }
 }
 
-/// Replays a trace: in the explorer within a number of bytes, or with the latencies of
-/// a machine.
+/// Replays a trace: in the explorer with at most `memory_bytes` bytes of memory, or with the
+/// latencies of a machine.
 ///
 /// # Errors
-/// The reason why that is not possible.
+/// The reason why the trace cannot be replayed.
 pub fn replay(
     trace: &Trace,
     latencies: Option<&System>,

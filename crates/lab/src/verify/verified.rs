@@ -39,7 +39,8 @@ impl Verified<'_> {
         claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
     }
 
-    /// A finding in several lines: its test, its kind and its place.
+    /// The title of a finding in several lines: the test and the violation, the bounds of the
+    /// machine, and the placement.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];

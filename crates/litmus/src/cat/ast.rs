@@ -82,9 +82,12 @@ pub(crate) enum Arm {
     Tag(String, Expr),
     /// The case of the empty set, `{} -> e`.
     Empty(Expr),
-    /// `x ++ xs -> e`
+    /// The case of a set with at least one member, `x ++ xs -> e`. `x` is the first member, and
+    /// `xs` is the set of the others.
     Cons(Option<Name>, Option<Name>, Expr),
-    /// `before | x ++ after -> e`
+    /// The case of a set with at least one member, `before | x ++ after -> e`. `x` is the middle
+    /// member, `before` is the set of the members before it, and `after` is the set of the members
+    /// after it.
     Split([Option<Name>; 3], Expr),
     /// The case of everything else, `_ -> e`.
     Any(Option<Name>, Expr),

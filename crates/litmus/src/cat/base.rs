@@ -174,7 +174,8 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     })
 }
 
-/// The path of an access, or the path that a proxy fence orders.
+/// The proxy (the path to memory) of an access, or the proxy whose accesses a proxy fence orders.
+/// `None` for an alias fence.
 fn path(event: &Event) -> Option<Proxy> {
     match event.fence_proxy {
         Some(FenceProxy::Path(proxy)) => Some(proxy),
@@ -183,7 +184,8 @@ fn path(event: &Event) -> Option<Proxy> {
     }
 }
 
-/// The events whose operation has a scope of this level.
+/// The events whose operation has a scope of the level that `name` denotes. `None` if `name`
+/// denotes no level.
 fn scope_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let level = match name {
         "WI" => Level::WorkItem,

@@ -77,10 +77,11 @@ pub(crate) enum Op {
     Domain(NodeId),
     /// The set `range(a)`.
     Range(NodeId),
-    /// A variable of a recursive definition.
+    /// A variable of a recursive definition: the number of the definition, and the index of the
+    /// variable in it.
     Var(u16, u16),
-    /// The least solution of a recursive definition, for the variable with these two numbers (as
-    /// in `Var`).
+    /// The least solution for one variable of a recursive definition: the number of the definition,
+    /// and the index of the variable in it.
     Fix(u16, u16),
 }
 
@@ -325,7 +326,8 @@ impl<W: Word> Graph<W> {
         self.operate(Op::Seq(a, b), false, &[a, b])
     }
 
-    /// The set whose identity relation `id` is, if it depends on no choice.
+    /// The set `s`, if the node is an identity relation `[s]` and depends on no choice. `None` for
+    /// any other node.
     fn static_identity(&self, id: NodeId) -> Option<EventSet<W>> {
         if !self.is_static(id) {
             return None;

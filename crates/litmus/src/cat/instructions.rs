@@ -14,8 +14,9 @@ pub(crate) struct Allowed {
     /// `R`, `W`, `RMW`, `F` or `SRCU`.
     kind: String,
     tags: Vec<String>,
-    /// The file of the declaration, and its place there.
+    /// The file that contains the declaration.
     file: String,
+    /// The place of the declaration in the file.
     place: Place,
 }
 
@@ -59,7 +60,8 @@ impl Declarations {
         }
     }
 
-    /// Adds the tags of a set. Returns false if the set is computed.
+    /// Adds the tags of a set that consists of tags, unions and names of enums. Returns false for
+    /// any other set, which must be computed.
     fn tags(&self, set: &Expr, into: &mut Vec<String>) -> bool {
         match &*set.node {
             Node::Tag(tag) => into.push(tag.clone()),

@@ -84,12 +84,12 @@ const PARTS: [(&str, &str); 4] = [
     ("opencl-sc.cat", include_str!("../../models/opencl-sc.cat")),
 ];
 
-/// Definitions for models of x86 on tests in other formats.
+/// The definitions that models of x86 need on tests in formats other than x86.
 pub(super) const X86: &str = include_str!("../../models/herd/x86.cat");
 pub(super) const X86_FILE: &str = "x86.cat";
 
-/// The file of the kernel's model that defines lock orders. The tool's own file always
-/// replaces it.
+/// The file of the Linux kernel's memory model that defines the orders of locks. The tool always
+/// uses its own file in place of this file.
 pub(super) const LOCKS: &str = "lock.cat";
 
 /// A substitute for one of herd's files, if an included file is missing.

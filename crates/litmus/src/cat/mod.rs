@@ -27,9 +27,9 @@ use ast::Statement;
 use instructions::Allowed;
 use parser::Names;
 
-/// The deepest nesting of included files.
+/// The maximum nesting depth of included files.
 const INCLUDES_MAX: usize = 16;
-/// The most files of a model.
+/// The maximum number of files of one model.
 const FILES_MAX: usize = 256;
 
 /// A file that is parsed before a model, such as a `.bell` file.
@@ -37,7 +37,7 @@ const FILES_MAX: usize = 256;
 pub struct Prelude<'a> {
     /// The name of the file.
     pub file: &'a str,
-    /// The text of the model.
+    /// The text of the file.
     pub text: &'a str,
 }
 
@@ -80,7 +80,8 @@ impl Model {
         Model::parse_after(&[], name, file, text, include)
     }
 
-    /// Parses a model after files whose definitions it uses.
+    /// Parses a model. The files in `preludes` are parsed first, because the model uses their
+    /// definitions.
     ///
     /// # Errors
     /// The first error in the texts, with its place.
@@ -170,8 +171,8 @@ impl Reader<'_> {
         Ok((parsed.title, parsed.options))
     }
 
-    /// Replaces `include` by the file's statements. In a branch that may not be taken,
-    /// a missing file is not an error yet.
+    /// Replaces each `include` by the statements of the included file. If a file is missing in a
+    /// branch that may not be taken, the error is reported only when the branch is taken.
     fn resolve(
         &mut self,
         statements: Vec<Statement>,

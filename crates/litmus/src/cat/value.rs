@@ -77,7 +77,7 @@ pub(crate) struct Closure {
     pub(crate) parameters: Vec<Pattern>,
     pub(crate) body: Expr,
     pub(crate) scope: Scope,
-    /// The functions defined together with it. It may call them.
+    /// The functions that are defined together with this function. This function may call them.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
     /// The file of its definition.
     pub(crate) file: usize,

@@ -45,7 +45,8 @@ fn has(event: &Event, tag: &str) -> bool {
     event.tags.iter().any(|own| own == tag)
 }
 
-/// Atomic writes are available and atomic reads are visible.
+/// Whether the event is in the set `AV` or `VIS`. `tag` selects the set. `AV` has the atomic writes
+/// and the writes with the tag `AV`. `VIS` has the atomic reads and the reads with the tag `VIS`.
 fn has_instruction_mark(event: &Event, tag: &str) -> bool {
     match tag {
         "AV" => event.writes() && (is_atomic(event) || has(event, tag)),

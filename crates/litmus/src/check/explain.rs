@@ -26,16 +26,16 @@ use super::{Gaps, Options, Paths, fence_orders, for_each_skeleton};
 pub struct Refusal {
     /// The check's name in the model.
     pub check: String,
-    /// The property that it requires.
+    /// The property that the check requires.
     pub kind: CheckKind,
-    /// The execution that it refuses.
+    /// The execution that the check refuses.
     pub execution: Execution,
     /// The events of a cycle that the check forbids, or the offending pair.
     pub cycle: Vec<usize>,
 }
 
-/// Finds the checks that alone forbid the outcome of the test's condition. For `forall`
-/// this is a state without the property.
+/// Finds the checks that alone forbid the outcome of the test's condition. For a `forall`
+/// condition, this outcome is a final state that does not have the property of the condition.
 ///
 /// # Errors
 /// If the model does not fit the test.

@@ -13,11 +13,12 @@ use crate::exec::set::{EventSet, Word, members};
 /// A check in linear form.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<W> {
-    /// The pairs of each choice that belong to the relation.
+    /// The pairs that belong to the relation if the search chooses them for reads-from. `co` has
+    /// such pairs for the coherence order, and `fr` has them for from-reads.
     rf: Vec<EventSet<W>>,
     co: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
-    /// For each read, the writes whose reads-from pair belongs to the relation.
+    /// The pairs of `rf` by read: for each read, the writes whose pair with the read is in `rf`.
     rf_into: Vec<EventSet<W>>,
     /// The transitive closure of the relation so far.
     pub(crate) closure: Vec<EventSet<W>>,
@@ -54,8 +55,8 @@ impl<W: Word> Linear<W> {
         Some(of)
     }
 
-    /// Adds the pairs of a term of the union that lie `within` these rows. Returns
-    /// false if the term has another form.
+    /// Adds the pairs of one term of the union, restricted to the pairs in the rows `within`.
+    /// Returns false if the term has a form that a linear check cannot have.
     fn take(&mut self, graph: &Graph<W>, id: NodeId, within: &[EventSet<W>]) -> bool {
         let and = |rows: &[EventSet<W>]| -> Vec<EventSet<W>> {
             within.iter().zip(rows).map(|(&w, &row)| w & row).collect()
@@ -108,19 +109,22 @@ impl<W: Word> Linear<W> {
         true
     }
 
-    /// Adds the edges of: `read` reads from `write`.
+    /// Adds the edge for the choice that `read` reads from `write`. Returns false if the edge
+    /// closes a cycle.
     #[inline]
     pub(crate) fn add_rf(&mut self, write: usize, read: usize) -> bool {
         !self.rf[write].has(read) || self.add(write, read)
     }
 
-    /// Adds the edges of: `first` precedes each of `later` in coherence order.
+    /// Adds the edges for the choice that `first` precedes each write of `later` in coherence
+    /// order. Returns false if an edge closes a cycle.
     #[inline]
     pub(crate) fn add_co(&mut self, first: usize, later: EventSet<W>) -> bool {
         self.add_all(first, later & self.co[first])
     }
 
-    /// Adds the edges of: the write that `read` reads precedes each of `later`.
+    /// Adds the from-reads edges from `read` to each write of `later`. The write that `read` reads
+    /// precedes these writes in coherence order. Returns false if an edge closes a cycle.
     #[inline]
     pub(crate) fn add_fr(&mut self, read: usize, later: EventSet<W>) -> bool {
         self.add_all(read, later & self.fr[read])
@@ -152,14 +156,14 @@ impl<W: Word> Linear<W> {
         (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
     }
 
-    /// Whether the check holds for every choice of writes for the open reads. `co` is
-    /// the coherence order.
+    /// Whether the check holds for every choice of writes for the open reads. `co` is the coherence
+    /// order.
     ///
-    /// A cycle passes a read in one of three ways: over known edges; from the write
-    /// that it reads to the known successors of the read; or from the known
-    /// predecessors of the read to the writes after the write that it reads. A cycle
-    /// that enters from the write and leaves to a later write also leads directly from
-    /// the one to the other.
+    /// A cycle passes an open read in one of three ways: over known edges; from the write that the
+    /// read reads to the known successors of the read; or from the known predecessors of the read
+    /// to the writes after the write that the read reads. A cycle may also come from the write that
+    /// the read reads and go on to a later write. For such a cycle, the function adds a direct edge
+    /// from the one write to the other.
     pub(crate) fn holds_for_all(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
         let mut may = self.closure.clone();
         for &(read, writes) in open {
@@ -174,7 +178,7 @@ impl<W: Word> Linear<W> {
         matrix::is_acyclic(&may)
     }
 
-    /// Whether `first` before `later` in coherence order would close a cycle.
+    /// Whether the choice that `first` precedes `later` in coherence order would close a cycle.
     #[inline]
     pub(crate) fn refuses_co(&self, first: usize, later: usize) -> bool {
         self.co[first].has(later) && self.closure[later].has(first)

@@ -43,10 +43,12 @@ impl Visitor for Collector {
     }
 }
 
-/// The coherence order and the observed reads of an execution.
+/// The part of an execution that `Counter` distinguishes: the writes that the observed reads read
+/// from, and the coherence order.
 type Observed = (Vec<usize>, Vec<EventSet>);
 
-/// Counts executions that differ only in unobserved reads as one.
+/// Counts executions in groups. Executions that differ only in what unobserved reads read from are
+/// in the same group.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Counter {
     found: BTreeMap<Observed, u64>,
@@ -56,7 +58,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// Every other event is observed.
+    /// Whether a read is observed. Events with an even number are observed.
     const fn observed(read: usize) -> bool {
         read.is_multiple_of(2)
     }
@@ -269,8 +271,8 @@ fn pruning_is_exact_on_read_modify_writes_and_barriers() {
     }
 }
 
-/// Models that require atomicity of some pairs, against some writes, or with partial
-/// coherence.
+/// Tests models that require atomicity only of some read-modify-writes or only against some writes,
+/// and models with a partial coherence order.
 #[test]
 fn pruning_is_exact_on_atomicity_of_any_form() {
     let coherent = "acyclic po-loc | rf | co | fr as coherence";

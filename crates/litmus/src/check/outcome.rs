@@ -12,10 +12,11 @@ use crate::program::{LocId, Program, Term, Value};
 use super::execution::{Execution, pairs};
 use super::search::{AllowedExecution, Visitor};
 
-/// The most distinct final states, and the most values in all of them.
+/// The maximum number of distinct final states. `VALUES_MAX` is the maximum number of values in all
+/// final states together.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
-/// The most final states with an example execution.
+/// The maximum number of final states that keep a witness.
 const EXAMPLES_MAX: usize = 256;
 
 /// A final state, with the number of executions that end in it.
@@ -31,10 +32,11 @@ pub(crate) struct Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct Flagged {
     pub(crate) count: u64,
-    /// The first execution, and the pairs of the flag's relation there.
+    /// The first execution on which the flag holds. `pairs` has the pairs of the flag's relation in
+    /// this execution.
     pub(crate) example: Execution,
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Whether a thread waits in that execution.
+    /// Whether a thread waits in the execution `example`.
     pub(crate) waits: bool,
 }
 
@@ -48,7 +50,7 @@ pub(crate) struct Outcomes<'o> {
     pub(crate) flags: BTreeMap<usize, Flagged>,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
-    /// Whether a thread waits before a barrier for ever in a final state.
+    /// Whether some final state has a thread that waits at a barrier for ever.
     pub(crate) stuck: bool,
     /// The threads that never terminate, regardless of the others.
     pub(crate) non_terminating: Vec<usize>,
@@ -87,7 +89,7 @@ impl<'o> Outcomes<'o> {
 }
 
 impl Outcomes<'_> {
-    /// Whether the search was reported to stop.
+    /// Whether the caller asks the search to stop. Records the answer in `stopped`.
     pub(crate) fn is_stopped(&mut self) -> bool {
         let stop = (self.stop)();
         self.stopped |= stop;
@@ -99,7 +101,8 @@ impl Outcomes<'_> {
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
-    /// Whether some thread waits. Then only flags count.
+    /// Whether some thread waits in these executions. If so, only the flags of the executions are
+    /// recorded, not their final states.
     pub(crate) waits: bool,
     /// The reads that the final states depend on.
     observed: EventSet,
@@ -211,12 +214,12 @@ impl OutcomeVisitor<'_, '_, '_, '_> {
     }
 }
 
-/// A final value that does not exist.
+/// The error that a final value does not exist, because its computation divides by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DivisionByZero;
 
-/// The values of `terms` at the end of an execution. If coherence is partial, there is
-/// one state for each choice of last writes.
+/// Calls `visit` with the values of `terms` at the end of an execution. If the coherence order is
+/// partial, an execution has one final state for each choice of last writes.
 pub(crate) fn final_states<W: Word>(
     skeleton: &Skeleton<'_>,
     terms: &[Term],
@@ -259,7 +262,7 @@ pub(crate) fn final_states<W: Word>(
     Ok(choose_last(&mut key, &open, found, visit))
 }
 
-/// Enumerates the choices of last writes. Aliases of a word agree.
+/// Enumerates the choices of last writes. All aliases of a word have the same value in a choice.
 fn choose_last<W: Word>(
     key: &mut Vec<Value>,
     open: &[(usize, LocId, EventSet)],

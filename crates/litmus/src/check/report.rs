@@ -20,7 +20,7 @@ pub struct State {
     pub values: Vec<(Arc<str>, Arc<str>)>,
     /// The number of executions with this state.
     pub count: u64,
-    /// Whether it has the property of the test's condition.
+    /// Whether the state has the property of the test's condition.
     pub satisfies: bool,
     /// An execution with this state.
     pub example: Option<Box<Execution>>,
@@ -48,11 +48,11 @@ pub struct Flag {
     pub name: String,
     /// Whether the program is undefined if the flag holds.
     pub undefined: bool,
-    /// The number of executions on which it holds.
+    /// The number of executions on which the flag holds.
     pub count: u64,
-    /// The pairs of events of its relation, in the first such execution.
+    /// The pairs of events in the flag's relation, in the first execution on which the flag holds.
     pub pairs: Vec<(usize, usize)>,
-    /// The first such execution.
+    /// The first execution on which the flag holds.
     pub example: Execution,
 }
 
@@ -289,8 +289,8 @@ impl Report {
         }
     }
 
-    /// The test's outcomes in one word: `Never`, `Sometimes` or `Always`. `Undecided`
-    /// if the verdict is.
+    /// The test's outcomes in one word: `Never`, `Sometimes` or `Always`. `Undecided` if the
+    /// verdict is undecided.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
         if !self.decided {

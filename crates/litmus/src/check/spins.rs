@@ -81,9 +81,9 @@ pub(crate) fn spinning(
     Ok(Spins { found: into.found, gap })
 }
 
-/// The paths through a thread. If the scheduler may stop the thread, they include paths
-/// that end early: before the first event, and after each write and barrier. Other
-/// events have no effect on other threads, so later stops are equivalent.
+/// The paths through a thread. If the scheduler may stop the thread, they include paths that end
+/// early: before the first event, and after each write and barrier. Other events have no effect on
+/// other threads, so a stop after such an event is equivalent to an earlier stop.
 fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     let mut paths: Vec<Path> = Vec::new();
     let ended = unfolding.traces.iter().chain(unfolding.partial.iter().filter(|t| t.waits_at.is_some()));
@@ -133,8 +133,8 @@ fn same(a: &Trace, b: &Trace) -> bool {
     a.events == b.events && a.values == b.values && a.guards == b.guards
 }
 
-/// Tries every combination of paths with a spinning thread that respects the
-/// scheduler's guarantees. Returns whether some had too many events.
+/// Tries every combination of paths that respects the scheduler's guarantees and has a spinning
+/// thread. Returns whether some combinations had too many events.
 fn combine(
     program: &Program,
     model: &Model,
@@ -193,8 +193,8 @@ fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     false
 }
 
-/// Whether some thread spins, and no thread is stopped that the scheduler guarantees to
-/// run.
+/// Whether some thread spins, and the scheduler's guarantees hold: no thread is stopped if the
+/// scheduler guarantees to run it.
 fn may_spin(scheduler: Scheduler, chosen: &[&Path]) -> bool {
     let set = |wanted: &dyn Fn(&Path) -> bool| {
         chosen.iter().enumerate().fold(0u64, |set, (t, path)| set | u64::from(wanted(path)) << t)
@@ -267,8 +267,9 @@ impl Visitor for SpinVisitor<'_, '_, '_, '_> {
 }
 
 impl SpinVisitor<'_, '_, '_, '_> {
-    /// Whether the thread sees the same values for ever. Memory is fair: in the end a
-    /// read sees a last write of its word.
+    /// Whether the thread reads the same values for ever: its repeated reads read from writes that
+    /// are last in coherence order. Memory is fair, so in the end every read reads from such a
+    /// write.
     fn spins<W: Word>(&self, thread: usize, found: &AllowedExecution<'_, W>) -> bool {
         let base = self.skeleton.base[thread];
         let trace = &self.chosen[thread].trace;
@@ -281,7 +282,8 @@ impl SpinVisitor<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether the word has a last write for which the thread keeps waiting.
+    /// Whether the word has a write that is last in coherence order and whose value keeps the
+    /// thread waiting.
     fn awaits<W: Word>(
         &self,
         base: usize,

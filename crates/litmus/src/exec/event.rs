@@ -11,7 +11,7 @@ pub enum EventKind {
     Write,
     /// The event orders other accesses.
     Fence,
-    /// Waits for other threads at a barrier.
+    /// The event waits for other threads at a barrier.
     Barrier,
     /// The fence before a barrier.
     BarrierEntry,

@@ -2,9 +2,8 @@
 
 use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
-/// For each position in the thread's code, and for its end: whether each register is
-/// live. Later instructions and the terms of the condition and the filter read live
-/// registers.
+/// For each position in the thread's code, and for its end: whether each register is live. A
+/// register is live if a later instruction, or a term of the condition or the filter, may read it.
 pub(crate) fn live_registers(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = program.thread(id);
     let count = thread.registers.len();

@@ -1,9 +1,9 @@
 //! The threads that meet at each barrier.
 //!
-//! A barrier without a count completes when all threads of its group whose code has the
-//! barrier have arrived. A barrier with a count completes when that many threads have
-//! arrived, and may then complete again. Each division of the arrivals into such
-//! generations is an execution of its own.
+//! A barrier without a count completes when all threads of its group whose code has the barrier
+//! have arrived. A barrier with a count completes when that many threads have arrived, and may then
+//! complete again. The arrivals of one completion are a generation. Each division of the arrivals
+//! into generations is an execution of its own.
 
 use std::collections::BTreeSet;
 
@@ -35,8 +35,8 @@ struct Counted {
 }
 
 impl Skeleton<'_> {
-    /// Computes `meets` for barriers without a count, and `meetings` for each division
-    /// into generations at the others.
+    /// Computes `meets` for the barriers without a count. Computes `meetings` for the other
+    /// barriers: one element for each division of their arrivals into generations.
     pub(super) fn meet(&mut self, traces: &[&Trace]) {
         let counted = self.counted_barriers(traces);
         let meetings: Vec<(usize, Meeting, ThreadId)> =
@@ -146,9 +146,9 @@ impl Skeleton<'_> {
         is_acyclic(&rows)
     }
 
-    /// Whether enough threads have arrived at a barrier. Without a count these are all
-    /// threads of the group whose code has the barrier, except those that arrive with
-    /// another resource.
+    /// Whether enough threads have arrived at a barrier. A barrier without a count needs all
+    /// threads of the group whose code has the barrier, except those that arrive with another
+    /// resource.
     pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
         if let Some(quorum) = meeting.quorum {
             return Value::from(arrived.count()) >= quorum;
@@ -168,7 +168,8 @@ fn is_same(a: &Meeting, b: &Meeting) -> bool {
     (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
 }
 
-/// Completes the barrier with each possible set of threads, or not at all.
+/// Continues a division in every way: the barrier completes with each possible set of threads, or
+/// the division ends here.
 fn complete(
     barrier: &Counted,
     next: &mut [usize],

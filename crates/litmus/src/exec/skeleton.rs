@@ -34,13 +34,13 @@ pub struct Skeleton<'p> {
     pub data: Rows,
     /// The control dependencies.
     pub ctrl: Rows,
-    /// From the read to the write of each read-modify-write.
+    /// The pairs of the read and the write of each read-modify-write.
     pub rmw: Rows,
     /// The events that meet at barriers.
     pub meets: Rows,
     /// The possible values of `meets`, if barriers have counts.
     pub(crate) meetings: Vec<Rows>,
-    /// Whether there are more possible values of `meets`.
+    /// Whether `meets` has more possible values than `meetings` holds.
     pub(crate) meetings_overflow: bool,
     /// Whether some thread waits before a barrier for ever.
     pub(crate) stuck: bool,

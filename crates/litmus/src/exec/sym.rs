@@ -44,7 +44,8 @@ impl Sym {
         }
     }
 
-    /// A division by zero stays symbolic: it has no value.
+    /// Applies a binary operator, at once if both operands are numbers. A division by zero stays
+    /// symbolic, because it has no value.
     pub(crate) fn binary(op: BinaryOp, a: Sym, b: Sym) -> Sym {
         match (&a, &b) {
             (Sym::Const(x), Sym::Const(y)) => match op.apply(*x, *y) {

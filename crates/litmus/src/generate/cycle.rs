@@ -144,8 +144,7 @@ fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     numbers
 }
 
-/// The number in the order of threads of a write of the cycle. Zero is the initial
-/// value.
+/// The number of a write of the cycle, in the order of threads. Zero is the initial value.
 fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
     let found = numbers.iter().find(|&&(l, s, _)| (l, s) == (location, sees));
     found.map_or(0, |&(_, _, number)| number)

@@ -22,7 +22,7 @@ pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     )
 }
 
-/// All properties of some programs except their operations.
+/// The fixed properties of a group of programs. [`Enumeration`] chooses the operations.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Bound,

@@ -33,7 +33,7 @@ pub use skeleton::{Kind, Op, ProgramSkeleton};
 use crate::hrf::{self, CheckError, Options, Verdict};
 use crate::program::{Level, Program};
 
-/// A level of the scope tree and its most instances.
+/// A level of the scope tree, and the most instances that it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelBound {
     /// The level.
@@ -149,12 +149,11 @@ pub fn signature(skeleton: &ProgramSkeleton) -> Vec<u8> {
     symmetry::Symmetry::new(skeleton.threads.len()).signature(skeleton)
 }
 
-/// The verdict on a program that tests synchronization: it is race-free in every
-/// execution, and some execution orders a data conflict by synchronization. `None` for
-/// other programs.
+/// The verdict on a program that tests synchronization: it is race-free in every execution, and
+/// some execution orders a data conflict by synchronization. `None` for other programs.
 ///
 /// # Errors
-/// As [`hrf::check`].
+/// The errors of [`hrf::check`].
 pub fn verdict_if_synchronized(
     generated: &Generated,
     options: &Options,

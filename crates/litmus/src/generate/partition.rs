@@ -28,7 +28,8 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
-/// The partitions. Without symmetry, each partition has its blocks in every numbering.
+/// The given partitions. Without symmetry, each of them occurs once for every numbering of its
+/// blocks.
 fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if bound.symmetry {
         return partitions;

@@ -115,7 +115,8 @@ impl Sampler {
     }
 }
 
-/// Inserts an operation. Awaits and guards keep their writes.
+/// Inserts an operation. Awaits and guards still expect the same writes: their values are
+/// renumbered.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

@@ -62,7 +62,7 @@ impl Kind {
         matches!(self, Kind::Await | Kind::Guard | Kind::Take)
     }
 
-    /// Whether the rest of the thread depends on its value.
+    /// Whether the rest of the thread depends on the value that an operation of this kind reads.
     #[must_use]
     pub const fn guards(self) -> bool {
         matches!(self, Kind::Guard | Kind::Take)
@@ -74,12 +74,13 @@ impl Kind {
 pub struct Op {
     /// The kind.
     pub kind: Kind,
-    /// The location, if it accesses one.
+    /// The location, if the operation accesses one.
     pub location: u8,
-    /// The scope: the instance of this level of the bound that holds the thread.
+    /// The number of the level that gives the scope. The scope is the instance of this level that
+    /// holds the thread.
     pub level: u8,
-    /// The value that it expects: that of the n-th write to the location, in the order
-    /// of threads and operations, counted from one.
+    /// The value that the operation expects: n for the value of the n-th write to the location, in
+    /// the order of threads and operations, counted from one.
     pub value: u8,
     /// The memory order.
     pub ordering: Ordering,

@@ -94,7 +94,7 @@ fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     code
 }
 
-/// For each location, the old numbers of its writes in the new order.
+/// For each location, its writes in the new order of threads, each given by its old number.
 fn new_values(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<Vec<u8>> {
     let mut seen = vec![0u8; skeleton.locations()];
     let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];

@@ -55,8 +55,8 @@ impl ChangeSet {
         lines.collect()
     }
 
-    /// The total number of threads in the new scopes. Narrower sets of changes are
-    /// cheaper.
+    /// The total number of threads in the new scopes. A smaller number means narrower scopes, which
+    /// are cheaper.
     fn width(&self, program: &Program) -> u32 {
         self.changes.iter().map(|change| program.scopes.get(change.to).members.count()).sum()
     }
@@ -68,7 +68,7 @@ pub enum Advice {
     /// The program races even if all scopes are treated as one. It needs more
     /// synchronization, not other scopes.
     NeedsSynchronization {
-        /// A race under that assumption.
+        /// A race that occurs even if all scopes are treated as one.
         race: Box<Race>,
     },
     /// The program races.
@@ -76,7 +76,8 @@ pub enum Advice {
         /// The smallest sets of changes that make the program race-free, narrowest
         /// scopes first. The search has proved each of them.
         sets: Vec<ChangeSet>,
-        /// Whether all smaller sets and all sets of this size were tried.
+        /// Whether all smaller sets, and all sets with as many changes as those in `sets`, were
+        /// tried.
         complete: bool,
     },
     /// The program is race-free.
@@ -344,8 +345,8 @@ impl Advisor<'_, '_> {
         Ok(sets)
     }
 
-    /// The sites of one scope, and those of one scope and location, each group moved
-    /// together to the instances of a narrower level.
+    /// The groups of sites to change together, each to the instances of one narrower level. A group
+    /// has all sites of one scope, or all sites of one scope and one location.
     fn groups(&self) -> Vec<ChangeSet> {
         let mut groups: Vec<ChangeSet> = Vec::new();
         let location = |site: &Site| {

@@ -10,9 +10,10 @@ use super::scoping::Channel;
 pub(crate) struct Clocks {
     threads: usize,
     closures: usize,
-    /// `[closure][knowing thread][known thread]`
+    /// The numbers of known accesses, indexed as `[closure][knowing thread][known thread]`.
     known: Vec<u16>,
-    /// `[channel][known thread]`
+    /// The numbers of known accesses that releases have written to channels, indexed as
+    /// `[channel][known thread]`.
     released: Vec<u16>,
 }
 

@@ -215,7 +215,7 @@ pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execu
     Race { pair, location, execution, steps: (first, second), gaps }
 }
 
-/// The edges of an execution, for drawings, without those that follow from others.
+/// The edges of an execution for drawings, without the edges that other edges imply.
 pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) -> Vec<Link> {
     let order = Order::new(program, reading, execution);
     let steps = &execution.steps;

@@ -11,14 +11,13 @@ pub(crate) struct Footprint {
     pub(crate) releases: u64,
     /// The set of channels that are read.
     pub(crate) acquires: u64,
-    /// The channels written in a way that acquires of any location see.
+    /// The channels of `releases` where the release pairs with acquires of any location.
     pub(crate) releases_any: u64,
-    /// The channels read regardless of the released location.
+    /// The channels of `acquires` where the acquire pairs with releases of any location.
     pub(crate) acquires_any: u64,
     /// The barrier groups at which the thread arrives.
     pub(crate) arrives: u64,
-    /// Of these, the groups where not all threads meet: there the order of arrival
-    /// matters.
+    /// The groups of `arrives` where not all threads meet. There the order of arrival matters.
     pub(crate) arrives_counted: u64,
     /// The barrier groups from which the thread departs.
     pub(crate) departs: u64,

@@ -1,17 +1,17 @@
 //! The fingerprint of a state. States with equal fingerprints have the same future.
 //!
-//! The fingerprint leaves out registers and words that no operation will read, and the
-//! knowledge of accesses that cannot race any more. Clocks count only accesses that
-//! can.
+//! The fingerprint leaves out registers and words that no operation will read, and the knowledge of
+//! accesses that cannot race any more. Clocks count only accesses that may still race.
 
 use super::fingerprint::Fingerprint;
 use super::plan::Plan;
 use super::state::{Phase, State, ThreadState};
 
-/// Computes fingerprints. Keeps its buffers.
+/// Computes fingerprints. Keeps its buffers from one call to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// For each thread, the number of relevant accesses among its first `n`.
+    /// For each thread, the number of accesses that may still race among its first `n` accesses,
+    /// indexed by `n`.
     counts: Vec<Vec<u16>>,
 }
 

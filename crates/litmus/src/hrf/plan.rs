@@ -13,9 +13,10 @@ use crate::program::{Access, Expr, Instr, LocId, Program, Term, ThreadId};
 pub(crate) struct Op {
     pub(crate) roles: Roles,
     pub(crate) footprint: Footprint,
-    /// The number among the accesses of the program.
+    /// The number of the instruction's access among the accesses of the program. `None` if the
+    /// instruction has no access.
     pub(crate) access: Option<u16>,
-    /// Whether other threads cannot observe it.
+    /// Whether other threads cannot observe the instruction.
     pub(crate) local: bool,
 }
 
@@ -23,16 +24,16 @@ pub(crate) struct Op {
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,
-    /// The union of the footprints from a position on.
+    /// For each position, the union of the footprints of the operations from there on.
     pub(crate) future: Vec<Footprint>,
-    /// The live registers at a position.
+    /// For each position, the live registers.
     pub(crate) live: Vec<u64>,
-    /// Whether the position is the target of a backward jump.
+    /// For each position, whether it is the target of a backward jump.
     pub(crate) heads: Vec<bool>,
     pub(crate) has_loops: bool,
-    /// The number of the first register among all registers.
+    /// The number of the thread's first register among the registers of all threads.
     pub(crate) registers_base: usize,
-    /// The number of the first position among all positions.
+    /// The number of the thread's first position among the positions of all threads.
     positions_base: usize,
 }
 
@@ -292,7 +293,8 @@ pub enum RaceKind {
     Synchronization,
 }
 
-/// For each position, the union over all positions reachable from it.
+/// For each position, the union of `own` over all positions reachable from it, including the
+/// position itself.
 fn flow<T: Copy + PartialEq>(
     code: &[Instr],
     own: impl Fn(usize) -> T,

@@ -183,7 +183,7 @@ impl Verdict {
     }
 }
 
-/// The name of the flag for such a race in the cat models.
+/// The name that the cat models give to the flag of a race of this kind.
 fn flag_name(model: Model, kind: RaceKind) -> &'static str {
     match (model, kind) {
         (Model::Drf, _) => "data-race",

@@ -152,8 +152,9 @@ impl RoleReader<'_> {
         }
     }
 
-    /// The models have one memory. A construct that orders only one region is
-    /// undefined, unless the program uses no other region.
+    /// Checks that a construct orders all memory that the program uses. The models have one memory,
+    /// so a construct that orders only one region is undefined, unless the program uses no other
+    /// region.
     fn check_regions(&self, global: bool, local: bool, what: &str) -> Result<(), CheckError> {
         let uses = |region| self.program.locations.iter().any(|l| l.region == region);
         let missed = if !global && uses(Region::Global) {

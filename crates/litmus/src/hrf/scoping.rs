@@ -38,7 +38,7 @@ pub(crate) struct Scoping {
     used: Vec<ScopeId>,
     /// The number of closures.
     pub(crate) closures: usize,
-    /// The number of channel numbers.
+    /// The total number of slots of all channels.
     pub(crate) channels: usize,
     /// The number of slots of a channel: one, or one for each location and two more.
     slots: usize,
@@ -46,8 +46,8 @@ pub(crate) struct Scoping {
     collect: Vec<Vec<Channel>>,
 }
 
-/// Whether `inner` is strictly narrower than `outer` and inside it. Levels order scopes
-/// with the same threads.
+/// Whether `inner` is strictly narrower than `outer` and inside it. If both scopes have the same
+/// threads, the order of their levels decides.
 pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> bool {
     let scopes = &program.scopes;
     let rank = |s: ScopeId| (scopes.get(s).members.count(), scopes.get(s).level, s);
@@ -108,9 +108,10 @@ impl Scoping {
         scoping
     }
 
-    /// Adds the channels for releases at one scope. One channel is for acquires at this
-    /// scope and, with inclusion, at wider scopes. For each narrower scope there is a
-    /// channel for acquires there; only members of that scope write it.
+    /// Adds the channels of one scope. A release at this scope writes the first channel. Acquires
+    /// at this scope read it and, with inclusion, so do acquires of members at wider scopes. With
+    /// inclusion there is also one channel for each wider scope: a release of a member at the wider
+    /// scope writes it, and an acquire at this scope reads it.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -199,8 +200,8 @@ impl Scoping {
         1 << (number / self.slots % 64)
     }
 
-    /// The number of clocks of a state: one for each thread and closure, and one for
-    /// each channel.
+    /// The number of clocks of a state: one for each pair of a thread and a closure, and one
+    /// for each pair of a thread and a channel.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }

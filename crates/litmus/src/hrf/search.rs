@@ -310,9 +310,9 @@ fn bits(set: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |&i| set >> i & 1 == 1)
 }
 
-/// The enabled threads of a smallest set of threads whose next steps commute with all
-/// future steps of the other threads, and whether any thread is enabled. Fills in the
-/// footprints of the next steps.
+/// Finds a smallest set of threads whose next steps commute with all future steps of the other
+/// threads. Returns the enabled threads of this set, and whether any thread is enabled. Fills in
+/// the footprints of the next steps.
 fn find_persistent(plan: &Plan<'_>, frame: &mut Frame) -> Result<(u64, bool), CheckError> {
     let state = &frame.state;
     let threads = state.threads.len();

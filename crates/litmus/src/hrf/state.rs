@@ -56,8 +56,8 @@ pub(crate) struct ThreadState {
     /// The number of times each backward jump was taken, by position.
     pub(crate) jumps: Vec<u16>,
     pub(crate) iteration: Option<Iteration>,
-    /// The values that an iteration without an effect has read. Another iteration can
-    /// have an effect only after one of these words has changed.
+    /// The words that an iteration without an effect has read, with the values read. Another
+    /// iteration can have an effect only after one of these words has changed.
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
@@ -378,7 +378,7 @@ impl State {
         Ok(done)
     }
 
-    /// The value written, if it succeeds.
+    /// Executes a compare-and-swap. Returns the value written if it succeeds, otherwise `None`.
     fn compare_and_swap(
         &mut self,
         plan: &Plan<'_>,

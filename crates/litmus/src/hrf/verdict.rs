@@ -136,8 +136,8 @@ pub fn check(program: &Program, options: &Options) -> Result<Verdict, CheckError
     check_until(program, options, &mut || true)
 }
 
-/// Like [`check`], but stops with the results so far when `keep_going` returns false.
-/// It is called every few thousand states.
+/// Like [`check`], but stops with the results so far when `keep_going` returns false. `keep_going`
+/// is called every few thousand states.
 ///
 /// # Errors
 /// The errors of [`check`].

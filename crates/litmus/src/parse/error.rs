@@ -43,14 +43,14 @@ pub struct TextError {
 }
 
 impl TextError {
-    /// The text `found` at `place` is not `expected`.
+    /// An error: the text `found` at `place` is not `expected`.
     #[must_use]
     pub fn expected(place: Place, found: impl Into<String>, expected: impl Into<String>) -> TextError {
         let kind = TextErrorKind::Expected { found: found.into(), expected: expected.into() };
         TextError { file: None, place, kind }
     }
 
-    /// The text at `place` is well formed but has no meaning; `sentence` says why.
+    /// An error: the text at `place` is well formed but has no meaning; `sentence` says why.
     #[must_use]
     pub fn meaning(place: Place, sentence: impl Into<String>) -> TextError {
         TextError { file: None, place, kind: TextErrorKind::Meaning(sentence.into()) }

@@ -43,7 +43,7 @@ pub(super) struct Token {
 pub(super) enum Words {
     /// Letters, digits and underscores.
     C,
-    /// Also dots and a leading percent sign: `st.release.gpu`, `%r1`.
+    /// Letters, digits, underscores, dots, and a leading percent sign: `st.release.gpu`, `%r1`.
     Dotted,
 }
 

@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
     parse_with(text, Macros::kernel())
 }
 
-/// Reads a litmus test with other macros than the kernel's for tests in C.
+/// Reads a litmus test. For a test in C, `macros` replaces the macros of the Linux kernel.
 ///
 /// # Errors
 /// The first error in the text, with its place.

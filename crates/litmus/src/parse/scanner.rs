@@ -54,7 +54,8 @@ impl<'t> Scanner<'t> {
         word
     }
 
-    /// Skips and returns the first of the marks that is next.
+    /// Returns the first of `marks` with which the remaining text begins, and skips it in the text.
+    /// `None` if the text begins with none of them.
     pub(crate) fn mark(&mut self, marks: &[&'static str]) -> Option<&'static str> {
         let mark = marks.iter().find(|mark| self.starts_with(mark))?;
         self.skip(mark.len());

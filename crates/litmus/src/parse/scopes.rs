@@ -91,8 +91,8 @@ impl Placement {
         }
     }
 
-    /// Sets the regions of locations. Only the test's own model uses a region that is
-    /// unknown here.
+    /// Sets the regions of locations. Ignores regions that are unknown here: only the test's own
+    /// model uses them.
     pub(super) fn set_regions(&self, locations: &mut Locations) -> Result<(), TextError> {
         for (name, region, place) in &self.regions {
             let Some(loc) = locations.find(name) else {

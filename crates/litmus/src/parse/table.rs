@@ -1,4 +1,4 @@
-//! Code in columns: one column for each thread, one row for each semicolon.
+//! The code of a test as a table. Each thread has one column. A `;` ends a row.
 
 use proto::words::counted;
 
@@ -9,7 +9,7 @@ use super::init::Locations;
 use super::lexer::Kind;
 use crate::program::{Instr, LocId, ThreadId};
 
-/// The positions of the instructions.
+/// The positions of the cells that are not empty. A cell holds an instruction.
 pub(super) struct Table {
     /// For each column, the positions of its cells.
     pub(super) columns: Vec<Vec<usize>>,
@@ -119,8 +119,8 @@ impl Labels {
     }
 }
 
-/// A location that is absent from the initial state starts with zero. A word that looks
-/// like a register is not a location.
+/// The location with this name. Adds the location with the initial value zero if the test has not
+/// mentioned it before. Fails if the name looks like a register, such as `r1`.
 pub(super) fn new_location(
     locations: &mut Locations,
     thread: ThreadId,

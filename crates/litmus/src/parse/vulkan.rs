@@ -15,11 +15,13 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// The placement by default: each thread is a work-group of one queue family.
+/// The scopes of a test that gives no placement. The flag of a level says whether all threads share
+/// one instance (`true`) or each thread has its own (`false`). Each thread is alone in its
+/// sub-group and its work-group. All threads are in one queue family on one device.
 const ALONE: [(&str, bool); 4] = [("sg", false), ("wg", false), ("qf", true), ("dv", true)];
 
-/// Modifiers that a model sees as sets: the storage classes, their semantics, and
-/// others.
+/// Modifiers that become sets in a model: the storage classes, the memory semantics (`sem...`), the
+/// availability and visibility operations (`av`, `vis`), and `nonpriv`.
 const MARKS: [&str; 13] = [
     "sc0", "sc1", "sc2", "sc3", "semsc0", "semsc1", "semsc2", "semsc3", "semav", "semvis", "av", "vis",
     "nonpriv",
@@ -55,7 +57,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads `{ ssw 0 1; ssw 1 2; }`: pairs of threads in system-synchronizes-with.
+/// Reads `{ ssw 0 1; ssw 1 2; }`: pairs of threads in Vulkan's relation system-synchronizes-with.
 fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Result<(), TextError> {
     cursor.expect("{")?;
     while !cursor.eat("}") {
@@ -129,7 +131,7 @@ fn opcode(text: &str, place: Place) -> Result<Opcode, TextError> {
             _ => of.function.replace(part.to_owned()).is_some(),
         };
         if twice {
-            let expected = "one order, one scope, and each of the other modifiers once";
+            let expected = "at most one order, at most one scope, and no modifier twice";
             return Err(TextError::expected(place, format!("`.{part}` in `{text}`"), expected));
         }
     }
@@ -145,7 +147,8 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// Fails on an unknown modifier.
+    /// Fails if the opcode has a function, such as `.add`, or an unknown modifier. An unknown
+    /// modifier is stored as a function.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
@@ -156,7 +159,7 @@ impl Opcode {
         }
     }
 
-    /// The scope instance around the thread.
+    /// The scope instance that the opcode names and that holds the thread.
     fn scope(&self, column: &Column<'_>) -> Result<ScopeId, TextError> {
         let Some(name) = &self.scope else {
             let expected = "a scope: `.sg`, `.wg`, `.qf` or `.dv`";
@@ -193,8 +196,8 @@ fn instruction(column: &mut Column<'_>, labels: &mut Labels) -> Result<(), TextE
     Ok(())
 }
 
-/// The access of an instruction. `orders` are the allowed memory orders, `not` the
-/// modifiers that it does not take.
+/// The access of an instruction. `orders` lists the memory orders that the instruction allows.
+/// `not` lists the modifiers that the instruction does not allow.
 fn access(
     column: &Column<'_>,
     op: &Opcode,
@@ -352,7 +355,8 @@ fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextEr
     }))
 }
 
-/// Reads `avdevice` or `visdevice`: the operations of the device's memory dependencies.
+/// Reads `avdevice` or `visdevice`: an availability or a visibility operation of the device. The
+/// two stand for the memory dependencies of the Vulkan API.
 fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
     let bare = op.marks.is_empty() && op.order.is_none() && op.scope.is_none() && !op.atomic;
     op.no_function()?;

@@ -28,7 +28,7 @@ pub enum Prop {
     And(Vec<Prop>),
     /// At least one of these conditions holds.
     Or(Vec<Prop>),
-    /// The second one, if the first one holds.
+    /// If the first condition holds, the second one holds, too.
     Implies(Box<Prop>, Box<Prop>),
 }
 
@@ -88,8 +88,8 @@ impl Prop {
 }
 
 impl Condition {
-    /// Whether the condition is met. `some` and `every` say whether some and whether
-    /// every final state has the property.
+    /// Whether the condition is met. `some` says whether at least one final state has the property.
+    /// `every` says whether all final states have the property.
     #[must_use]
     pub const fn verdict(&self, some: bool, every: bool) -> bool {
         match self.quantifier {

@@ -20,7 +20,7 @@ pub struct Access {
     pub remote: bool,
     /// Whether the update commutes with other commutative updates of its word.
     pub commutative: bool,
-    /// Further annotations: names of a model's own sets.
+    /// Further annotations of the access. Each one is the name of a set that a model defines.
     pub tags: Vec<String>,
 }
 
@@ -54,7 +54,8 @@ impl Access {
     }
 }
 
-/// The function of a read-modify-write: the new value for an old value and an operand.
+/// The function of a read-modify-write. It computes the new value from the old value and an
+/// operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RmwOp {
     /// The sum of the old value and the operand.
@@ -82,7 +83,8 @@ pub enum RmwOp {
     Dec,
     /// The operand, whatever the old value is.
     Exchange,
-    /// The sum, unless the old value is this one: then nothing is written.
+    /// The sum of the old value and the operand. If the old value equals this number, nothing is
+    /// written.
     AddUnless(Value),
 }
 
@@ -118,13 +120,13 @@ pub struct Cas {
     pub dst: Option<Reg>,
     /// The register for the result: one for success, zero for failure.
     pub success: Option<Reg>,
-    /// The access to the word, with the order of a success.
+    /// The access to the word, with the memory order for a compare-and-swap that succeeds.
     pub access: Access,
     /// The expected old value.
     pub expected: Expr,
     /// The value to write.
     pub desired: Expr,
-    /// The order of a failure.
+    /// The memory order for a compare-and-swap that fails.
     pub order_failure: Order,
     /// Whether the compare-and-swap may fail although the expected value was read.
     pub weak: bool,
@@ -151,18 +153,21 @@ pub struct Fence {
     pub global: bool,
     /// Whether the fence orders local memory.
     pub local: bool,
-    /// The kind of a PTX proxy fence.
+    /// The accesses that the fence orders if it is a PTX proxy fence, or `None` for any other
+    /// fence.
     pub proxy: Option<FenceProxy>,
     /// Whether the fence is a remote operation.
     pub remote: bool,
-    /// Further annotations: names of a model's own sets.
+    /// Further annotations of the fence. Each one is the name of a set that a model defines.
     pub tags: Vec<String>,
-    /// The word that the fence concerns, if it concerns one.
+    /// The word that the fence concerns and the key of its critical section. `None` for a fence
+    /// that concerns no word.
     pub section: Option<Box<Section>>,
 }
 
-/// The word of a fence of the kernel's sleepable read-copy-update (SRCU). The start of
-/// a critical section returns a key, and its end takes the key.
+/// The word and the key of a fence for sleepable read-copy-update (SRCU) of the Linux kernel. The
+/// fence at the start of a critical section returns a key. The fence at the end of the section
+/// takes the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
     /// The address of the word.
@@ -189,17 +194,19 @@ impl Fence {
 pub struct Barrier {
     /// The group whose threads meet: the work-group.
     pub group: ScopeId,
-    /// The scope of its fences.
+    /// The scope of the barrier's fences.
     pub scope: ScopeId,
-    /// The order of its fences: a release before the meeting and an acquire after it,
-    /// or both in one.
+    /// The memory order of the barrier's fences. An OpenCL barrier has two fences: a release before
+    /// the threads meet and an acquire after they meet. In the other formats, a barrier has one
+    /// fence with this order.
     pub order: Order,
-    /// The number of the barrier in the text.
+    /// The number that the test's text gives the barrier.
     pub instance: Value,
     /// The barrier resource. Barriers with equal `instance` and `id` meet: the n-th
     /// arrival of a thread meets the n-th arrivals of the others.
     pub id: Expr,
-    /// The number of threads that meet, if it is not the whole group.
+    /// The number of threads that meet. `None` if the barrier waits for all threads of the group
+    /// whose code has the barrier.
     pub quorum: Option<Expr>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
@@ -207,7 +214,7 @@ pub struct Barrier {
     pub global: bool,
     /// Whether the barrier orders local memory.
     pub local: bool,
-    /// Further annotations: names of a model's own sets.
+    /// Further annotations of the barrier. Each one is the name of a set that a model defines.
     pub tags: Vec<String>,
 }
 
@@ -295,7 +302,7 @@ impl Instr {
         }
     }
 
-    /// The access, to be changed.
+    /// A mutable reference to the access, if the instruction accesses memory.
     pub fn access_mut(&mut self) -> Option<&mut Access> {
         match self {
             Instr::Load { access, .. }

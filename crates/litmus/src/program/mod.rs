@@ -33,13 +33,13 @@ pub struct LocId(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u16);
 
-/// The most threads of a program.
+/// The maximum number of threads of a program.
 pub const THREADS_MAX: usize = 64;
 
 /// The first value that stands for an address. Smaller values are numbers.
 const ADDRESS_BASE: Value = 1 << 48;
 
-/// The value that stands for the address of `loc`. Neighbouring elements of an
+/// The value that stands for the address of `loc`. The addresses of neighbouring elements of an
 /// array differ by one.
 #[must_use]
 pub const fn address_value(loc: LocId) -> Value {
@@ -90,8 +90,8 @@ pub enum Region {
     Global,
     /// Memory of one work-group.
     Local,
-    /// The memory of an OpenCL pointer without an address space. The happens-before of
-    /// neither region covers it.
+    /// The memory of an OpenCL pointer without an address space. Neither the happens-before
+    /// relation of global memory nor that of local memory covers this memory.
     Unqualified,
 }
 
@@ -122,10 +122,12 @@ pub struct Location {
     pub atomic: bool,
     /// The word that this name stands for: the location itself unless it is an alias.
     pub physical: LocId,
-    /// The generic address of the word: the location itself, unless the name belongs to
-    /// another proxy and stands for a generic address.
+    /// The location that stands for the generic address of this name. It is the location itself,
+    /// unless the name is an alias that belongs to another proxy (texture, surface or constant).
+    /// For such an alias, it is the generic address of the aliased location.
     pub generic: LocId,
-    /// The number of the array of this element. Address arithmetic may not leave it.
+    /// The number of the array that this element belongs to. Address arithmetic may not leave the
+    /// array.
     pub object: u16,
 }
 
@@ -177,7 +179,8 @@ pub struct Program {
     /// Vulkan's system-synchronizes-with: all operations of the first thread come
     /// before those of the second.
     pub system_order: Vec<(ThreadId, ThreadId)>,
-    /// A condition on final states: other executions are ignored.
+    /// A condition on final states. Executions whose final state does not meet the condition are
+    /// ignored.
     pub filter: Option<Prop>,
     /// The condition of the test.
     pub condition: Condition,
@@ -224,8 +227,8 @@ impl Program {
         self.threads.iter().any(|thread| thread.code.iter().enumerate().any(waits))
     }
 
-    /// The threads of the group whose code has this barrier. The barrier waits for
-    /// them.
+    /// The threads of `group` whose code has a barrier with this group and `instance`. The barrier
+    /// waits for these threads.
     #[must_use]
     pub fn threads_at(&self, group: ScopeId, instance: Value) -> ThreadSet {
         let has_it = |thread: &ThreadId| {

@@ -4,7 +4,8 @@ use super::ThreadId;
 
 pub use proto::Level;
 
-/// The level for a format's word.
+/// The level that a word of a test format stands for, for example `cta`. An unknown word stands for
+/// [`Level::Named`].
 pub(crate) fn level_of(kind: &str) -> Level {
     match kind.to_ascii_lowercase().as_str() {
         "wi" | "work_item" | "workitem" | "thread" => Level::WorkItem,
@@ -82,7 +83,7 @@ pub struct ScopeInstance {
     /// The number within the level, in order of first occurrence. For a placement such
     /// as `cta 1` it is the number in the test.
     pub instance: u32,
-    /// The threads in it.
+    /// The threads of the instance.
     pub members: ThreadSet,
 }
 
@@ -128,8 +129,8 @@ impl Scopes {
         self.instances.iter().enumerate().map(|(i, s)| (ScopeId(i as u16), s))
     }
 
-    /// The instance of `level` that holds `thread`. [`Level::Named`] may have several:
-    /// use [`Scopes::enclosing_kind`].
+    /// The first instance of `level` that holds `thread`. A thread can be in several instances of
+    /// [`Level::Named`]. To find one of these, use [`Scopes::enclosing_kind`].
     #[must_use]
     pub fn enclosing(&self, thread: ThreadId, level: Level) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
@@ -141,8 +142,8 @@ impl Scopes {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that holds `thread`, of the level that the test writes as
-    /// `written`, or the set with that name.
+    /// The instance that holds `thread` and belongs to the level that `written` stands for. If
+    /// `written` stands for no level, the instance that holds `thread` and has the name `written`.
     #[must_use]
     pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
         match level_of(written) {

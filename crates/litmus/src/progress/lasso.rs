@@ -7,7 +7,7 @@ use super::machine::{Machine, State};
 use super::scheduler::Scheduler;
 use super::{InfiniteRun, RunStep};
 
-/// The most distinct states of a search.
+/// The maximum number of distinct states of a search.
 const STATES_MAX: usize = 400_000;
 /// The number of states between two calls of `stop`.
 const STOP_INTERVAL: usize = 1024;
@@ -71,9 +71,9 @@ fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
     graph
 }
 
-/// Whether a cycle through the states of this component includes a step of every thread
-/// that the scheduler guarantees to make progress. A thread that waits at a barrier
-/// cannot step.
+/// Whether a cycle through the states of this component includes a step of every thread that the
+/// scheduler guarantees to make progress. A thread that cannot step in any state of the component,
+/// because it waits at a barrier, is exempt.
 fn has_guaranteed_cycle(
     machine: &Machine<'_>,
     scheduler: Scheduler,
@@ -142,8 +142,8 @@ fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
 }
 
 impl Graph {
-    /// The path to the component, and a cycle in it that has a step of each thread that
-    /// can step.
+    /// The run that leads to the component and then repeats a cycle in the component. The cycle
+    /// includes a step of each thread that can step without leaving the component.
     fn run(&self, part: &[usize], members: &[usize]) -> InfiniteRun {
         let own = part[members[0]];
         let begin = members[0];
@@ -177,7 +177,8 @@ impl Graph {
         RunStep { thread, pc: self.states[from].threads[thread].pc }
     }
 
-    /// The shortest path from `start` within the component whose last step is `wanted`.
+    /// The shortest path within the component that begins at `start` and whose last step `wanted`
+    /// accepts.
     fn shortest_path(
         &self,
         part: &[usize],

@@ -3,7 +3,8 @@
 use crate::exec::live::live_registers;
 use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, ThreadId, Value, value_address};
 
-/// The most local instructions of one step.
+/// The maximum number of instructions without memory access (assignments, branches and jumps) that
+/// one call of `settle` executes.
 const LOCAL_MAX: usize = 64;
 
 /// The identity of a barrier: its group, its place in the text, its resource.
@@ -214,8 +215,9 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The threads that a barrier without a number of threads waits for: those whose
-    /// code has the barrier, possibly with this resource.
+    /// The threads that a barrier without a `quorum` waits for. These are the threads of the group
+    /// whose code has the barrier, either with this resource or with a resource that is not a
+    /// constant.
     fn expected(&self, barrier: &Barrier, id: Value) -> u64 {
         let may_come = |thread: ThreadId| {
             self.program.thread(thread).code.iter().any(|instr| match instr {

@@ -1,10 +1,9 @@
-//! Liveness: a search for executions that do not terminate under a fair or partly fair
-//! scheduler.
+//! Liveness: a search for executions that do not terminate under a fair or partly fair scheduler.
 //!
-//! There are two searches. The first one runs the threads step by step over one memory
-//! and looks for cycles. Every model allows these runs. The second one takes the
-//! executions that the model allows, also those without an interleaving. It looks for
-//! threads whose last loop iteration only reads, and reads the final values of memory.
+//! There are two searches. The first one runs the threads step by step over one memory and looks
+//! for cycles. Every model allows the runs of this search. The second one takes the executions that
+//! the model allows, including those that no interleaving produces. It looks for threads whose last
+//! loop iteration consists only of reads, and whose reads return the final values of memory.
 
 mod lasso;
 mod machine;

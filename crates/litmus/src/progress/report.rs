@@ -162,7 +162,7 @@ fn line(program: &Program, step: RunStep) -> u32 {
     program.threads.get(step.thread).and_then(|t| t.lines.get(step.pc)).copied().unwrap_or(0)
 }
 
-/// Writes one line for consecutive steps of one thread.
+/// Writes one line of text for each group of consecutive steps of one thread.
 fn steps(program: &Program, steps: &[RunStep], text: &mut String) {
     for group in steps.chunk_by(|a, b| a.thread == b.thread) {
         let lines: Vec<String> = group.iter().map(|step| line(program, *step).to_string()).collect();

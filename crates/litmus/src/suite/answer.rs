@@ -31,7 +31,7 @@ pub struct Answer<'a> {
 
 impl Answer<'_> {
     /// Whether the test's condition is met. For a racy test under an explored model
-    /// this covers the sequentially consistent executions only.
+    /// ([`Method::Explored`]), the verdict covers only the sequentially consistent executions.
     #[must_use]
     pub fn verdict(&self) -> bool {
         match &self.finding {
@@ -41,7 +41,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether the answer says if all executions terminate.
+    /// Whether the answer is about liveness: whether all executions terminate.
     #[must_use]
     pub fn is_liveness(&self) -> bool {
         self.judge.checks_liveness()
@@ -67,7 +67,9 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether a complete search would give the same verdict. One state can settle it.
+    /// Whether the verdict is certain: a complete search would give the same verdict. An incomplete
+    /// search can have a certain verdict, too. For example, one final state with the property
+    /// decides the condition `exists`.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         match &self.finding {
@@ -210,8 +212,8 @@ impl Answer<'_> {
         Ok(report.states.iter().find_map(draw))
     }
 
-    /// A sequentially consistent execution of a race-free test, with the outcome in the
-    /// test's condition if there is one.
+    /// A sequentially consistent execution of a race-free test, with the text of its final state.
+    /// If some execution has the outcome in the test's condition, the result is such an execution.
     fn witness(
         &self,
         stop: &mut dyn FnMut() -> bool,
@@ -223,8 +225,8 @@ impl Answer<'_> {
         Ok(state.and_then(|state| Some((state.to_string(), state.example.as_deref()?.clone()))))
     }
 
-    /// Advice on scopes, in words and as JSON, and whether it is complete. `None` if
-    /// the model is not explored.
+    /// Advice on scopes, in words and as JSON, and whether the advice is complete. `None` if the
+    /// method of the judge is not [`Method::Explored`].
     ///
     /// # Errors
     /// The errors of [`Judge::judge`].
@@ -243,8 +245,8 @@ impl Answer<'_> {
     }
 }
 
-/// Whether the state decides the test's condition: it has the property, or for `forall`
-/// lacks it.
+/// Whether the state decides the test's condition. For `forall`, a state without the property
+/// decides the condition. For the other quantifiers, a state with the property does.
 fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }

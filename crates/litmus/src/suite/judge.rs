@@ -23,10 +23,10 @@ pub enum Method {
 /// Judges tests under one model.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// The model.
+    /// The model and the way to find its verdicts.
     pub method: Method,
-    /// The most times a backward jump may be taken. `None` stands for the engine's own
-    /// bound.
+    /// The maximum number of times that a backward jump may be taken. `None` stands for the
+    /// engine's own bound.
     pub unroll: Option<u16>,
 }
 
@@ -56,13 +56,13 @@ impl Judge {
         }
     }
 
-    /// Judges one test. `text` is the source of the test, for the places of errors.
-    /// `stop` is called at intervals; if it returns true, the search ends with the
-    /// results so far.
+    /// Judges one test. `text` is the source of the test. Errors use it to name a line and a
+    /// column. `stop` is called at intervals. If it returns true, the search ends with the results
+    /// so far.
     ///
     /// # Errors
-    /// If the model does not fit the test. The place is in the test, or in the model if
-    /// the error names a file.
+    /// If the model does not fit the test. The place of the error is in the test, or in the model
+    /// if the error names a file.
     pub fn judge<'a>(
         &'a self,
         program: &'a Program,
@@ -97,8 +97,9 @@ impl Judge {
     }
 }
 
-/// The error with its place in the test's text: the start of the thread's part of the
-/// line.
+/// Converts the error to one with a place in the test's text. The place is the line, and the column
+/// where the thread's part of the line begins. In OpenCL and C11 tests, the line has no parts, so
+/// the column is the first one that is not blank.
 fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let Some(place) = error.place().filter(|place| place.line > 0) else {
         return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());

@@ -9,7 +9,7 @@ use crate::mutation::{Mutation, RowLookup};
 use crate::node::{Key, NodeId, SetIndex};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
-use crate::station::ParkedInputs;
+use crate::station::{ParkedInputs, has_waiters};
 use crate::symbols::Symbol;
 use crate::table::Table;
 
@@ -18,8 +18,7 @@ use crate::table::Table;
 pub struct World<'a, P: Protocol> {
     /// Parameters of the protocol, which do not change in a run.
     pub params: &'a P::Params,
-    /// The levels of the machine: for each kind of controller of the protocol, the level at which
-    /// the kind is.
+    /// The levels of the machine: one level for each kind of controller of the protocol.
     pub levels: &'a Levels,
     /// The map from each line to its home: the chiplet and the bank that serve the line.
     pub homes: &'a Homes,
@@ -77,7 +76,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     #[inline]
     #[must_use]
     pub fn has_way_waiter(&self, set: SetIndex) -> bool {
-        self.parked.contains_key(&Key::Way(set))
+        has_waiters(self.parked, Key::Way(set))
     }
 
     /// Reports that an action lacks the request, message or bytes that it needs, because its row
@@ -119,8 +118,8 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// The step at index `stage` of a request's plan, after the seeded fault of that plan, if any.
-    /// `None` if the plan has no step at this index.
+    /// The step at index `stage` of a request's plan. If the plan has a seeded fault, the step is
+    /// that of the changed plan. `None` if the plan has no step at this index.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
         match self.world.mutation {
@@ -133,10 +132,10 @@ impl<'a, P: Protocol> Cx<'a, P> {
 }
 
 impl<P: Protocol> Cx<'_, P> {
-    /// Takes the steps of a request's plan, from the current step on. `take` performs one step and
-    /// returns `None` if the plan goes on, or the disposition with which it stops. A row that ends
-    /// with `After::Next` has already advanced the stage (the index of the step), so the plan goes
-    /// on after it, too.
+    /// Takes the steps of a request's plan, from the current step on. `take` performs one step. It
+    /// returns `None` if the plan goes on, or the disposition with which the plan stops. A row that
+    /// ends with `After::Next` has already advanced the stage (the index of the step). In that
+    /// case, the plan also goes on if `take` returns `Done`.
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,

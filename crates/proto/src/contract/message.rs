@@ -16,9 +16,10 @@ pub trait Message: Clone + Eq + Hash + Debug {
     /// Whether the message requests a line from the receiver. The receiver counts such a message as
     /// a hit or a miss.
     fn is_access(&self) -> bool;
-    /// Whether the message must wait if an older message of the same sender for the same line is
-    /// parked at the receiver. It must not if the parked message may need it to proceed: for
-    /// example, an access that waits for a recall needs the bytes that the owner flushes.
+    /// Whether the message must wait while an older message of the same sender for the same line is
+    /// parked at the receiver. The message must not wait if the parked message may need this
+    /// message to proceed. For example, an access that waits for a recall needs the bytes that the
+    /// owner flushes.
     fn keeps_order(&self) -> bool {
         self.is_access()
     }

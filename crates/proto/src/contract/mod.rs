@@ -38,15 +38,15 @@ pub enum Input<'a, M> {
         /// The message itself.
         msg: &'a M,
     },
-    /// A reply of memory. Memory serves the operations that one controller sends
-    /// for one line in the order in which it sent them.
+    /// A reply of memory. If one controller sends several operations for one line, memory serves
+    /// them in the order in which they were sent.
     Memory(&'a MemoryReply),
     /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
     /// A timer that the controller armed has expired.
     Timer(TimerClass),
-    /// Time passes: the number of clock ticks since the last tick input, at least one. Controllers
-    /// keep times relative to now; see [`Message::age`].
+    /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
+    /// times relative to now; see [`Message::age`].
     Tick {
         /// The number of ticks since the last tick input.
         elapsed: u32,
@@ -227,11 +227,11 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If this is `Some`, an exploration replaces the logical times of a state by smaller times in
-    /// the same order, so that the number of states is finite. The protocol must behave the same if
-    /// all times of a state, in controllers and messages, become later by the same amount. A gap
-    /// between two successive times that exceeds this bound is shortened to the bound. Use `None`
-    /// for clocks of few bits, because such clocks wrap around as in hardware.
+    /// If this is `Some(bound)`, an exploration replaces the logical times of a state by smaller
+    /// times in the same order, so that the number of states is finite. A gap between two
+    /// successive times that exceeds `bound` is shortened to `bound`. The protocol must behave the
+    /// same if all times of a state, in controllers and messages, become later by the same amount.
+    /// Use `None` for clocks of few bits, because such clocks wrap around as in hardware.
     const REBASED: Option<u32> = None;
 
     /// The settings of the protocol that a machine file may give.

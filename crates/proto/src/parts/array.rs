@@ -11,8 +11,8 @@ use crate::table::Table;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// The tag of an empty way. It is zero because fresh zeroed memory costs nothing before
-/// its first use.
+/// The tag of an empty way. The tag is zero, so that a new array can consist of zeroed memory,
+/// which costs nothing before its first use.
 const EMPTY: u64 = 0;
 
 /// The tag that stands for a line in an entry.
@@ -36,19 +36,19 @@ fn print_of(tag: u64) -> u8 {
 /// The fingerprint of the padding behind the last way of a set. No tag has this fingerprint.
 const NO_PRINT: u8 = 2;
 
-/// The alignment of the fingerprints of each set. A lookup compares this number of fingerprints at
-/// once.
+/// The number of fingerprints that a lookup compares at once. The first fingerprint of each set is
+/// at a multiple of this number.
 const PRINTS_AT_ONCE: usize = 8;
 
 /// The rule by which a cache numbers the lines. The number of a line selects its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The number is the line's address: for a cache that may hold any line.
+    /// The number is the line's address. A cache that may hold any line uses this rule.
     Line,
     /// The number is the line's address divided by the number of banks.
     Banks(Divisor),
     /// The number is the position of the line among the lines of its chiplet, divided by the number
-    /// of banks: for a bank that serves only the lines of its chiplet.
+    /// of banks. A bank that serves only the lines of its chiplet uses this rule.
     Home(Divisor),
 }
 
@@ -89,8 +89,8 @@ crate::clone_in_place! {
     }
 }
 
-/// The tag, the valid mask and the dirty mask of a way. It is an array because the
-/// allocation of a vector of zeroed arrays does not write memory.
+/// The tag, the valid mask and the dirty mask of a way. The type is an array and not a structure,
+/// because a vector of zeroed arrays can be allocated without writing memory.
 type Entry = [u128; 3];
 
 const TAG: usize = 0;

@@ -15,8 +15,9 @@ pub type StateOf<T> = <T as Table>::State;
 pub type EventOf<T> = <T as Table>::Event;
 
 /// The line that answers a load ([`Hit`]). The line must hold all requested bytes, and the row of
-/// its state and `event` must have `reply` as its only action. The function uses the stored state
-/// of the line, so the table must have the same row for a dirty line.
+/// its state and `event` must have `reply` as its only action. The function looks the row up with
+/// the stored state of the line. Therefore the table must have the same row for a dirty line as for
+/// a clean line.
 #[inline]
 #[must_use]
 pub fn hit<'a, T: Table>(
@@ -88,7 +89,7 @@ pub trait Lines<P: Protocol> {
         self.transition(place, state, event, operand, cx)
     }
 
-    /// Carries out an event of the line in a way.
+    /// Carries out an event for the line that a way holds.
     fn event_in(
         &mut self,
         way: Way,
@@ -125,7 +126,8 @@ pub trait Lines<P: Protocol> {
         Disposition::Done
     }
 
-    /// Carries out an event for every line, counted as a cache-wide invalidation.
+    /// Carries out an event for every line. Counts one invalidation of the whole cache with this
+    /// cause.
     fn invalidate_all(
         &mut self,
         cause: Cause,

@@ -47,6 +47,12 @@ pub(crate) enum Parked<M> {
 /// The lists of parked inputs, by the key that wakes them.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
+/// Whether an input is parked under a key. Inputs that a wake of this key presents do not count.
+#[inline]
+pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
+    parked.get(&key).is_some_and(|list| !list.is_empty())
+}
+
 /// The parked accesses of one sender to one line, oldest first. All of them share one entry, in the
 /// list of parked inputs that belongs to the key of the oldest access. So the accesses keep their
 /// order, and a younger access does not depend on a wake of its own key.
@@ -247,6 +253,18 @@ impl<P: Protocol> Station<P> {
         self.deadlines.iter().map(|&(_, due)| due).min()
     }
 
+    /// Drops the parked inputs that come from this sender.
+    pub fn forget(&mut self, sender: NodeId) {
+        self.parked.retain(|_, list| {
+            list.retain(|parked| match parked {
+                Parked::Message(from, _) | Parked::Turn(from, _) => *from != sender,
+                Parked::Request(_) => true,
+            });
+            !list.is_empty()
+        });
+        self.ordered.retain(|(from, _), _| *from != sender);
+    }
+
     fn age_parked(&mut self, elapsed: i32) {
         self.parked_mut().for_each(|msg| msg.age(elapsed));
     }
@@ -298,7 +316,7 @@ impl<P: Protocol> Station<P> {
         fx: &mut Effects<P::Msg>,
         choose: &mut impl FnMut(&P::Node, SetIndex, &[Way]) -> Option<Way>,
     ) -> bool {
-        if self.parked.contains_key(&Key::Way(set)) {
+        if has_waiters(&self.parked, Key::Way(set)) {
             return false;
         }
         let Some(way) = choose(&self.node, set, &fx.touches) else { return false };
@@ -445,7 +463,8 @@ impl<P: Protocol> Station<P> {
             }
             return 1;
         }
-        let Some(mut list) = self.parked.remove(&key) else { return 0 };
+        // The list keeps its entry in the map meanwhile, so most wakes do not change the map.
+        let Some(mut list) = self.parked.get_mut(&key).map(core::mem::take) else { return 0 };
         let mut steps = 0;
         while let Some(parked) = list.pop_front() {
             steps += 1;
@@ -470,8 +489,9 @@ impl<P: Protocol> Station<P> {
                 (None, _) => {}
             }
         }
-        if !list.is_empty() {
-            self.parked.insert(key, list);
+        match self.parked.get_mut(&key) {
+            Some(emptied) if !list.is_empty() => *emptied = list,
+            _ => drop(self.parked.remove(&key)),
         }
         steps
     }

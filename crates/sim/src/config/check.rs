@@ -137,7 +137,7 @@ impl System {
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {
             let message = format!(
-                "an L2 of {}, expected a multiple of one set in each bank ({} x {} of {line} bytes)",
+                "an L2 of {}, expected a multiple of {set_bytes} bytes ({} times {} times {line} bytes of a line)",
                 counted(l2.bytes, "byte"),
                 counted(u64::from(l2.banks), "bank"),
                 counted(u64::from(l2.ways), "way")

@@ -1,7 +1,6 @@
 //! Work-groups on compute units: their admission, their departure, and their move to another unit.
 
 use kernel::{Coords, Grid, Launch, Session};
-use proto::issue::Issue;
 
 use crate::cores::Cores;
 use crate::cores::instr::{Owner, Phase};
@@ -50,7 +49,6 @@ impl Cores<'_> {
         place.stage = Stage::Idle;
         place.ended = false;
         debug_assert!(place.issue.is_idle() && place.outstanding == 0);
-        place.issue = Issue::new(self.system.issue_rule.into());
         Some(number)
     }
 

@@ -143,13 +143,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 None => Choice::None,
             },
             Event::MemoryStart(number) => match self.memory.operation(number) {
-                Some(op) => {
-                    Choice::Of(Move::Serve { station: op.station, line: op.reply.op.line, answers: false })
-                }
+                Some(op) => Choice::Of(Move::Serve { station: op.station, line: op.line, answers: false }),
                 None => Choice::None,
             },
             Event::MemoryDone(number) => match self.memory.operation(number) {
-                Some(op) => Choice::Of(Move::Answer { station: op.station, line: op.reply.op.line }),
+                Some(op) => Choice::Of(Move::Answer { station: op.station, line: op.line }),
                 None => Choice::None,
             },
             Event::Timer(station, class) => Choice::Of(Move::Timer { station, class }),
@@ -266,16 +264,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn what(&self, event: Event) -> &'static str {
-        use proto::MemoryAccess::{Read, Rmw, Write};
+        use crate::memory::operations::AccessKind::{Read, Rmw, Write};
         match event {
             Event::Arrive(number) => self.network.transit(number).map_or("", |transit| transit.name),
-            Event::MemoryStart(number) => {
-                self.memory.operation(number).map_or("", |op| match op.reply.op.access {
-                    Read => "reads",
-                    Write { .. } => "writes",
-                    Rmw { .. } => "updates",
-                })
-            }
+            Event::MemoryStart(number) => self.memory.operation(number).map_or("", |op| match op.kind {
+                Read => "reads",
+                Write { .. } => "writes",
+                Rmw { .. } => "updates",
+            }),
             _ => "",
         }
     }

@@ -111,10 +111,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
         let Some((station, line, trail)) = arrived else { return };
         self.catch_up(now, station);
-        // Answers are large, so the answer is read in place instead of being copied.
-        let Some(operation) = self.memory.operation(number) else { return };
-        self.stations.memory(station, &operation.reply, operation.clock);
-        self.memory.forget(number);
+        let Some((reply, clock)) = self.memory.take_answer(number) else { return };
+        self.stations.memory(station, &reply, clock);
         self.carry_out(now, station, StepInput::Memory { line }, trail);
     }
 

@@ -6,7 +6,9 @@
 //! messages take links, time, bytes and energy. The host has a path of its own, with the latency
 //! `host.memory_latency_cycles`.
 
-use proto::{Addr, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, Per};
+use proto::{
+    Addr, ByteMask, Homes, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryReply, MemoryTag, Per, Rmw,
+};
 
 use crate::config::System;
 use crate::engine::{Engine, Event};
@@ -22,7 +24,8 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// An operation on memory that a station has sent and whose answer it has not read yet.
+/// An operation on memory that a station has sent and whose answer it has not read yet. The bytes
+/// of the operation and of its answer are stored apart, because a read has none before it starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
     /// The station (controller) that sent the operation.
@@ -32,7 +35,57 @@ pub(crate) struct MemoryTransit {
     pub(crate) trail: Trail,
     /// The clock of the sending station, in ticks, at the time of sending.
     pub(crate) clock: i64,
-    pub(crate) reply: MemoryReply,
+    pub(crate) line: LineAddr,
+    pub(crate) kind: AccessKind,
+    tag: MemoryTag,
+}
+
+/// The kind of an access to memory: a [`MemoryAccess`] without its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AccessKind {
+    Read,
+    Write { mask: ByteMask },
+    Rmw { rmw: Rmw, mask: ByteMask },
+}
+
+impl AccessKind {
+    /// The kind of an access, and the bytes that it carries, if any.
+    #[inline]
+    fn of(access: &MemoryAccess) -> (AccessKind, Option<&LineData>) {
+        match access {
+            MemoryAccess::Read => (AccessKind::Read, None),
+            MemoryAccess::Write { mask, data } => (AccessKind::Write { mask: *mask }, Some(data)),
+            MemoryAccess::Rmw { rmw, mask, data } => (AccessKind::Rmw { rmw: *rmw, mask: *mask }, Some(data)),
+        }
+    }
+
+    /// The access of this kind that carries these bytes.
+    #[inline]
+    fn with(self, data: &LineData) -> MemoryAccess {
+        match self {
+            AccessKind::Read => MemoryAccess::Read,
+            AccessKind::Write { mask } => MemoryAccess::Write { mask, data: *data },
+            AccessKind::Rmw { rmw, mask } => MemoryAccess::Rmw { rmw, mask, data: *data },
+        }
+    }
+
+    /// The name of the message that carries an operation to memory, and its payload in bytes.
+    fn request_message(self) -> (&'static str, u32) {
+        match self {
+            AccessKind::Read => ("MemoryRead", 0),
+            AccessKind::Write { mask } => ("MemoryWrite", mask.count()),
+            AccessKind::Rmw { mask, .. } => ("MemoryUpdate", mask.count()),
+        }
+    }
+
+    /// The name of the message that carries memory's answer, and its payload in bytes.
+    fn answer_message(self, line_bytes: u32) -> (&'static str, u32) {
+        match self {
+            AccessKind::Read => ("MemoryData", line_bytes),
+            AccessKind::Write { .. } => ("MemoryWritten", 0),
+            AccessKind::Rmw { mask, .. } => ("MemoryUpdated", mask.count()),
+        }
+    }
 }
 
 /// The path from a station (controller) to memory.
@@ -65,24 +118,10 @@ pub(crate) struct MainMemory {
     /// The path to memory of each station, by station.
     paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
-}
-
-/// The name of the message that carries an operation to memory, and its payload in bytes.
-fn request_message(access: &MemoryAccess) -> (&'static str, u32) {
-    match access {
-        MemoryAccess::Read => ("MemoryRead", 0),
-        MemoryAccess::Write { mask, .. } => ("MemoryWrite", mask.count()),
-        MemoryAccess::Rmw { mask, .. } => ("MemoryUpdate", mask.count()),
-    }
-}
-
-/// The name of the message that carries memory's answer, and its payload in bytes.
-fn answer_message(access: &MemoryAccess, line_bytes: u32) -> (&'static str, u32) {
-    match access {
-        MemoryAccess::Read => ("MemoryData", line_bytes),
-        MemoryAccess::Write { .. } => ("MemoryWritten", 0),
-        MemoryAccess::Rmw { mask, .. } => ("MemoryUpdated", mask.count()),
-    }
+    /// The bytes that each operation carries to memory, by its number.
+    carried: Vec<LineData>,
+    /// The bytes of memory's answer to each operation, by its number.
+    answers: Vec<LineData>,
 }
 
 impl MainMemory {
@@ -110,6 +149,8 @@ impl MainMemory {
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
             paths: (0..).zip(stations).map(path).collect(),
             operations: Slab::default(),
+            carried: Vec::new(),
+            answers: Vec::new(),
         }
     }
 
@@ -161,8 +202,9 @@ impl MainMemory {
         let delayed = Departure { at: departure.at + path, ..*departure };
         let leave = network.in_order(now, &delayed, memory);
         let place = self.place(station, homes.bank(op.line));
+        let (kind, carried) = AccessKind::of(&op.access);
         if place.is_some() {
-            let (name, payload) = request_message(&op.access);
+            let (name, payload) = kind.request_message();
             let past = PastMessage { from: station, to: memory, ..PastMessage::of(now, name, op.line) };
             if network.count(reports, past, network.bytes_of(payload)) {
                 return;
@@ -170,8 +212,15 @@ impl MainMemory {
         }
         reports.tally.counts.memory_ops += 1;
         let Departure { trail, clock, .. } = *departure;
-        let reply = MemoryReply { op: *op, data: LineData::default() };
-        let number = self.operations.insert(MemoryTransit { station, place, trail, clock, reply });
+        let transit = MemoryTransit { station, place, trail, clock, line: op.line, kind, tag: op.tag };
+        let number = self.operations.insert(transit);
+        if number as usize >= self.answers.len() {
+            self.carried.resize(number as usize + 1, LineData::default());
+            self.answers.resize(number as usize + 1, LineData::default());
+        }
+        if let Some(carried) = carried {
+            self.carried[number as usize] = *carried;
+        }
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
         engine.at(leave, event);
     }
@@ -187,7 +236,7 @@ impl MainMemory {
     ) {
         let Some(transit) = self.operations.get_mut(number) else { return };
         let Some(place) = transit.place else { return };
-        let bytes = network.bytes_of(request_message(&transit.reply.op.access).1);
+        let bytes = network.bytes_of(transit.kind.request_message().1);
         let from = network.place(transit.station);
         let (arrives, queued) = network.cross(engine.now(), (from, place), bytes, reports.probe);
         transit.trail = transit.trail.at_noc(queued);
@@ -208,11 +257,11 @@ impl MainMemory {
         let (now, line_bytes) = (engine.now(), self.line_bytes);
         let Some(transit) = self.operations.get_mut(number) else { return };
         if transit.place.is_some() {
-            network.delivered(network.bytes_of(request_message(&transit.reply.op.access).1));
+            network.delivered(network.bytes_of(transit.kind.request_message().1));
         }
         let queued = self.dram.traffic().queue_cycles;
-        let reply = &mut transit.reply;
-        let line = reply.op.line;
+        let (carried, answer) = (&self.carried[number as usize], &mut self.answers[number as usize]);
+        let line = transit.line;
         let (chiplet, local) = homes.local(line);
         let bytes = u64::from(line_bytes);
         let located = ByteLocation { address: line.0 * bytes, chiplet, local: local * bytes };
@@ -222,19 +271,19 @@ impl MainMemory {
             probe.dram(&served);
             served.done
         };
-        let (done, changed) = match &reply.op.access {
-            MemoryAccess::Read => {
-                reply.data = self.bytes.read_line(line);
+        let (done, changed) = match transit.kind {
+            AccessKind::Read => {
+                *answer = self.bytes.read_line(line);
                 (serve(line_bytes, false), false)
             }
-            MemoryAccess::Write { mask, data } => {
-                let changed = self.bytes.write_line(line, *mask, data);
+            AccessKind::Write { mask } => {
+                let changed = self.bytes.write_line(line, mask, carried);
                 (serve(mask.count(), true), changed)
             }
-            MemoryAccess::Rmw { rmw, mask, data } => {
+            AccessKind::Rmw { rmw, mask } => {
                 let mut bytes = self.bytes.read_line(line);
-                reply.data = rmw.perform(&mut bytes, data, *mask);
-                let changed = self.bytes.write_line(line, *mask, &bytes);
+                *answer = rmw.perform(&mut bytes, carried, mask);
+                let changed = self.bytes.write_line(line, mask, &bytes);
                 serve(line_bytes, false);
                 (serve(mask.count(), true), changed)
             }
@@ -262,9 +311,9 @@ impl MainMemory {
     ) {
         let Some(transit) = self.operations.get_mut(number) else { return };
         let Some(place) = transit.place else { return };
-        let (now, station, op) = (engine.now(), transit.station, &transit.reply.op);
-        let (name, payload) = answer_message(&op.access, self.line_bytes);
-        let past = PastMessage { from: network.memory(), to: station, ..PastMessage::of(now, name, op.line) };
+        let (now, station, line) = (engine.now(), transit.station, transit.line);
+        let (name, payload) = transit.kind.answer_message(self.line_bytes);
+        let past = PastMessage { from: network.memory(), to: station, ..PastMessage::of(now, name, line) };
         let bytes = network.bytes_of(payload);
         if network.count(reports, past, bytes) {
             // Memory has answered, but the network drops the message.
@@ -278,8 +327,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// Records that an answer has arrived at its station. The station then
-    /// [reads](MainMemory::operation) the answer in place.
+    /// Records that an answer has arrived at its station. The station then takes the
+    /// [answer](MainMemory::take_answer).
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,
@@ -289,16 +338,23 @@ impl MainMemory {
     ) -> Option<(StationId, LineAddr, Trail)> {
         let transit = self.operations.get(number)?;
         if transit.place.is_some() {
-            let (_, payload) = answer_message(&transit.reply.op.access, self.line_bytes);
+            let (_, payload) = transit.kind.answer_message(self.line_bytes);
             network.delivered(network.bytes_of(payload));
         }
         reports.tally.counts.memory_answers += 1;
-        Some((transit.station, transit.reply.op.line, transit.trail))
+        Some((transit.station, transit.line, transit.trail))
     }
 
-    /// Frees an operation whose answer the station has read.
+    /// Removes an operation. Returns its answer, and the clock of its station at the time of
+    /// sending.
     #[inline]
-    pub(crate) fn forget(&mut self, number: u32) {
-        self.operations.free(number);
+    pub(crate) fn take_answer(&mut self, number: u32) -> Option<(MemoryReply, i64)> {
+        let MemoryTransit { line, kind, tag, clock, .. } = self.operations.remove(number)?;
+        let data = match kind {
+            AccessKind::Read | AccessKind::Rmw { .. } => self.answers[number as usize],
+            AccessKind::Write { .. } => LineData::default(),
+        };
+        let access = kind.with(&self.carried[number as usize]);
+        Some((MemoryReply { op: MemoryOp { line, access, tag }, data }, clock))
     }
 }

@@ -333,8 +333,9 @@ impl Tally {
     pub(crate) fn message(&mut self, name: &'static str, bytes: u32) {
         // Equal names nearly always have the same address, which is cheaper to compare than the
         // text.
-        let same = |n: &MessageCount| core::ptr::eq(n.name, name) || n.name == name;
-        let at = match self.names.iter().position(same) {
+        let names = &self.names;
+        let at = names.iter().position(|n| core::ptr::eq(n.name, name));
+        let at = match at.or_else(|| names.iter().position(|n| n.name == name)) {
             Some(at) => at,
             None => {
                 self.names.push(MessageCount { name, messages: 0, bytes: 0 });

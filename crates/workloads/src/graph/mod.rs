@@ -4,12 +4,14 @@
 //! Market, DIMACS, METIS and SNAP files, compressed or not, and reports its
 //! repairs. [`stand_in`] generates graphs that resemble well-known ones.
 //! [`GraphSource`] names a file or a stand-in. [`GraphInfo`] has the statistics,
-//! and [`mod@reference`] the algorithms that check answers.
+//! and [`mod@reference`] the algorithms that check answers. [`programs`] are
+//! workloads on graphs.
 //!
 //! Readers process a file as a stream and never exceed the memory budget. They
 //! check a header before they allocate. A defect of a file is an error, or is
 //! repaired and counted: the options decide.
 
+pub mod programs;
 pub mod reference;
 pub mod stand_in;
 

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use kernel::prelude::*;
-use proto::words::counted;
 
 use super::color::{self, Color};
 use super::input::InArcs;
@@ -12,43 +11,57 @@ use super::policy::{ATTEMPTS, ORDERING, PADDING, SCOPE, STEAL};
 use super::sssp::{self, Sssp};
 use super::sweep::{CHUNK, Plan, QUEUES, SWEEPS, WAVES, check_work};
 use super::worker::TASKS_MAX;
-use crate::data;
-use crate::graph::{Csr, Weights, power_law};
-use crate::instance::{Instance, Purpose, Workload};
-use crate::settings::{BadSetting, Setting, Settings};
-
-const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
-const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
-const SOURCE: Setting = Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
+use crate::graph::Csr;
+use crate::graph::programs::{EDGES, SOURCE, VERTICES, generated, source_of};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{BadSetting, Settings};
 
 pub(crate) static SSSP: Workload = Workload {
     name: "sssp",
     summary: "computes shortest paths by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[
         VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING,
     ],
-    make: |settings, seed| generated(App::Sssp, settings, seed),
+    make: |settings, seed| App::Sssp.instance(&generated(settings, seed)?, settings, seed),
 };
 
 pub(crate) static COLOR: Workload = Workload {
     name: "color",
     summary: "colours a graph by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
-    make: |settings, seed| generated(App::Color, settings, seed),
+    make: |settings, seed| App::Color.instance(&generated(settings, seed)?, settings, seed),
 };
 
 pub(crate) static PAGERANK: Workload = Workload {
     name: "pagerank",
     summary: "pulls ranks along the edges of a graph by tasks of vertices, with work stealing",
+    origin: "hLRC paper (MICRO 2016), section IV.A",
+    room: Room::Graph,
     purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000"), ("sweeps", "3"), ("chunk", "9")],
+        small: &[],
+        paper: &[("vertices", "64k"), ("edges", "512k")],
+    },
     settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
-    make: |settings, seed| generated(App::PageRank, settings, seed),
+    make: |settings, seed| App::PageRank.instance(&generated(settings, seed)?, settings, seed),
 };
-
-/// The largest length of an arc in a generated graph. The smallest is 1.
-const LENGTH_MAX: u64 = 100;
 
 /// A graph application of the work-stealing runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,9 +77,6 @@ pub enum App {
 impl App {
     /// All graph applications.
     pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
-
-    /// The settings of the generated graph. They have no effect on a given graph.
-    pub const GRAPH_SETTINGS: [&'static str; 2] = [VERTICES.name, EDGES.name];
 
     /// The application of a workload, if it is one.
     #[must_use]
@@ -85,7 +95,7 @@ impl App {
     }
 
     /// The application on this graph. The settings are those of
-    /// [`App::workload`]; those in [`App::GRAPH_SETTINGS`] have no effect. The
+    /// [`App::workload`]; those of the generated graph have no effect. The
     /// seed determines victims of thefts, and priorities of a colouring.
     ///
     /// # Errors
@@ -112,28 +122,8 @@ impl App {
     }
 }
 
-fn generated(app: App, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
-    let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
-    if vertices == 1 && edges > 0 {
-        return Err(
-            settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
-        );
-    }
-    let mut graph = power_law(vertices as u32, edges, seed);
-    let lengths = data::words_below(seed, edges, LENGTH_MAX);
-    graph.weights = Some(Weights::Whole(lengths.into_iter().map(|length| length + 1).collect()));
-    app.instance(&graph, settings, seed)
-}
-
 fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, BadSetting> {
-    let (from, vertices) = (settings.count("source") as u32, arcs.vertices());
-    if from >= vertices {
-        let why = format!(
-            "`source` is vertex {from}, but the graph has {}",
-            counted(u64::from(vertices), "vertex")
-        );
-        return Err(settings.conflict(why));
-    }
+    let from = source_of(settings, arcs.vertices())?;
     let arcs = Rc::new(arcs);
     let reference = arcs.clone();
     let program = Program::new("sssp", move |host| async move {

@@ -11,13 +11,16 @@ use kernel::prelude::*;
 
 use super::run::{Plan, SETTINGS as RUN, TaskProgram, check_work};
 use super::worker::Worker;
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static FIB: Workload = Workload {
     name: "fib",
     summary: "computes a Fibonacci number by recursion: tasks wait for two others",
+    origin: "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours",
+    room: Room::Tasks,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("n", "11"), ("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
     settings: &[
         Setting::count("n", 16, 0, 30, "the index of the number"),
         RUN[0],

@@ -8,13 +8,16 @@ use kernel::prelude::*;
 
 use super::run::{Plan, SETTINGS as RUN, TaskProgram, check_work};
 use super::worker::Worker;
-use crate::instance::{Instance, Purpose, Workload};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static QUEENS: Workload = Workload {
     name: "queens",
     summary: "counts the placements of n queens: one task per partial placement",
+    origin: "HRF paper (ASPLOS 2014), section 7 (task runtime); program: ours",
+    room: Room::Tasks,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("queens", "5"), ("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
     settings: &[
         Setting::count("queens", 8, 1, 16, "queens, and rows and columns of the board"),
         RUN[0],

@@ -14,7 +14,7 @@ use super::run::{Plan, SETTINGS as RUN, TALLIES_MAX, TaskProgram, check_work};
 use super::sha1;
 use super::tree::{CHILDREN_MAX, Limits, TooLarge, Tree, TreeKind, TreeShape, TreeSummary, fingerprint};
 use super::worker::Worker;
-use crate::instance::{Instance, NamedInput, Purpose, Workload};
+use crate::instance::{Instance, NamedInput, Purpose, Room, Sizes, Workload};
 use crate::settings::{BadSetting, Setting, Settings};
 
 const TREE: Setting = Setting::policy(
@@ -41,7 +41,10 @@ const SHAPE: Setting = Setting::policy(
 pub(crate) static UTS: Workload = Workload {
     name: "uts",
     summary: "unbalanced tree search: tasks visit nodes and make tasks for their children",
+    origin: "UTS benchmark (LCPC 2006), HRF paper (ASPLOS 2014), section 7",
+    room: Room::Tasks,
     purpose: Purpose::Benchmark,
+    sizes: Sizes { tiny: &[("work-groups", "2"), ("waves", "2")], small: &[], paper: &[] },
     settings: &[
         TREE,
         SHAPE,

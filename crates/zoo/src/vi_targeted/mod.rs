@@ -16,8 +16,8 @@ use proto::issue::IssueRule;
 use proto::{Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, RequestInput, Slot};
 use std::collections::BTreeMap;
 
-/// A record of the wavefronts that have written each dirty line. Bit `i` stands for all wavefronts
-/// of the compute unit whose number is equal to `i` modulo 64.
+/// A record of the wavefronts that have written each dirty line. Wavefronts of a compute unit share
+/// bit `i` if their numbers are equal to `i` modulo 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ByWavefront {
     writers: BTreeMap<LineAddr, u64>,

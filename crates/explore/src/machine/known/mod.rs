@@ -159,6 +159,12 @@ impl Known {
         state[..self.nodes].iter().all(|&part| self.info(part).is_some_and(|info| info.done && info.more))
     }
 
+    /// Whether some queue of the state is too long for any core to issue.
+    pub(crate) fn has_full_queue(&self, state: &[u32]) -> bool {
+        let parts = state[..self.nodes].iter();
+        parts.filter_map(|&part| self.info(part)).any(|info| info.holds >= FULL)
+    }
+
     /// The part in the next step of the program, or `None` if it is not known yet.
     pub(crate) fn next(&self, part: u32) -> Option<u32> {
         self.nexts.get(&part).copied()

@@ -6,7 +6,7 @@ use crate::parse::Place;
 
 use super::{DEP_WHOLE, Diverges, Graph, Group, NodeId, Op};
 
-/// The most recursive definitions of one graph.
+/// The maximum number of recursive definitions in one graph.
 const GROUPS_MAX: usize = 64;
 
 impl<W: Word> Graph<W> {
@@ -54,7 +54,8 @@ impl<W: Word> Graph<W> {
         Ok(solutions)
     }
 
-    /// Whether no variable of the group is subtracted.
+    /// Whether the definition is monotone: no variable of the group occurs in the right operand of
+    /// a difference.
     fn is_monotone(&self, group: u16, inner: &[NodeId]) -> bool {
         let bit = 1u64 << group;
         inner.iter().all(|&id| match self.node(id).op {
@@ -63,7 +64,8 @@ impl<W: Word> Graph<W> {
         })
     }
 
-    /// Solves a recursive definition. Its outer operands are up to date.
+    /// Solves a recursive definition. The nodes outside the definition that it uses must have
+    /// current values.
     pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {

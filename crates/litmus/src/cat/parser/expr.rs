@@ -69,7 +69,8 @@ impl Parser<'_> {
         Ok(Condition::Compare(comparison, left, self.expr()?))
     }
 
-    /// Whether a condition on variants follows, after `~`, `not` and `(`.
+    /// Whether the next tokens are a condition on a variant: a quoted text, with any number of `~`,
+    /// `(`, `not` and `variant` before it.
     fn is_variant_condition(&self) -> bool {
         let mut ahead = 0;
         loop {

@@ -11,7 +11,7 @@ use crate::parse::{Place, TextError};
 use super::ast::{Binding, Bindings, Name, Pattern, Statement};
 use super::lexer::{Kind, Token, lex};
 
-/// The deepest nesting of a model.
+/// The maximum nesting depth of the statements, conditions and expressions of a model.
 const DEPTH_MAX: usize = 120;
 
 /// Words that cannot be names.
@@ -62,7 +62,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The number of `word`.
+    /// The number of the name `word`. Adds the name if it is new.
     pub(crate) fn intern(&mut self, word: &str) -> Name {
         if let Some(at) = self.list.iter().position(|known| known == word) {
             return Name(at as u32);

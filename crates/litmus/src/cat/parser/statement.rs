@@ -91,7 +91,8 @@ impl Parser<'_> {
         Ok(Some(statement))
     }
 
-    /// Reads `let ...`, an optional `in` of herd's models, or `when` and a check.
+    /// Reads the rest of a `let` statement: the definitions, an optional `when` with a check, and
+    /// an optional `in`, which herd's models may have.
     fn definition(&mut self, place: Place) -> Result<Statement, TextError> {
         let bindings = self.bindings()?;
         if !self.eat_word("when") {

@@ -242,8 +242,8 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The classes of an equivalence, which may not depend on a choice. A set of
-    /// accesses is divided by location.
+    /// The equivalence classes of a relation. The relation may not depend on a choice. If the
+    /// argument is a set of accesses, each class has the accesses of one location.
     pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let rel = match argument {
             Value::Set(set) => {

@@ -16,7 +16,8 @@ use crate::exec::set::EventSet;
 pub(super) struct Merged {
     /// The set of all events except the hidden reads.
     pub(super) visible: NodeId,
-    /// The writes that stand for both events.
+    /// The writes of read-modify-writes. Such a write stands for both events of its
+    /// read-modify-write.
     writes: NodeId,
     /// From each event to the event that stands for it.
     shift: NodeId,

@@ -21,9 +21,9 @@ use super::value::{Bounds, Closure, Procedure, Scope, Value};
 use merge::Merged;
 use orders::Ordered;
 
-/// The deepest nesting of function calls.
+/// The maximum nesting depth of function calls.
 const CALLS_MAX: usize = 100;
-/// The most evaluated expressions of one model on one skeleton.
+/// The maximum number of expressions that are evaluated for one model on one skeleton.
 const WORK_MAX: usize = 2_000_000;
 
 /// A check of the model on one skeleton.
@@ -34,15 +34,16 @@ pub(crate) struct StagedCheck {
     pub(crate) flag: bool,
     /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,
-    /// The name. It is empty for a check that is not the model's own.
+    /// The name of the check. Empty for the check that the tool adds to fix unused orders.
     pub(crate) name: String,
     /// The low bound of the relation or set.
     pub(crate) low: NodeId,
     /// The high bound of the relation or set.
     pub(crate) high: NodeId,
-    /// The choices that the deciding bound depends on.
+    /// The choices that the deciding bound depends on. The high bound decides a negated check that
+    /// is not a flag. The low bound decides every other check.
     pub(crate) deps: Deps,
-    /// The nodes to compute first.
+    /// The nodes that must be computed before the check is decided, each after its operands.
     pub(crate) plan: Vec<NodeId>,
 }
 
@@ -223,8 +224,8 @@ impl Stager<'_, '_, '_> {
         Ok(())
     }
 
-    /// The value of `with x from e`: an open choice. The search enumerates coherence
-    /// orders itself.
+    /// The value of `x` in `with x from e`. The value is a new choice that the search makes. A
+    /// coherence order needs no new choice, because the search enumerates coherence orders anyway.
     pub(super) fn with(
         &mut self,
         place: Place,

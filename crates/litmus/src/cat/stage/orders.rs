@@ -11,15 +11,16 @@ use super::super::graph::{Chosen, Graph, NodeId};
 use super::super::value::{Bounds, Value};
 use super::{StagedCheck, Stager, same};
 
-/// The most events whose orders are listed individually.
+/// The maximum number of events in a set whose total orders are listed individually.
 const LISTED_MAX: u32 = 6;
-/// The most combinations that `cross` lists individually.
+/// The maximum number of combinations that `cross` lists individually.
 const CROSSED_MAX: usize = 4096;
 
 /// The writes that the model orders.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    /// Whether the model uses the coherence order itself.
+    /// Whether the model uses the whole coherence order, or a relation that is derived from the
+    /// whole order, such as from-reads.
     pub(super) all: bool,
     /// The sets whose orders the model requests.
     pub(super) sets: Vec<NodeId>,
@@ -56,8 +57,9 @@ impl Stager<'_, '_, '_> {
         Value::Rel(chosen)
     }
 
-    /// Fixes the orders that the model does not use. Of executions that differ only in
-    /// such orders, and agree in the last writes, one is enough.
+    /// Fixes one order for the writes whose order the model does not use. Several executions may
+    /// differ only in such orders and have the same last writes. The search then needs only one of
+    /// them.
     pub(super) fn fix_unused_orders(&mut self) {
         if self.ordered.all || self.model.partial_coherence {
             return;
@@ -140,8 +142,8 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(families)))
     }
 
-    /// Applies `cross(families)`: the unions of one relation of each family. If the
-    /// families are the orders of sets of writes, the unions are coherence orders.
+    /// Applies `cross(families)`. Each resulting relation is the union of one relation from each
+    /// family. If the families are the orders of sets of writes, the unions are coherence orders.
     pub(super) fn cross(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         if matches!(argument, Value::Coherence(..)) {
             return Ok(argument);

@@ -1,4 +1,5 @@
-//! The comparison with the oracle for Vulkan, with read-modify-writes and barriers.
+//! Compares the search with the oracle on Vulkan programs, some of which have read-modify-writes
+//! and barriers.
 
 use super::{compare, size};
 use crate::cat::shipped;

@@ -9,7 +9,8 @@ use crate::exec::set::{EventSet, Word, members, wide};
 use super::{Flags, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Handles a complete decision: runs the last checks, and finds flags and values.
+    /// Handles the end of a search path, where all decisions are made: runs the last checks, and
+    /// finds flags and values.
     pub(super) fn complete(&mut self) -> Result<(), Halt> {
         match self.judge()? {
             Some(flags) => self.with_values(&flags),
@@ -17,7 +18,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The flags of a complete execution; `None` if a check refuses it.
+    /// The flags of a complete execution; `None` if a check fails.
     pub(super) fn judge(&mut self) -> Result<Option<Flags>, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -44,7 +45,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Some(flags))
     }
 
-    /// Enumerates the choices of `with` statements from `at` on.
+    /// Enumerates the choices of the `with` statements with numbers from `at` on.
     pub(super) fn choose(&mut self, at: usize, allowed: &mut bool, flags: &mut Flags) -> Result<(), Halt> {
         self.tick()?;
         let Some(choice) = self.choices.get(at).cloned() else {

@@ -1,11 +1,11 @@
 //! Counts executions without enumerating or judging each one.
 //!
-//! Once the coherence order is decided, the remaining reads may be free: the model
-//! allows each combination of their remaining writes. This is so if the checks hold
-//! even on the high bounds of the relations, because additional pairs never repair a
-//! check. Free reads that no final state depends on are decided once, and their
-//! combinations are counted by a product. Combinations of the other free reads are
-//! enumerated without evaluating the model.
+//! Once the coherence order is decided, the remaining reads may be free: the model allows each
+//! combination of their remaining writes. The high bound of a relation has all pairs that may still
+//! be in the relation. The remaining reads are free if the checks hold even on the high bounds,
+//! because additional pairs never repair a check. Free reads that no final state depends on are
+//! decided once, and their combinations are counted by a product. Combinations of the other free
+//! reads are enumerated without evaluating the model.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, NodeId};
 use crate::cat::stage::only_whole;
@@ -15,15 +15,16 @@ use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 
 /// After this many failures in a row the test for free reads is run less often.
 const FAILURES: u32 = 8;
-/// The interval of the test in that case.
+/// After [`FAILURES`] failures in a row, the test for free reads is run once in this many times.
 const PAUSE: u32 = 64;
-/// The test does not pay for fewer combinations.
+/// The fewest combinations for which the test for free reads is run. With fewer combinations, the
+/// test costs more time than it saves.
 const COMBINATIONS_MIN: u64 = 32;
 
 /// The data of the test for free reads.
 #[derive(Default)]
 pub(super) struct FreeReads {
-    /// The nodes of the choices, in both bounds.
+    /// The nodes of the graph for the low and the high bounds of the choices.
     inputs: Inputs,
     /// The checks to evaluate, each with the nodes to compute first. `None` if the test
     /// is impossible.
@@ -35,8 +36,8 @@ pub(super) struct FreeReads {
 pub(super) type Open<W> = (usize, EventSet<W>);
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Prepares the test. It is impossible if a check is exact on complete executions
-    /// only.
+    /// Prepares the test for free reads. The test is impossible if some check is exact only on
+    /// complete executions.
     pub(super) fn prepare_free(&mut self) {
         if !self.choices.is_empty() {
             return;
@@ -111,8 +112,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(consistent)
     }
 
-    /// Decides the observed reads one by one. The flags of the first execution hold for
-    /// all of them.
+    /// Decides the observed reads one by one, and reports each execution. The flags of the first of
+    /// these executions hold for all of them.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -162,7 +163,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         holds
     }
 
-    /// Whether these checks hold, and these flags stay the same, for every combination.
+    /// Whether, for every combination, each check holds, or has the same result if it is a flag.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
             self.refresh_nodes(plan)?;

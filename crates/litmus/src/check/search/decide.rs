@@ -139,7 +139,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Some(Decision::Read(read, domain))
     }
 
-    /// Orders `first` before `later` in coherence order, with all pairs that follow.
+    /// Orders `first` before `later` in coherence order, and adds all pairs that follow by
+    /// transitivity. Returns false on a contradiction.
     pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
         let after = self.co[later].with(later);
         let mut linear = core::mem::take(&mut self.linear);

@@ -83,7 +83,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.scratch = rows;
     }
 
-    /// The writes that an event may read in the end.
+    /// The writes from which an event may read in a complete execution.
     pub(super) fn possible(&self, read: usize) -> EventSet<W> {
         if self.decided.has(read) {
             EventSet::only(self.rf[read])
@@ -94,7 +94,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The writes that may follow `write` in the end.
+    /// The writes that may follow `write` in the coherence order of a complete execution.
     pub(super) fn co_high(&self, write: usize) -> EventSet<W> {
         self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
@@ -135,7 +135,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(holds)
     }
 
-    /// Evaluates a check on the bound that decides it.
+    /// Evaluates a check on the bound that decides it: the high bound for a negated check that is
+    /// not a flag, otherwise the low bound.
     pub(super) fn holds(&mut self, number: usize) -> Result<bool, Halt> {
         self.flush();
         self.refresh(number)?;

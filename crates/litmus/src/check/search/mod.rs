@@ -1,10 +1,11 @@
 //! Enumerates the executions of one skeleton that a model allows.
 //!
-//! The search makes one decision after the other: the order of PTX's fences, the
-//! coherence order pair by pair, then the write of each read. After each decision it
-//! derives consequences and evaluates the checks on the low bounds. Later decisions
-//! cannot repair a check that fails, so the search leaves that subtree out. A check
-//! that has held many times in a row is evaluated less often, until it fails.
+//! The search makes one decision after the other: the order of PTX's fences, the coherence order
+//! pair by pair, then the write of each read. After each decision the search derives consequences,
+//! and evaluates the checks on the low bounds. The low bound of a relation has the pairs that are
+//! certainly in the relation. Later decisions cannot repair a check that fails, so the search
+//! leaves that subtree out. A check that has held many times in a row is evaluated less often,
+//! until it fails.
 
 mod choices;
 mod count;
@@ -36,9 +37,11 @@ use rules::Rules;
 const STOP_INTERVAL: u32 = 1024;
 /// A check that has held this many times in a row is evaluated less often.
 const STREAK: u32 = 64;
-/// The interval of its evaluations then. It is also evaluated on complete executions.
+/// A check that has held [`STREAK`] times in a row is evaluated once in this many times. It is also
+/// evaluated on complete executions.
 const SKIPS: u32 = 8;
-/// With fewer pairs of writes, probing each of them does not pay.
+/// The fewest pairs of writes for which each pair is probed. With fewer pairs, probing costs more
+/// time than it saves.
 const PROBED_MIN: usize = 4;
 
 /// Receives each execution that the model allows.
@@ -58,7 +61,7 @@ pub(crate) trait Visitor {
 
 /// An execution that the model allows.
 pub(crate) struct AllowedExecution<'s, W> {
-    /// For each read, the write that it reads; for other events, themselves.
+    /// For each read, the write that it reads from. For each other event, the event itself.
     pub(crate) rf: &'s [usize],
     /// The coherence order of the writes to each word.
     pub(crate) co: &'s [EventSet<W>],
@@ -106,7 +109,7 @@ struct Search<'a, 'p, V, W> {
     guards_of: Vec<Vec<usize>>,
     /// The reads with guards.
     guarded: Vec<usize>,
-    /// The read-modify-writes among them.
+    /// The members of `guarded` that belong to read-modify-writes.
     narrow: Vec<usize>,
     /// The reads whose values follow from guards: the event, its thread's first event
     /// and the value.
@@ -135,7 +138,7 @@ struct Search<'a, 'p, V, W> {
     inputs: Inputs,
     /// The choices that are not published yet.
     dirty: Deps,
-    /// The time of the last change of each kind of choice.
+    /// For each kind of choice, the time of its last change. Times are values of `clock`.
     versions: [u64; 4],
     clock: u64,
     /// The time of each node's last computation.
@@ -144,12 +147,12 @@ struct Search<'a, 'p, V, W> {
     judged: Vec<u64>,
     /// The number of times in a row that each check held.
     streaks: Vec<u32>,
-    /// The number of evaluations skipped since.
+    /// For each check, the number of evaluations that were skipped since its last evaluation.
     skipped: Vec<u32>,
     saved: Vec<Saved<W>>,
     /// The data of the test for free reads.
     free: FreeReads,
-    /// The number of executions that each found one waits_at for.
+    /// The number of executions that each found execution stands for.
     weight: u64,
     /// A relation under construction.
     scratch: Vec<EventSet<W>>,
@@ -169,7 +172,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// The choices among `used`.
+    /// Finds the nodes among `used` that the search sets.
     fn of<W: Word>(graph: &Graph<W>, choices: usize, used: &[NodeId]) -> Inputs {
         let mut inputs = Inputs { with: vec![None; choices], ..Inputs::default() };
         for &node in used {
@@ -304,7 +307,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         search
     }
 
-    /// Orders the decisions and removes the writes that single guards exclude.
+    /// Orders the decisions. Removes from the candidates of each read the writes that a guard on
+    /// this read alone excludes.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -384,8 +388,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         true
     }
 
-    /// Tries each order of two writes alone. If one order fails, the other is certain.
-    /// Returns false if both fail.
+    /// Tries both orders of each undecided pair of writes, one pair at a time. If one order fails,
+    /// adds the other one. Returns false if both fail.
     fn probe(&mut self) -> Result<bool, Halt> {
         if self.pairs.len() < PROBED_MIN {
             return Ok(true);
@@ -428,7 +432,7 @@ fn same_word(skeleton: &Skeleton<'_>) -> Vec<EventSet> {
     events.iter().map(|event| if event.writes() { writes_of(event) } else { EventSet::EMPTY }).collect()
 }
 
-/// Whether a relation, or for `empty` a set, passes a check.
+/// Whether a relation passes a check of this kind. For `empty`, `rows` may also be a set.
 pub(crate) fn satisfied<W: Word>(kind: CheckKind, rows: &[EventSet<W>]) -> bool {
     match kind {
         CheckKind::Acyclic => matrix::is_acyclic(rows),

@@ -9,8 +9,8 @@ use crate::exec::event::Event;
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 
-/// No write of `between` may be after the write that `read` reads and before `write` in
-/// coherence order.
+/// An atomicity rule. In coherence order, no write of `between` may be after the write that `read`
+/// reads from and before `write`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Atomic<W> {
     pub(super) read: usize,
@@ -30,14 +30,15 @@ pub(super) struct Rules<W> {
 }
 
 impl<W: Word> Rules<W> {
-    /// The rules before any check is taken.
+    /// The rules before any check is taken: all writes to one word must be ordered, unless the
+    /// coherence order is `partial`.
     pub(super) fn none(same_word: &[EventSet<W>], partial: bool) -> Rules<W> {
         let others =
             |(write, row): (usize, &EventSet<W>)| if partial { EventSet::EMPTY } else { row.without(write) };
         Rules { total: same_word.iter().enumerate().map(others).collect(), ..Rules::default() }
     }
 
-    /// Derives rules from a check. Returns true if the rules are equivalent to it.
+    /// Derives rules from a check. Returns true if the rules are equivalent to the check.
     pub(super) fn take(
         &mut self,
         graph: &Graph<W>,
@@ -63,7 +64,8 @@ impl<W: Word> Rules<W> {
         }
     }
 
-    /// `empty ordered \ (co | co^-1)`
+    /// Takes the check `empty ordered \ (co | co^-1)`: each pair of `ordered` must be in coherence
+    /// order, in one direction or the other. Returns false if a pair is not two writes to one word.
     fn order_all(&mut self, ordered: &[EventSet<W>], same_word: &[EventSet<W>]) -> bool {
         let fits = |(write, row): (usize, &EventSet<W>)| row.is_within(same_word[write].without(write));
         if !ordered.iter().enumerate().all(fits) {
@@ -76,8 +78,9 @@ impl<W: Word> Rules<W> {
         true
     }
 
-    /// `empty pairs & ((fr & a); (co & b))`. Such a path leads from a read to a write;
-    /// other pairs do not matter.
+    /// Takes the check `empty pairs & ((fr & a); (co & b))`. A path `fr; co` leads from a read to a
+    /// write, so other members of `pairs` do not matter. Returns false if the check does not have
+    /// this form.
     fn take_atomic(&mut self, graph: &Graph<W>, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
@@ -98,7 +101,7 @@ impl<W: Word> Rules<W> {
     }
 }
 
-/// Whether it is `co | co^-1`.
+/// Whether the node `id` is `co | co^-1`.
 fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     let is_co = |id: NodeId| graph.node(id).op == Op::Chosen(Chosen::Co, true);
     let is_back = |id: NodeId| matches!(graph.node(id).op, Op::Inverse(co) if is_co(co));
@@ -108,7 +111,8 @@ fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     }
 }
 
-/// The part of `chosen` that a relation is, if it has that form.
+/// The relation `a`, if the node `id` has the form `chosen & a` and `a` depends on no choice.
+/// `None` if the node does not have this form.
 fn part_of<W: Word>(graph: &Graph<W>, id: NodeId, chosen: Chosen) -> Option<Vec<EventSet<W>>> {
     let masked = |part: Vec<EventSet<W>>, rows: &[EventSet<W>], keep: bool| -> Vec<EventSet<W>> {
         part.iter().zip(rows).map(|(&p, &row)| p & if keep { row } else { !row }).collect()

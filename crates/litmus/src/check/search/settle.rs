@@ -76,7 +76,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Orders other writes before the source of a read-modify-write or after its write.
+    /// Orders each write of `between` before the write that the read-modify-write reads from, or
+    /// after the write that it makes. Returns false on a contradiction.
     fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
@@ -99,8 +100,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         true
     }
 
-    /// Adds the coherence edges that checks of the form `empty a \ co` require. Returns
-    /// `None` on a contradiction, otherwise whether there were any.
+    /// Adds the coherence edges that checks of the form `empty a \ co` require. Returns `None` on a
+    /// contradiction, otherwise whether edges were added.
     fn force_coherence(&mut self) -> Result<Option<bool>, Halt> {
         let mut added = false;
         if self.dirty != 0 {

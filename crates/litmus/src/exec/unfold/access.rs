@@ -70,7 +70,8 @@ impl Unfolder<'_> {
             .collect()
     }
 
-    /// Adds a fence that concerns one word. Its key carries a dependency.
+    /// Adds a fence that concerns one word. If the fence takes a key, it has a data dependency on
+    /// the reads that the key depends on.
     pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
         let address = evaluate(state, &section.address);
         event.loc = address.value.constant().and_then(value_address);
@@ -82,8 +83,8 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Sets the annotations of the read and the write of a kernel's read-modify-write.
-    /// Returns the fence before and after it, if it is a full one.
+    /// Sets the annotations of the read and the write of a kernel's read-modify-write. Returns the
+    /// fence to add before and after a full read-modify-write, and `None` for other ones.
     fn halves(&self, read: &mut Event, write: &mut Event) -> Option<Event> {
         if self.program.dialect != Dialect::C11 {
             return None;
@@ -259,7 +260,8 @@ fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success
     }
 }
 
-/// The address of a location in a sum.
+/// The address of a location from which `address` is computed by additions and subtractions, if
+/// there is one.
 fn base_of(address: &Sym) -> Option<Value> {
     match address {
         Sym::Const(value) => value_address(*value).map(|_| *value),

@@ -38,8 +38,9 @@ impl Unfolder<'_> {
         possible
     }
 
-    /// Checks that every operator of the instruction has a value. Undefined behaviour
-    /// ends the path. If it depends on reads, it becomes a path of its own.
+    /// Checks that every operator of the instruction has a value. An operator without a value is
+    /// undefined behaviour, which ends the path. If that depends on reads, the undefined behaviour
+    /// becomes a path of its own.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
         for_each_read(instr, &mut |expr| undefined(state, expr, &mut conditions));

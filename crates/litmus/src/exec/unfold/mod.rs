@@ -29,8 +29,8 @@ pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     /// The value that each event writes; for a read, its own value.
     pub(crate) values: Vec<Sym>,
-    /// For each event, the earlier reads that its address, its value and its execution
-    /// depend on.
+    /// For each event, the earlier reads that its address depends on. `data` and `ctrl` hold the
+    /// earlier reads that its value and its execution depend on.
     pub(crate) addr: Vec<EventSet>,
     pub(crate) data: Vec<EventSet>,
     pub(crate) ctrl: Vec<EventSet>,
@@ -42,7 +42,7 @@ pub(crate) struct Trace {
     pub(crate) fault: Option<(&'static str, u32)>,
     /// The point where the thread waits, if it does not end.
     pub(crate) waits_at: Option<WaitPoint>,
-    /// Whether the path has an iteration of a loop without an effect.
+    /// Whether the path has a loop iteration that has no effect.
     pub(crate) idle: bool,
     /// Whether the path gives a final state of the thread.
     pub(crate) whole: bool,
@@ -59,20 +59,20 @@ impl WaitPoint {
 /// A point where a thread waits, perhaps for ever.
 #[derive(Clone, Debug)]
 pub(crate) enum WaitPoint {
-    /// Before an `await`, until the comparison holds for the word.
+    /// The thread waits at an `await` until the comparison holds for the word.
     Await(LocId, BinaryOp, Sym),
-    /// Before a barrier.
+    /// The thread waits at a barrier.
     Barrier(Meeting),
-    /// After an iteration of a loop without an effect. The number is that of its first
-    /// event.
+    /// The thread repeats a loop iteration that has no effect. The number is that of the first
+    /// event of the iteration.
     Loop(usize),
 }
 
 /// All paths through one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfolding {
-    /// The paths to the end without iterations that have no effect, and the paths that
-    /// wait at a barrier with a count.
+    /// The paths that reach the end and have no loop iteration without an effect, and the paths
+    /// that wait at a barrier with a count.
     pub(crate) traces: Vec<Trace>,
     /// The other paths, if they were requested. They add no final state, but their
     /// accesses may race.
@@ -109,7 +109,7 @@ struct State {
     heads: Vec<(usize, usize, Vec<Register>)>,
     /// The number of times each barrier was passed.
     rounds: Vec<(Value, Value, u16)>,
-    /// The remaining values of each read that guards restrict.
+    /// For each read that guards restrict, the values that are still possible.
     left: Vec<(u16, Vec<Value>)>,
 }
 
@@ -235,7 +235,7 @@ struct Unfolder<'p> {
     thread: &'p Thread,
     id: ThreadId,
     bound: usize,
-    /// Whether the paths are requested on which the thread waits.
+    /// Whether the caller requests the paths on which the thread waits.
     partial: bool,
     /// For each position, the live registers.
     live: Vec<Vec<bool>>,
@@ -245,7 +245,7 @@ struct Unfolder<'p> {
     /// For each word, the values that it may hold, if they are known.
     held: Vec<Option<Vec<Value>>>,
     pending: Vec<State>,
-    /// The instructions of all paths so far.
+    /// The number of instructions of all paths so far.
     steps: usize,
     out: Unfolding,
 }

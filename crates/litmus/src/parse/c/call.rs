@@ -69,7 +69,7 @@ fn order_of(word: &str) -> Option<Order> {
 }
 
 impl Function<'_> {
-    /// Reads a call. Its value is zero if it returns none.
+    /// Reads a call. The value of a call that returns nothing is zero.
     pub(super) fn call(&mut self) -> Result<Expr, TextError> {
         if self.dialect == Dialect::C11 && self.at_primitive() {
             return self.primitive();
@@ -146,7 +146,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Reads a call of a macro: an expression, or a block, whose value is zero.
+    /// Reads a call of a macro that stands for an expression or a block. The value of a block is
+    /// zero.
     fn expansion(&mut self) -> Result<Expr, TextError> {
         self.enter()?;
         self.macros.expand(self.cursor, &mut self.expanded)?;
@@ -265,9 +266,9 @@ impl Function<'_> {
         Ok(Expr::Reg(dst))
     }
 
-    /// Reads a compare-exchange. The expected value is a word of memory, or a variable
-    /// of the thread in the form `&variable`. It receives the old value if the exchange
-    /// fails.
+    /// Reads a compare-exchange. The expected value is a word of memory, or a variable of the
+    /// thread in the form `&variable`. If the exchange fails, this word or variable receives the
+    /// old value.
     fn compare_exchange(
         &mut self,
         line: u32,

@@ -273,8 +273,8 @@ impl<'p> Function<'p> {
         Reg((self.thread.registers.len() - 1) as u16)
     }
 
-    /// Assigns `value` to `dst`. If the last instruction loads the value into a
-    /// temporary, it loads into `dst` instead.
+    /// Assigns `value` to `dst`. If the last instruction loads the value into a temporary, changes
+    /// that instruction to load into `dst` instead.
     fn assign(&mut self, line: u32, dst: Reg, value: Expr) {
         if let Expr::Reg(temporary) = value {
             let fresh = self.is_temporary(temporary);

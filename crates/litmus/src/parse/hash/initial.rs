@@ -1,7 +1,7 @@
 //! The initial state in herd's notation, for the hash.
 
-/// Registers by thread and name, then memory by name. The first entry for a name
-/// counts.
+/// Writes the entries of the initial state: registers by thread and name, then memory by name. Of
+/// several entries for one name, the first one counts.
 pub(super) fn written(block: &str) -> String {
     let mut entries: Vec<(Key, String)> = block.split(';').filter_map(entry).collect();
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -1,10 +1,9 @@
-//! The line `Hash=...` after herd's output. Tools compare hashes to find out whether
-//! two logs are of the same tests.
+//! The line `Hash=...` after herd's output. Tools compare hashes to find out whether two logs are
+//! of the same tests.
 //!
-//! A hash is the MD5 of three digests: of the initial state, of the code, and of the
-//! terms of a final state. For `C` and `LISA` tests the three parts have the notation
-//! of herd 7.58, so both tools print the same hash. Herd does not know the other
-//! formats.
+//! A hash is the MD5 of three digests: of the initial state, of the code, and of the terms of a
+//! final state. For `C` and `LISA` tests the three parts have the notation of herd 7.58, so
+//! Fencepost and herd print the same hash. Herd does not know the other formats.
 
 mod code;
 mod initial;

@@ -122,7 +122,8 @@ pub(super) struct Routes {
     axes: Option<[Axis; 2]>,
     /// For each node, its index in its row and its index in its column.
     places: Vec<[u32; 2]>,
-    /// Four links for each node: down and up its row, then down and up its column.
+    /// Four links for each node: to the previous and the next node of its row, then to the previous
+    /// and the next node of its column.
     links: Vec<u32>,
     /// The node at which links to other chiplets begin and end. For a crossbar, the number is that
     /// of no node.

@@ -122,6 +122,39 @@ pub fn colouring_sweeps(graph: &Csr, priorities: &[u32], sweeps: u32) -> Vec<u32
     colours
 }
 
+/// A colouring by local extremes. In each round, every uncoloured vertex with a
+/// higher priority than all uncoloured neighbours takes the next colour. If
+/// `takes_minima`, every other one with a lower priority than all of them takes
+/// the colour after it. The priorities must be distinct, and the graph must have
+/// each arc in both directions.
+///
+/// # Panics
+/// If there are fewer priorities than vertices.
+#[must_use]
+pub fn colouring_by_extremes(graph: &Csr, priorities: &[u32], takes_minima: bool) -> Vec<u32> {
+    let mut colours = vec![UNCOLOURED; graph.vertices() as usize];
+    let mut left: Vec<u32> = (0..graph.vertices()).collect();
+    let mut colour = 0;
+    while !left.is_empty() {
+        let (mut maxima, mut minima) = (Vec::new(), Vec::new());
+        for &vertex in &left {
+            let rivals = graph.neighbours(vertex).iter().filter(|&&u| colours[u as usize] == UNCOLOURED);
+            let rivals: Vec<u32> = rivals.map(|&u| priorities[u as usize]).collect();
+            let own = priorities[vertex as usize];
+            if rivals.iter().all(|&rival| rival <= own) {
+                maxima.push(vertex);
+            } else if takes_minima && rivals.iter().all(|&rival| rival >= own) {
+                minima.push(vertex);
+            }
+        }
+        maxima.iter().for_each(|&vertex| colours[vertex as usize] = colour);
+        minima.iter().for_each(|&vertex| colours[vertex as usize] = colour + 1);
+        left.retain(|&vertex| colours[vertex as usize] == UNCOLOURED);
+        colour += 1 + u32::from(takes_minima);
+    }
+    colours
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::power_law;
@@ -148,6 +181,17 @@ mod tests {
         assert!((3..=u64::from(degree) + 1).contains(&used), "{used}");
         let path = Csr::from_edges(4, vec![(0, 1), (1, 2), (2, 3)]);
         assert_eq!(greedy_colouring(&path), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn local_extremes_give_a_proper_colouring_and_maxima_alone_that_of_sweeps() {
+        let graph = power_law(300, 1500, 5).undirected();
+        let priorities: Vec<u32> = (0..300).map(crate::data::mix).collect();
+        let maxima = colouring_by_extremes(&graph, &priorities, false);
+        assert_eq!(maxima, colouring_sweeps(&graph, &priorities, 300));
+        let both = colouring_by_extremes(&graph, &priorities, true);
+        assert!(check_colouring(&graph, &both).is_ok());
+        assert_ne!(both, maxima);
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod colouring;
 mod paths;
 mod rank;
 
-pub use colouring::{ColouringError, UNCOLOURED, check_colouring, colouring_sweeps, greedy_colouring};
+pub use colouring::{
+    ColouringError, UNCOLOURED, check_colouring, colouring_by_extremes, colouring_sweeps, greedy_colouring,
+};
 pub use paths::{UNREACHED, UNREACHED_HOPS, dijkstra, distance_sweeps, hops};
 pub use rank::{Ranks, rank_sweeps, ranks};

@@ -1,0 +1,411 @@
+//! The machine of a cutoff: its views, their growth and their closure.
+
+use std::collections::BTreeSet;
+
+use litmus::program::Program;
+use proto::words::grouped;
+use proto::{Agent, Mutation};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::program::{LISTENERS_MAX, LOADS, Layout, Listener, text};
+use super::{Growth, Options};
+use crate::machine::Machine;
+use crate::machine::bounds::Bounds;
+use crate::machine::known::{Effect, FAULT, PartMove};
+use crate::machine::moves::Move;
+use crate::machine::placement::{Placement, Unsupported};
+use crate::subject::Subject;
+
+/// A state of the machine, as numbers of its parts and of its memory.
+pub(super) type State = Box<[u32]>;
+
+/// The reason for an early end of a computation.
+pub(super) enum Halt {
+    /// A state shows a fault.
+    Fault(String),
+    /// The induction needs a property that does not hold.
+    Obstacle(String),
+    /// The caller stopped the computation.
+    Stopped,
+}
+
+/// An obstacle.
+fn obstacle(why: &str) -> Halt {
+    Halt::Obstacle(why.to_owned())
+}
+
+/// The machine with the program of [`LISTENERS_MAX`] listeners. Some of them may be left out of a
+/// state.
+pub(super) struct Listening {
+    machine: Machine,
+    /// The node of each listener.
+    listeners: Vec<u8>,
+    /// For each listener, the part (state of its node) that stands for a listener that is left out.
+    absent: Vec<u32>,
+    /// The state from which the listeners begin.
+    start: State,
+    /// For a part and a listener: the part without anything of the listener.
+    without: FxHashMap<(u32, u8), u32>,
+}
+
+/// The message that a listener sends: the receiver, and the number of the input.
+type Sent = (u8, u32);
+
+/// The views with one shared part.
+#[derive(Default)]
+struct Group {
+    /// The views of each of the two listeners.
+    views: [Vec<State>; 2],
+    /// For each of the two listeners, the messages that it may send, each with the shared part
+    /// after the message.
+    sent: [FxHashMap<Sent, State>; 2],
+    /// The shared part after each move of a node that belongs to no listener.
+    after: FxHashMap<Move, State>,
+}
+
+impl Listening {
+    /// The machine for one program, scope and layout, in the state from which the listeners begin.
+    pub(super) fn new(
+        subject: &Subject,
+        machine: (Bounds, Option<Mutation>),
+        (listener, scope, layout): (&Listener, &str, &Layout),
+    ) -> Result<Listening, Unsupported> {
+        let text = text(listener, scope);
+        let program: Program = litmus::parse::parse(&text).map_err(|error| Unsupported(error.to_string()))?;
+        let agents = (0..=LISTENERS_MAX as u16).map(Agent::Cu).collect();
+        let lines = program.locations.iter().map(|location| layout.line(&location.name)).collect();
+        let placement = Placement::new(agents, lines);
+        let mut machine = Machine::new(subject, (&program, &placement), machine, &mut Vec::new())?;
+        let start = machine.start()?;
+        let listeners: Vec<u8> = (1..=LISTENERS_MAX).map(|thread| machine.slots.first(thread)).collect();
+        let absent = listeners.iter().map(|&node| {
+            let mut part = machine.part(start[usize::from(node)]).clone();
+            part.threads.clear();
+            machine.parts.number(part)
+        });
+        let absent = absent.collect();
+        let start = start.into();
+        Ok(Listening { machine, listeners, absent, start, without: FxHashMap::default() })
+    }
+
+    /// Lets the sender make its first loads, before the listeners make a move.
+    pub(super) fn warm_up(&mut self) -> Result<(), Halt> {
+        let sender = usize::from(self.machine.slots.first(0));
+        loop {
+            let (_, thread) = self.machine.part(self.start[sender]).threads[0];
+            let has_loaded = self.machine.thread(thread).pc >= LOADS;
+            let moves = self.moves(&self.start.clone())?;
+            let first = moves.into_iter().find(|(node, part_move)| {
+                !self.listeners.contains(node) && (!has_loaded || !part_move.mv.is_issue())
+            });
+            let Some(first) = first else { return Ok(()) };
+            self.start = self.after(&self.start, first)?;
+        }
+    }
+
+    /// The state without anything of a listener.
+    fn without(&mut self, mut state: State, listener: usize) -> State {
+        let node = self.listeners[listener];
+        for at in 0..self.machine.known.nodes {
+            if at == usize::from(node) {
+                state[at] = self.absent[listener];
+            } else {
+                state[at] = self.part_without(state[at], node);
+            }
+        }
+        state
+    }
+
+    /// The part (state of one node) without the messages to a listener, and without the inputs that
+    /// come from it.
+    fn part_without(&mut self, part: u32, node: u8) -> u32 {
+        if let Some(&known) = self.without.get(&(part, node)) {
+            return known;
+        }
+        let mut rest = self.machine.part(part).clone();
+        rest.out.retain(|(to, _)| *to != node);
+        rest.wires.retain(|(to, _)| *to != node);
+        rest.station = self.machine.controllers.without(rest.station, node);
+        let rest = self.machine.parts.number(rest);
+        self.without.insert((part, node), rest);
+        rest
+    }
+
+    /// All moves of a state, each with the node that makes it.
+    fn moves(&mut self, state: &[u32]) -> Result<Vec<(u8, PartMove)>, Halt> {
+        self.machine.learn(state);
+        let known = &self.machine.known;
+        if known.has_full_queue(state) {
+            return Err(obstacle("a core waits because a channel is full"));
+        }
+        if self.machine.is_stale {
+            return Err(obstacle("several controllers access the same line of memory"));
+        }
+        let mut moves = Vec::new();
+        for (node, &part) in (0..).zip(&state[..known.nodes]) {
+            let info = known.info(part).ok_or_else(|| obstacle("the moves of a node are not known"))?;
+            moves.extend(known.part_moves(info).iter().map(|part_move| (node, *part_move)));
+        }
+        Ok(moves)
+    }
+
+    /// The state after a move.
+    fn after(&self, state: &[u32], (node, part_move): (u8, PartMove)) -> Result<State, Halt> {
+        let (known, node) = (&self.machine.known, usize::from(node));
+        let mut next: State = state.into();
+        match part_move.effect {
+            Effect::Go(to) => next[node] = self.sound(Some(to))?,
+            Effect::Send { rest, to, told } => {
+                next[node] = rest;
+                let to = usize::from(to);
+                next[to] = self.sound(known.told(next[to], told))?;
+            }
+            Effect::Serve { rest, op } => {
+                let served = known.served(state[known.nodes], op);
+                let (memory, reply) = served.ok_or_else(|| obstacle("a reply of memory is not known"))?;
+                next[node] = self.sound(known.answered(rest, reply))?;
+                next[known.nodes] = memory;
+            }
+            Effect::Fault(fault) => return Err(Halt::Fault(known.faults[fault as usize].to_string())),
+        }
+        Ok(next)
+    }
+
+    /// The part (state of one node) after a step, if the step is known and shows no fault.
+    fn sound(&self, part: Option<u32>) -> Result<u32, Halt> {
+        match part {
+            Some(part) if part & FAULT == 0 => Ok(part),
+            Some(fault) => Err(Halt::Fault(self.machine.known.faults[(fault & !FAULT) as usize].to_string())),
+            None => Err(obstacle("the effect of a message is not known")),
+        }
+    }
+
+    /// The state after a message that comes from a listener outside of the state.
+    fn told(&mut self, state: &[u32], (to, told): Sent) -> Result<State, Halt> {
+        let at = usize::from(to);
+        self.machine.learn_told(state[at], told);
+        let mut next: State = state.into();
+        next[at] = self.sound(self.machine.known.told(state[at], told))?;
+        Ok(next)
+    }
+
+    /// Whether a listener has left its loop, because it has acquired a flag without the data.
+    fn check(&self, state: &[u32], listener: usize) -> Result<(), Halt> {
+        let part = state[usize::from(self.listeners[listener])];
+        let has_left = part != self.absent[listener] && self.machine.known.info(part).is_some_and(|i| i.done);
+        if has_left {
+            Err(Halt::Fault(String::from("a listener acquires the flag without the data")))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Explores the program with this number of listeners. Adds the views of the first listener to
+    /// `views`.
+    pub(super) fn explore(
+        &mut self,
+        listeners: usize,
+        options: Options<'_>,
+        views: &mut FxHashSet<State>,
+    ) -> Result<Growth, Halt> {
+        let absent = listeners..LISTENERS_MAX;
+        let start = absent.fold(self.start.clone(), |state, other| self.without(state, other));
+        let mut seen: FxHashSet<State> = FxHashSet::default();
+        let mut own: FxHashSet<State> = FxHashSet::default();
+        let mut open = vec![start.clone()];
+        seen.insert(start);
+        while let Some(state) = open.pop() {
+            if (options.stop)() {
+                return Err(Halt::Stopped);
+            }
+            for listener in 0..listeners {
+                self.check(&state, listener)?;
+            }
+            let moves = self.moves(&state)?;
+            if moves.is_empty() {
+                return Err(Halt::Fault(String::from("no node can make a move: a deadlock")));
+            }
+            for part_move in moves {
+                let next = self.after(&state, part_move)?;
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() >= options.states_max {
+                break;
+            }
+            own.insert((1..listeners).fold(state, |state, other| self.without(state, other)));
+        }
+        views.extend(own.iter().cloned());
+        let is_complete = seen.len() < options.states_max;
+        Ok(Growth { listeners, states: seen.len(), views: is_complete.then_some(own.len()) })
+    }
+
+    /// Computes the closure: the numbers of its views and of its shared parts. The views in
+    /// `explored` must be in it.
+    pub(super) fn close(
+        &mut self,
+        options: Options<'_>,
+        explored: &FxHashSet<State>,
+    ) -> Result<(usize, usize), Halt> {
+        let start = (2..LISTENERS_MAX).fold(self.start.clone(), |state, other| self.without(state, other));
+        let mut closing = Closing::default();
+        for own in 0..2 {
+            let view = self.without(start.clone(), 1 - own);
+            closing.add(own, view);
+        }
+        while let Some((own, view)) = closing.open.pop() {
+            if (options.stop)() {
+                return Err(Halt::Stopped);
+            }
+            if closing.seen[own].len() > options.views_max {
+                let limit = grouped(options.views_max as u64);
+                return Err(Halt::Obstacle(format!("the set has more than {limit} views")));
+            }
+            self.advance(&mut closing, own, &view)?;
+        }
+        // The listeners are equal, so their sets are too, unless a controller tells them apart.
+        let steps = |own: usize| -> BTreeSet<(&State, &State)> {
+            let of = closing.groups.iter();
+            of.flat_map(|(shared, group)| group.sent[own].values().map(move |after| (shared, after)))
+                .collect()
+        };
+        if steps(0) != steps(1) || closing.seen[0].len() != closing.seen[1].len() {
+            return Err(obstacle("a controller remembers which compute unit has sent a message"));
+        }
+        if let Some(missed) = explored.iter().find(|view| !closing.seen[0].contains(*view)) {
+            return Err(Halt::Obstacle(format!("the set lacks an explored view: {missed:?}")));
+        }
+        Ok((closing.seen[0].len(), closing.groups.len()))
+    }
+
+    /// Adds the views that follow from a view: by its own moves, and by the messages that the other
+    /// listener may send in a state with the same shared part. If the view can send a message, the
+    /// views of the other listener with this shared part receive it.
+    fn advance(&mut self, closing: &mut Closing, own: usize, view: &State) -> Result<(), Halt> {
+        let moves = self.moves(view)?;
+        self.check(view, own)?;
+        let shared = self.without(view.clone(), own);
+        if !closing.groups.contains_key(&shared) {
+            let group = self.group(&shared)?;
+            closing.groups.insert(shared.clone(), group);
+        }
+        let node = self.listeners[own];
+        for part_move in moves {
+            let next = self.after(view, part_move)?;
+            let after = self.without(next.clone(), own);
+            let (by, PartMove { mv, effect, .. }) = part_move;
+            if by == node {
+                if let Effect::Send { to, told, .. } = effect
+                    && after != shared
+                {
+                    self.send(closing, own, &shared, ((to, told), after))?;
+                } else if after != shared {
+                    return Err(Halt::Obstacle(format!("{mv} of a listener changes more than the listener")));
+                }
+            } else {
+                let group = &closing.groups[&shared];
+                let is_answer = matches!(mv, Move::Deliver { to, .. } if to == node) && after == shared;
+                if !is_answer && group.after.get(&mv) != Some(&after) {
+                    return Err(Halt::Obstacle(String::from(
+                        "a move of a controller depends on inputs that wait at it",
+                    )));
+                }
+            }
+            closing.add(own, next);
+        }
+        let sent: Vec<Sent> = closing.groups[&shared].sent[1 - own].keys().copied().collect();
+        for message in sent {
+            self.receive(closing, own, view, (&shared, message))?;
+        }
+        if let Some(group) = closing.groups.get_mut(&shared) {
+            group.views[own].push(view.clone());
+        }
+        Ok(())
+    }
+
+    /// The group of a new shared part: its own moves.
+    fn group(&mut self, shared: &State) -> Result<Group, Halt> {
+        let mut group = Group::default();
+        for part_move in self.moves(shared)? {
+            let after = self.after(shared, part_move)?;
+            self.check_silence(&after, None)?;
+            group.after.insert(part_move.1.mv, after);
+        }
+        Ok(group)
+    }
+
+    /// Checks that no controller has sent anything to a listener, except to `sender`.
+    fn check_silence(&mut self, state: &State, sender: Option<usize>) -> Result<(), Halt> {
+        for listener in (0..LISTENERS_MAX).filter(|&listener| Some(listener) != sender) {
+            if self.without(state.clone(), listener) != *state {
+                return Err(obstacle("a controller sends a message to a compute unit that has not asked"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a message that the listener `own` may send, with the shared part after it. Each view
+    /// of the other listener with the same shared part receives it.
+    fn send(
+        &mut self,
+        closing: &mut Closing,
+        own: usize,
+        shared: &State,
+        (message, after): (Sent, State),
+    ) -> Result<(), Halt> {
+        let known = closing.groups.get(shared).and_then(|group| group.sent[own].get(&message));
+        if let Some(known) = known {
+            let is_same = *known == after;
+            return if is_same { Ok(()) } else { Err(obstacle("a message depends on inputs that wait")) };
+        }
+        let alone = self.told(shared, message)?;
+        self.check_silence(&alone, Some(own))?;
+        if self.without(alone, own) != after {
+            return Err(obstacle("the effect of a message depends on inputs that wait"));
+        }
+        let Some(group) = closing.groups.get_mut(shared) else { return Ok(()) };
+        group.sent[own].insert(message, after);
+        for view in group.views[1 - own].clone() {
+            self.receive(closing, 1 - own, &view, (shared, message))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the view after a message of the other listener.
+    fn receive(
+        &mut self,
+        closing: &mut Closing,
+        own: usize,
+        view: &State,
+        (shared, message): (&State, Sent),
+    ) -> Result<(), Halt> {
+        let next = self.told(view, message)?;
+        let next = self.without(next, 1 - own);
+        if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
+            return Err(obstacle("the effect of a message depends on inputs that wait"));
+        }
+        closing.add(own, next);
+        Ok(())
+    }
+}
+
+/// A closure that is under way.
+#[derive(Default)]
+struct Closing {
+    /// The views of each of the two listeners.
+    seen: [FxHashSet<State>; 2],
+    /// The views that are not processed yet, each with its listener.
+    open: Vec<(usize, State)>,
+    /// The groups of views, by their shared parts.
+    groups: FxHashMap<State, Group>,
+}
+
+impl Closing {
+    /// Adds a view of the listener `own`, if it is new.
+    fn add(&mut self, own: usize, view: State) {
+        if self.seen[own].insert(view.clone()) {
+            self.open.push((own, view));
+        }
+    }
+}

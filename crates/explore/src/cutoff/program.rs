@@ -1,0 +1,114 @@
+//! The programs of a cutoff: one sender and some equal listeners.
+
+/// The largest number of listeners whose states are explored.
+pub(super) const LISTENERS_MAX: usize = 3;
+
+/// The words of the programs: the data and the flag of the sender, and the data and the flag of the
+/// listeners.
+const WORDS: [&str; 4] = ["x", "f", "z", "g"];
+
+/// The lines of the words.
+pub(super) struct Layout {
+    /// The place of the words that the listeners write.
+    pub(super) name: &'static str,
+    /// The lines of the words `x`, `f`, `z` and `g`, in this order.
+    lines: [u8; 4],
+}
+
+impl Layout {
+    /// The line of a word.
+    pub(super) fn line(&self, word: &str) -> u8 {
+        let at = WORDS.iter().position(|known| *known == word);
+        at.map_or(0, |at| self.lines[at])
+    }
+}
+
+/// All layouts. A listener writes beside the data of the sender, beside the flag of the sender, or
+/// beside both.
+pub(super) const LAYOUTS: [Layout; 3] = [
+    Layout { name: "beside the data", lines: [0, 1, 0, 1] },
+    Layout { name: "beside the flag", lines: [0, 1, 1, 0] },
+    Layout { name: "beside both", lines: [0, 0, 0, 0] },
+];
+
+/// The code of a listener.
+pub(super) struct Listener {
+    /// The way of the flag: from the sender to each listener, or from listener to listener.
+    pub(super) name: &'static str,
+    /// The statements, with `SCOPE` in place of a scope.
+    code: &'static str,
+}
+
+/// The code of the sender. First it loads all words, so that the shared cache holds the lines. Then
+/// it writes the data, and a flag that releases the data.
+const SENDER: &str = "  int r0 = *x;
+  int r1 = *z;
+  int r2 = atomic_load_explicit(f, memory_order_relaxed, SCOPE);
+  int r3 = atomic_load_explicit(g, memory_order_relaxed, SCOPE);
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, SCOPE);
+";
+
+/// The number of loads at the start of the sender.
+pub(super) const LOADS: u16 = 4;
+
+/// The behaviours of listeners. Each listener caches the data early, and leaves its loop only if it
+/// acquires a flag without the data that the flag releases. A listener of the first kind writes a
+/// word and releases a flag of its own. A listener of the second kind releases its flag only after
+/// it has acquired a flag, and looks at both flags, so the data may pass through any number of
+/// listeners.
+pub(super) const LISTENERS: [Listener; 2] = [
+    Listener {
+        name: "direct",
+        code: "  int ok = 1;
+  while (ok == 1) {
+    int r0 = *x;
+    *z = 1;
+    int r1 = atomic_load_explicit(f, memory_order_acquire, SCOPE);
+    int r2 = *x;
+    ok = r2 | (1 - r1);
+    atomic_store_explicit(g, 1, memory_order_release, SCOPE);
+  }
+",
+    },
+    Listener {
+        name: "passed on",
+        code: "  int ok = 1;
+  while (ok == 1) {
+    int r0 = *x;
+    int r1 = atomic_load_explicit(f, memory_order_acquire, SCOPE);
+    int r2 = 0;
+    if (r1 == 0) {
+      r2 = atomic_load_explicit(g, memory_order_acquire, SCOPE);
+    }
+    r1 = r1 | r2;
+    int r3 = *x;
+    ok = r3 | (1 - r1);
+    if (r1 == 1) {
+      atomic_store_explicit(g, 1, memory_order_release, SCOPE);
+    }
+  }
+",
+    },
+];
+
+/// The program of the sender and [`LISTENERS_MAX`] listeners, as text. All atomics have this scope.
+pub(super) fn text(listener: &Listener, scope: &str) -> String {
+    let parameters = WORDS.map(|word| match word {
+        "f" | "g" => format!("global atomic_int* {word}"),
+        _ => format!("global int* {word}"),
+    });
+    let parameters = parameters.join(", ");
+    let code = |number: usize| if number == 0 { SENDER } else { listener.code };
+    let mut text = String::from("OPENCL any-units\n\n{");
+    text.extend(WORDS.map(|word| format!(" [{word}] = 0;")));
+    text.push_str(" }\n\n");
+    for number in 0..=LISTENERS_MAX {
+        let code = code(number).replace("SCOPE", &format!("memory_scope_{scope}"));
+        text.push_str(&format!("P{number} ({parameters}) {{\n{code}}}\n\n"));
+    }
+    text.push_str("scopeTree (device");
+    text.extend((0..=LISTENERS_MAX).map(|number| format!(" (work_group P{number})")));
+    text.push_str(")\n\nexists (x=1)\n");
+    text
+}

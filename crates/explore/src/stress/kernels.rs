@@ -1,0 +1,165 @@
+//! The stages of a run: kernels, the host's accesses between kernels, and the check of memory after
+//! the last kernel.
+
+use super::fault::{EpisodeFault, fault, unfinished};
+use super::layout::{DATA, WORDS, name, repeated};
+use super::machine::Machine;
+use super::order::{Program, Stage};
+use super::slots::Sender;
+use super::stations::Stations;
+use drive::{At, StationInput};
+use proto::{Boundary, KernelId, Request};
+
+/// The requests of a step of a kernel's beginning or end, by agent, each with the node that it
+/// enters.
+type Requests = Vec<(At, Request)>;
+
+/// The requests of all steps of kernels' beginnings and ends.
+#[derive(Debug)]
+pub(super) struct Boundaries([(Boundary, bool, Requests); 5]);
+
+impl Boundaries {
+    pub(super) fn new(stations: &dyn Stations) -> Result<Boundaries, String> {
+        let requests = |step, host_has_written| {
+            let requests = stations.boundary(step, KernelId(0), host_has_written)?;
+            let requests = requests.into_iter().map(|(_, at, request)| (at, request)).collect();
+            Ok::<_, String>((step, host_has_written, requests))
+        };
+        Ok(Boundaries([
+            requests(Boundary::BeginMachine, false)?,
+            requests(Boundary::BeginMachine, true)?,
+            requests(Boundary::BeginCus, false)?,
+            requests(Boundary::EndCus, false)?,
+            requests(Boundary::EndMachine, false)?,
+        ]))
+    }
+
+    /// The requests of a step. Only the acquire of the whole machine depends on writes of the host.
+    fn of(&self, step: Boundary, host_has_written: bool) -> &Requests {
+        let host_has_written = host_has_written && step == Boundary::BeginMachine;
+        let is_it =
+            |(of, written, _): &&(Boundary, bool, Requests)| *of == step && *written == host_has_written;
+        &self.0.iter().find(is_it).expect("all steps are there").2
+    }
+}
+
+impl Machine {
+    /// Runs one stage of a program.
+    pub(super) fn run_stage(
+        &mut self,
+        stage: &Stage,
+        is_first: bool,
+        program: &Program,
+    ) -> Result<(), EpisodeFault> {
+        if stage.is_kernel() && !is_first {
+            for step in Boundary::BEGIN {
+                self.pass_boundary((step, stage.host_has_written), program)?;
+            }
+        }
+        for (wave, &end) in stage.ends.iter().enumerate() {
+            if self.waves[wave].at < end {
+                self.waves[wave].end = end;
+                self.wake(wave);
+            }
+        }
+        self.is_preemptive = stage.is_kernel() && self.seats.left > 0;
+        self.run_events(program)?;
+        self.is_preemptive = false;
+        if !self.waves.iter().all(|wave| wave.is_done()) {
+            return Err(unfinished(&self.waves, "no event is left"));
+        }
+        if self.seats.is_moving() {
+            return Err(fault(String::from("no event is left, but a work-group has not changed its CU")));
+        }
+        if stage.is_kernel() {
+            self.pass_boundary((Boundary::EndCus, false), program)?;
+            if stage.is_released {
+                self.pass_boundary((Boundary::EndMachine, false), program)?;
+            }
+            self.kernel.0 += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes the requests of all agents in a step of a kernel's beginning or end, and runs until all
+    /// are answered.
+    fn pass_boundary(
+        &mut self,
+        (step, written): (Boundary, bool),
+        program: &Program,
+    ) -> Result<(), EpisodeFault> {
+        let count = self.boundaries.of(step, written).len();
+        self.ending = (1 << count) - 1;
+        for agent in 0..count {
+            self.ask_boundary((step, written), agent, Sender::Boundary(agent as u8), program)?;
+        }
+        self.run_events(program)?;
+        match self.ending {
+            0 => Ok(()),
+            _ => {
+                let what = match step {
+                    Boundary::BeginMachine | Boundary::BeginCus => "begin",
+                    Boundary::EndCus | Boundary::EndMachine => "end",
+                };
+                Err(fault(format!("all wavefronts are done, but their kernel does not {what}")))
+            }
+        }
+    }
+
+    /// Makes one agent's request of a step of a kernel's beginning or end.
+    pub(super) fn ask_boundary(
+        &mut self,
+        (step, written): (Boundary, bool),
+        agent: usize,
+        sender: Sender,
+        program: &Program,
+    ) -> Result<(), EpisodeFault> {
+        let (node, request) = &self.boundaries.of(step, written)[agent];
+        let (node, request) = (*node, Request { op: step.op(self.kernel), ..*request });
+        let slot = self.slot(node, sender)?;
+        self.tell(node, &StationInput::Request { slot, request: &request }, program)
+    }
+
+    /// Checks that memory has the last stored value of each word, and that no other byte has
+    /// changed.
+    pub(super) fn check_memory(&mut self, program: &Program) -> Result<(), EpisodeFault> {
+        let layout = &self.layouts[usize::from(program.layout)];
+        let expected = &mut self.expected;
+        expected.clone_from(&layout.initial);
+        for (word, (&place, &width)) in layout.places.iter().zip(&layout.widths).enumerate() {
+            let last = program.last[word];
+            let value = if word < DATA { repeated(last as u8, width) } else { u64::from(last) };
+            let bytes = width.bytes();
+            expected[usize::from(place)..][..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+        let line_bytes = usize::from(self.stations.topology().line_bytes);
+        let lines = || expected.chunks(line_bytes).zip(&self.memory);
+        if lines().all(|(expected, line)| line.0[..expected.len()] == *expected) {
+            return Ok(());
+        }
+        let found: Vec<u8> = lines().flat_map(|(expected, line)| line.0[..expected.len()].to_vec()).collect();
+        let word = (0..WORDS).find_map(|word| {
+            let (place, width) = (usize::from(layout.places[word]), layout.widths[word]);
+            let at = |bytes: &[u8]| value_text(word, &bytes[place..][..width.bytes()]);
+            let (found, expected) = (at(&found), at(expected));
+            let name = name(word);
+            (found != expected)
+                .then(|| format!("memory has {found} in {name} at the end, expected {expected}"))
+        });
+        let byte = || {
+            let at = found.iter().zip(&*expected).position(|(found, expected)| found != expected);
+            format!("byte {} of memory, which belongs to no word, has changed", at.unwrap_or_default())
+        };
+        Err(fault(word.unwrap_or_else(byte)))
+    }
+}
+
+/// The value of a word in a report: for data whose bytes are equal, the value of each byte.
+pub(super) fn value_text(word: usize, bytes: &[u8]) -> String {
+    let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+    match bytes {
+        [first, rest @ ..] if word < DATA && rest.iter().all(|byte| byte == first) => first.to_string(),
+        _ if word < DATA => format!("{value:#0width$x}", width = 2 + 2 * bytes.len()),
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,161 @@
+//! The operations of wavefronts.
+
+use super::layout::{DATA, name};
+use proto::{Level, Order};
+
+/// The maximum number of words that one request accesses.
+pub(super) const LANES_MAX: usize = 4;
+/// The value that no byte of a data word ever has. A compare-and-swap that expects it fails.
+pub(super) const NEVER: u8 = 0;
+
+/// One operation of a wavefront.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) kind: Kind,
+    /// The word that the operation accesses; the first one of several data words.
+    pub(super) word: u8,
+    pub(super) level: Level,
+    pub(super) order: Order,
+    pub(super) remote: bool,
+    /// The data words that the operation accesses, one bit for each.
+    pub(super) words: u32,
+    /// For each of the data words: the value that each of its bytes must have before, and the value
+    /// that the operation stores in each byte.
+    pub(super) old: [u8; LANES_MAX],
+    pub(super) new: [u8; LANES_MAX],
+    /// The value of a flag that the step sets or waits for.
+    pub(super) value: u32,
+}
+
+/// The kind of an operation, with the constraint on its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A load of data that must return exactly the old values.
+    Load,
+    /// A store of data.
+    Store,
+    /// A read-modify-write of data that must return exactly the old values.
+    Update(Update),
+    /// An addition of one to a counter. No other addition to it may return the same value.
+    Count,
+    /// A store that sets a flag.
+    Set,
+    /// An exchange that sets a flag.
+    Swap,
+    /// A compare-and-swap that sets a flag, which must have this value before.
+    SetIf(u32),
+    /// A load of a flag, repeated until the flag has the value of the step or a greater one.
+    Await,
+    /// An addition of zero to a flag, repeated until the flag has the value of the step or a
+    /// greater one.
+    AwaitAdding,
+    /// A fence of the step's order and scope.
+    Fence,
+}
+
+/// The function of a read-modify-write of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Update {
+    /// An exchange.
+    Exchange,
+    /// An addition of the difference between the new and the old value.
+    Add,
+    /// A compare-and-swap. It changes the words whose bytes have this value.
+    CompareSwap(u8),
+}
+
+impl Step {
+    /// A step without data words.
+    pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> Step {
+        let (old, new) = ([0; LANES_MAX], [0; LANES_MAX]);
+        Step { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }
+    }
+
+    /// Whether the step waits for a flag.
+    #[inline]
+    pub(super) fn awaits(&self) -> bool {
+        matches!(self.kind, Kind::Await | Kind::AwaitAdding)
+    }
+
+    /// Whether the step sets a flag.
+    #[cfg(test)]
+    pub(super) fn sets(&self) -> bool {
+        matches!(self.kind, Kind::Set | Kind::Swap | Kind::SetIf(_))
+    }
+
+    /// Whether the step may overlap with others of its wavefront.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.order == Order::Plain
+    }
+
+    /// Whether the answer to the step carries bytes.
+    #[inline]
+    pub(super) fn reads(&self) -> bool {
+        !matches!(self.kind, Kind::Store | Kind::Set | Kind::Swap | Kind::Fence)
+    }
+
+    /// The number of the flag that the step accesses, among all flags.
+    #[inline]
+    pub(super) fn flag(&self) -> usize {
+        usize::from(self.word) - DATA
+    }
+
+    /// The data words of the step, each with the index of its lane.
+    #[inline]
+    pub(super) fn lanes(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let mut left = self.words;
+        let next = move || {
+            (left != 0).then(|| {
+                let word = left.trailing_zeros() as usize;
+                left &= left - 1;
+                word
+            })
+        };
+        core::iter::from_fn(next).enumerate()
+    }
+
+    /// The step as text for a report.
+    pub(super) fn text(&self) -> String {
+        let Step { value, order, level, .. } = self;
+        let remote = if self.remote { "remote " } else { "" };
+        let how = format!("{remote}{order:?} {level:?}");
+        let of_atom = if self.is_plain() { String::new() } else { format!(" ({how})") };
+        let flag = || name(usize::from(self.word));
+        let lanes = |of: &dyn Fn(usize, String) -> String| {
+            self.lanes().map(|(lane, word)| of(lane, name(word))).collect::<Vec<_>>().join(", ")
+        };
+        let (old, new) = (|lane: usize| self.old[lane], |lane: usize| self.new[lane]);
+        let changed = || lanes(&|lane, name| format!("{name} = {}, must be {} before", new(lane), old(lane)));
+        match self.kind {
+            Kind::Load => {
+                format!("load {}{of_atom}", lanes(&|lane, name| format!("{name}, must be {}", old(lane))))
+            }
+            Kind::Store => {
+                format!("store {}{of_atom}", lanes(&|lane, name| format!("{name} = {}", new(lane))))
+            }
+            Kind::Update(Update::Exchange) => format!("exchange {} ({how})", changed()),
+            Kind::Update(Update::Add) => {
+                let added = |lane: usize| i16::from(new(lane)) - i16::from(old(lane));
+                let text = |lane, name| format!("{} to {name}, must be {} before", added(lane), old(lane));
+                format!("add {} ({how})", lanes(&text))
+            }
+            Kind::Update(Update::CompareSwap(NEVER)) => {
+                let text = |lane, name| format!("{name}, must fail and find {}", old(lane));
+                format!("compare-and-swap {} ({how})", lanes(&text))
+            }
+            Kind::Update(Update::CompareSwap(expected)) => {
+                format!("compare-and-swap from {expected}: {} ({how})", changed())
+            }
+            Kind::Count => format!("add 1 to {} ({how})", flag()),
+            Kind::Set => format!("set {} = {value} ({how})", flag()),
+            Kind::Swap => format!("exchange {} = {value} ({how})", flag()),
+            Kind::SetIf(old) => {
+                format!("compare-and-swap {} = {value}, must be {old} before ({how})", flag())
+            }
+            Kind::Await => format!("wait until {} >= {value} ({how})", flag()),
+            Kind::AwaitAdding => format!("add 0 to {0} until {0} >= {value} ({how})", flag()),
+            Kind::Fence => format!("fence ({how})"),
+        }
+    }
+}

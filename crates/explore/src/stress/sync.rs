@@ -1,0 +1,90 @@
+//! The synchronization between two sections: a flag, the operations that set it, and the operations
+//! that wait for it.
+
+use super::draws::Draws;
+use super::layout::{DATA, FLAGS, REMOTE_RELEASES};
+use super::rules::Rules;
+use super::step::{Kind, Step};
+use proto::{Level, Order};
+
+/// An order between two sections, made by a flag that the earlier section sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) from: usize,
+    pub(super) flag: usize,
+    /// The scope of the later section's acquire (`level`), and whether it is remote (`remote`).
+    level: Level,
+    remote: bool,
+}
+
+const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
+
+/// The order between section `from` and a later one, whose work-groups are `at`. `None` stands for
+/// the host.
+pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
+    let draw = Draws::new(style).below(8);
+    let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
+    let (is_near, is_of_host) = (at.0 == at.1, at.0.is_none() || at.1.is_none());
+    match draw {
+        _ if is_of_host => of(2),
+        0 => of(2),
+        1 | 2 => of(1),
+        _ if is_near || rules.hints => of(0),
+        3..6 if rules.remote => Edge { level: Level::Device, remote: true, ..of(0) },
+        6.. if rules.remote => Edge { from, flag: REMOTE_RELEASES, level: Level::WorkGroup, remote: false },
+        _ => of(1),
+    }
+}
+
+/// The number of the word of a wavefront's flag.
+pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
+    DATA + wave * FLAGS + flag
+}
+
+/// Appends the acquire of an edge from a section of `wave`.
+pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
+    let &Edge { from, flag, level, remote } = edge;
+    let value = from as u32 + 1;
+    let step = Step::of_flag(Kind::Await, flag_of(wave, flag), value, Order::Acquire, level);
+    let step = Step { remote, ..step };
+    let is_remote = remote || flag == REMOTE_RELEASES;
+    match (style >> 8) % 8 {
+        0 => thread.push(Step { order: Order::SeqCst, ..step }),
+        // Other wavefronts would add to the flag in their own caches.
+        1 if flag != REMOTE_RELEASES => {
+            thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
+        }
+        2 if rules.fences && !is_remote => {
+            thread.push(Step { order: Order::Relaxed, ..step });
+            thread.push(Step { kind: Kind::Fence, ..step });
+        }
+        _ => thread.push(step),
+    }
+}
+
+/// Appends the release of a flag at the end of section `index`, which is a section of `wave`. The
+/// flag has the value `old` before.
+pub(super) fn release(
+    flag: usize,
+    (index, wave): (usize, usize),
+    old: u32,
+    style: u64,
+    rules: Rules,
+    thread: &mut Vec<Step>,
+) {
+    let remote = flag == REMOTE_RELEASES;
+    let level = if remote { Level::Device } else { LEVELS[flag] };
+    let value = index as u32 + 1;
+    let step = Step::of_flag(Kind::Set, flag_of(wave, flag), value, Order::Release, level);
+    let step = Step { remote, ..step };
+    match (style >> 16) % 8 {
+        0 => thread.push(Step { order: Order::SeqCst, ..step }),
+        1 => thread.push(Step { kind: Kind::Swap, order: Order::AcqRel, ..step }),
+        2 if rules.fences && !remote => {
+            thread.push(Step { kind: Kind::Fence, ..step });
+            thread.push(Step { order: Order::Relaxed, ..step });
+        }
+        3 => thread.push(Step { kind: Kind::SetIf(old), order: Order::AcqRel, ..step }),
+        _ => thread.push(step),
+    }
+}

@@ -1,0 +1,168 @@
+//! Runs episodes of a protocol one after the other, and describes an episode that fails.
+
+use std::rc::Rc;
+
+use proto::{Channels, Mutation, Topology};
+
+use super::draws::Draws;
+use super::episode::{Episode, Site, is_kernel};
+use super::fault::EpisodeFault;
+use super::layout::{DATA, Layout};
+use super::machine::{Machine, RunCounts, Setup};
+use super::order::{Planner, Program};
+use super::preempt::Seats;
+use super::report::{Failure, StressReport};
+use super::rules::Rules;
+use super::step::Step;
+use super::{shapes, shrink};
+use crate::subject::Subject;
+use proto::words::counted;
+
+/// A tester, which runs episodes of a protocol on the machines of the stress test.
+pub(super) struct Tester<'a> {
+    subject: &'a Subject,
+    topologies: &'a [Topology],
+    machines: Vec<Option<Machine>>,
+    layouts: Rc<[Layout]>,
+    planner: Planner,
+    rules: Rules,
+    setup: Setup,
+}
+
+impl<'a> Tester<'a> {
+    pub(super) fn new(
+        subject: &'a Subject,
+        topologies: &'a [Topology],
+        rules: Rules,
+        mutation: Option<Mutation>,
+        channels: Channels,
+    ) -> Self {
+        let machines = topologies.iter().map(|_| None).collect();
+        let layouts: Rc<[Layout]> = Layout::all().into();
+        let setup = Setup { mutation, channels, layouts: Rc::clone(&layouts) };
+        Tester { subject, topologies, machines, layouts, planner: Planner::default(), rules, setup }
+    }
+
+    pub(super) fn chunk(
+        &mut self,
+        seed: u64,
+        episodes: core::ops::Range<u64>,
+    ) -> Result<StressReport, String> {
+        let mut all = StressReport::default();
+        for number in episodes {
+            let seed = seed.wrapping_add(number);
+            let mut draws = Draws::new(seed);
+            let at = draws.below(self.topologies.len());
+            let (of_program, order) = (draws.next(), draws.next());
+            let topology = &self.topologies[at];
+            let site = Site {
+                layouts: &self.layouts,
+                cus: topology.cus as u8,
+                line_shift: topology.line_bytes.trailing_zeros(),
+            };
+            let episode = Episode::new(of_program, site);
+            all.episodes += 1;
+            match self.run(at, &episode, order)? {
+                Ok(ran) => {
+                    all.checked += episode.checked() as u64;
+                    all.operations += ran.operations;
+                    all.evictions += ran.evictions;
+                    all.kernels += ran.kernels;
+                    all.preemptions += ran.preemptions;
+                }
+                Err(fault) => {
+                    all.failure = Some(self.failure(seed, at, episode, order, &fault)?);
+                    return Ok(all);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn run(
+        &mut self,
+        at: usize,
+        episode: &Episode,
+        order: u64,
+    ) -> Result<Result<RunCounts, EpisodeFault>, String> {
+        let machine = match &mut self.machines[at] {
+            Some(machine) => machine,
+            empty => empty.insert(Machine::new(self.subject, &self.topologies[at], &self.setup)?),
+        };
+        Ok(machine.run(self.planner.plan(episode, self.rules), order))
+    }
+
+    fn failure(
+        &mut self,
+        seed: u64,
+        at: usize,
+        episode: Episode,
+        order: u64,
+        fault: &EpisodeFault,
+    ) -> Result<Failure, String> {
+        let what = self.describe(at, &episode, fault);
+        let (small, order) = shrink::shrink(episode, order, |episode, order| {
+            matches!(self.run(at, episode, order), Ok(Err(_)))
+        });
+        let small_what = match self.run(at, &small, order)? {
+            Err(fault) => self.describe(at, &small, &fault),
+            Ok(_) => String::from("the failure does not reproduce"),
+        };
+        let topology = &self.topologies[at];
+        let mut machine = shapes::text(topology);
+        if small.preemptions > 0 {
+            let count = counted(small.preemptions.into(), "time");
+            machine += &format!(", where a work-group may change its CU up to {count}");
+        }
+        let plan = self.planner.plan(&small, self.rules);
+        let layout = &self.layouts[usize::from(small.layout)];
+        let used = plan.threads.iter().flatten().fold(0, |used, step| used | step.words);
+        let words = (0..DATA).filter(|word| used >> word & 1 == 1).map(|word| layout.text(word)).collect();
+        let program = texts(plan, topology.cus);
+        Ok(Failure { seed, what, small_what, program, words, machine })
+    }
+
+    fn describe(&mut self, at: usize, episode: &Episode, fault: &EpisodeFault) -> String {
+        let Some((wave, step)) = fault.at else { return fault.what.clone() };
+        let plan = self.planner.plan(episode, self.rules);
+        let text = plan.threads[wave].get(step).map_or_else(String::new, Step::text);
+        format!("{}: {text}: {}", wave_text(wave, plan, self.topologies[at].cus), fault.what)
+    }
+}
+
+/// The operations of a program, by kernel and wavefront.
+fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
+    let mut texts = Vec::new();
+    let (mut begins, mut kernels) = ([0; super::layout::WAVES], 0);
+    for stage in &plan.stages {
+        kernels += u32::from(is_kernel(stage.number));
+        for (wave, steps) in plan.threads.iter().enumerate() {
+            let steps = &steps[begins[wave]..usize::from(stage.ends[wave])];
+            begins[wave] = stage.ends[wave].into();
+            if steps.is_empty() {
+                continue;
+            }
+            let name = wave_text(wave, plan, cus);
+            let name = match stage.is_kernel() {
+                true if plan.stages.len() > 1 => format!("kernel {kernels}: {name}"),
+                false if kernels == 0 => format!("before the first kernel: {name}"),
+                false => format!("after kernel {kernels}: {name}"),
+                true => name,
+            };
+            texts.push((name, steps.iter().map(Step::text).collect()));
+        }
+    }
+    texts
+}
+
+/// The name of a wavefront, with the compute unit on which it starts.
+fn wave_text(wave: usize, plan: &Program, cus: u16) -> String {
+    let seats = Seats::new(plan, cus);
+    match (seats.group(wave), seats.cu(wave)) {
+        (Some(group), Some(cu)) if group != cu => {
+            format!("wavefront {wave} of work-group {group} on CU {cu}")
+        }
+        (_, Some(cu)) => format!("wavefront {wave} on CU {cu}"),
+        (_, None) => String::from("the host"),
+    }
+}

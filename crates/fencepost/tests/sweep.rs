@@ -1,0 +1,313 @@
+//! `fencepost sweep`, for readers, for scripts, and when it is disturbed.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use lab::store::Store;
+use serde_json::Value;
+
+use common::{fencepost, refused, scratch, succeed};
+
+/// Twelve short runs.
+const SMALL: &str = r#"
+title = "Small"
+systems = ["hlrc-8cu"]
+scenarios = ["vi", "no-l1"]
+workloads = ["reduce"]
+[machine]
+"l1.bytes" = [4096, 8192, 16384]
+[set]
+n = [1024, 2048]
+[[chart]]
+x = "l1.bytes"
+y = "cycles"
+"#;
+
+/// A folder with a study, and the paths of the study and of its results.
+fn study(name: &str, text: &str) -> (String, PathBuf) {
+    let folder = scratch(name);
+    let file = folder.join("study.toml");
+    fs::write(&file, text).unwrap();
+    (file.to_str().unwrap().to_owned(), folder.join("out"))
+}
+
+fn sweep(file: &str, out: &Path, more: &[&str]) -> (u8, String, String) {
+    fencepost(&[&["sweep", file, "--out", out.to_str().unwrap()], more].concat())
+}
+
+/// Every file of a folder and the folders in it, with its bytes.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            let inside = files(&entry.path()).into_iter();
+            all.extend(inside.map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+        } else {
+            all.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn a_sweep_fills_its_folder_and_a_second_one_only_reports() {
+    let (file, out) = study("sweep-whole", SMALL);
+    let (code, text, err) = sweep(&file, &out, &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
+    assert!(text.starts_with("Small\n12 runs: 3 of l1.bytes, 2 of n, 2 of scenario\n\n"), "{text}");
+    assert!(text.contains("n 1,024\nl1.bytes") && text.contains("12 runs, 0 found; reports"), "{text}");
+    let whole = files(&out);
+    let names: Vec<&str> =
+        whole.keys().map(String::as_str).filter(|name| !name.starts_with("runs/")).collect();
+    assert_eq!(names, ["report.html", "report.md", "results.json", "results.parquet"]);
+    assert_eq!(whole.keys().filter(|name| name.ends_with(".parquet")).count(), 13);
+    let results: Value = serde_json::from_slice(&whole["results.json"]).unwrap();
+    let rows = results["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    assert_eq!(rows[0]["machine"], serde_json::json!({ "l1.bytes": 4096 }));
+    let (code, again, _) = sweep(&file, &out, &["--json"]);
+    assert_eq!((code, serde_json::from_str::<Value>(&again).unwrap()), (0, results));
+    assert!(sweep(&file, &out, &[]).1.contains("0 runs, 12 found; reports"));
+    assert!(files(&out) == whole);
+    // `report` writes the same page.
+    let page = out.with_file_name("again.html");
+    succeed(&["report", out.to_str().unwrap(), "--html", page.to_str().unwrap()]);
+    assert!(fs::read(page).unwrap() == whole["report.html"]);
+}
+
+#[test]
+fn the_files_do_not_depend_on_the_number_of_jobs() {
+    let (file, one) = study("sweep-jobs", SMALL);
+    let two = one.with_file_name("two");
+    assert_eq!(sweep(&file, &one, &["--jobs", "1"]).0, 0);
+    assert_eq!(sweep(&file, &two, &["--jobs", "2"]).0, 0);
+    assert!(files(&one) == files(&two));
+}
+
+#[test]
+fn a_run_of_a_sweep_has_the_result_that_the_same_run_has_alone() {
+    let (file, out) = study("sweep-alone", SMALL);
+    let results: Value = serde_json::from_str(&sweep(&file, &out, &["--json"]).1).unwrap();
+    for row in results["rows"].as_array().unwrap() {
+        let bytes = format!("l1.bytes={}", row["machine"]["l1.bytes"]);
+        let n = format!("n={}", row["settings"]["n"].as_str().unwrap());
+        let scenario = row["scenario"].as_str().unwrap();
+        let alone = ["run", "-s", "hlrc-8cu", "--scenario", scenario, "-w", "reduce", "--machine", &bytes];
+        let alone = common::json(&[&alone[..], &["--set", &n, "--json"]].concat());
+        for key in ["cycles", "counters", "energy_pj", "machine", "settings"] {
+            assert_eq!(row[key], alone[key], "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_lists_the_runs_and_writes_nothing() {
+    let (file, out) = study("sweep-dry", SMALL);
+    let (code, text, _) = sweep(&file, &out, &["--dry-run"]);
+    assert_eq!(code, 0);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3 + 1 + 12, "{text}");
+    let words: Vec<&str> = lines.last().unwrap().split_whitespace().collect();
+    assert_eq!(words, ["16384", "2048", "no-l1", "0"]);
+    let listed: Value = serde_json::from_str(&sweep(&file, &out, &["--dry-run", "--json"]).1).unwrap();
+    let last = listed["runs"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&last["l1.bytes"], &last["workload"], &last["seed"]),
+        (&16384.into(), &"reduce".into(), &0.into())
+    );
+    assert!(!out.exists());
+}
+
+/// Pseudorandom numbers, the same in every run.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn start(file: &str, out: &Path) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.args(["sweep", file, "--out", out.to_str().unwrap(), "--jobs", "2"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until the folder has this many results, or the process has ended.
+fn wait_for_results(out: &Path, count: usize, child: &mut std::process::Child) {
+    let stored = || fs::read_dir(out.join("runs")).map_or(0, |entries| entries.count().saturating_sub(1));
+    while stored() < count && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_sweep_that_was_killed_at_any_moment_finishes_with_the_same_files() {
+    let text = SMALL.replace("n = [1024, 2048]", "n = [4096, 8192, 16384, 32768]");
+    let (file, undisturbed) = study("sweep-killed", &text);
+    assert!(start(&file, &undisturbed).wait().unwrap().success());
+    let expected = files(&undisturbed);
+    for seed in 0..4 {
+        let out = undisturbed.with_file_name(format!("killed-{seed}"));
+        let (mut draws, mut kills) = (Draws(seed), 0);
+        loop {
+            let mut child = start(&file, &out);
+            match seed % 2 {
+                // Early moments hit the start, later ones runs and reports.
+                0 => std::thread::sleep(Duration::from_millis(draws.below(120) + 20 * kills)),
+                // A moment right after a result was stored.
+                _ => wait_for_results(&out, draws.below(6) as usize + 3 * kills as usize, &mut child),
+            }
+            if child.try_wait().unwrap().is_some_and(|status| status.success()) {
+                break;
+            }
+            child.kill().unwrap();
+            let status = child.wait().unwrap();
+            assert!(!matches!(status.code(), Some(1 | 2)), "a killed sweep does not spoil the next one");
+            kills += 1;
+        }
+        let found = files(&out);
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{kills} kills");
+        assert!(found == expected, "{kills} kills");
+    }
+}
+
+#[test]
+fn what_a_killed_sweep_left_half_written_is_removed() {
+    let (file, out) = study("sweep-half", SMALL);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    let whole = files(&out);
+    fs::write(out.join(".results.parquet.123.unfinished"), "half").unwrap();
+    fs::write(out.join("runs/.half.parquet.unfinished"), "half").unwrap();
+    fs::write(out.join("report.md"), "cut").unwrap();
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    assert!(files(&out) == whole);
+}
+
+#[test]
+fn a_folder_that_another_process_uses_is_left_alone() {
+    let (file, out) = study("sweep-owned", SMALL);
+    let owner = Store::open(&out.join("runs")).unwrap();
+    fs::write(out.join(".report.md.1.unfinished"), "of the owner").unwrap();
+    let (code, text, err) = sweep(&file, &out, &[]);
+    assert_eq!((code, text.as_str()), (2, ""));
+    assert!(err.contains("another process is writing results into this folder"), "{err}");
+    assert!(out.join(".report.md.1.unfinished").exists());
+    drop(owner);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+}
+
+#[test]
+fn a_stuck_run_fails_the_sweep_after_the_reports_are_written() {
+    let text = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = ['spin-forever', 'reduce']\n[set]\nn = 1024\n\
+                [[chart]]\nx = 'workload'\ny = 'cycles'\n";
+    let (file, out) = study("sweep-stuck", text);
+    for ran in ["2 runs, 0 found", "0 runs, 2 found"] {
+        let (code, text, err) = sweep(&file, &out, &[]);
+        assert_eq!(code, 1, "{err}");
+        assert!(text.contains(ran) && text.contains("spin-forever") && text.contains(" -\n"), "{text}");
+        assert!(err.starts_with("fencepost: spin-forever on hlrc-8cu under vi, seed 0: "), "{err}");
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("1 of 2 runs gave no right answer"));
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_is_written() {
+    let (file, out) = study("sweep-refused", &SMALL.replace("no-l1", "nol1"));
+    let error = refused(&["sweep", &file, "--out", out.to_str().unwrap()]);
+    assert_eq!(error, format!("fencepost: {file}:4:20: unknown protocol `nol1`, did you mean `no-l1`?"));
+    assert!(!out.exists());
+    assert!(refused(&["sweep", "nowhere.toml"]).contains("cannot read nowhere.toml"));
+    assert!(refused(&["sweep"]).contains("<FILE.toml>"));
+    assert!(refused(&["sweep", &file, "--jobs", "0"]).contains("from 1 to 1024"));
+    let (file, out) = study("sweep-in-a-file", SMALL);
+    fs::write(&out, "").unwrap();
+    assert!(refused(&["sweep", &file, "--out", out.to_str().unwrap()]).contains("cannot write to"));
+}
+
+#[test]
+fn every_example_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example");
+    // Each example, with smaller numbers.
+    let smaller: [(&str, &[(&str, &str)]); 4] = [
+        (
+            "l1-size",
+            &[
+                ("\"32k\"", "\"2k\""),
+                ("reads = 128", "reads = 4"),
+                ("groups = 64", "groups = 8"),
+                ("= 3", "= 2"),
+            ],
+        ),
+        ("contention", &[("\"16k\"", "512"), ("1024", "16")]),
+        ("stealing", &[("1/256", "1/1024"), ("seeds = 3", "seeds = 1"), ("sweeps = 3", "sweeps = 1")]),
+        ("machines", &[("\"16k\"", "512")]),
+    ];
+    for (name, changes) in smaller {
+        let mut text = fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        for (from, to) in changes {
+            assert!(text.contains(from), "{name} has {from}");
+            text = text.replacen(from, to, 1);
+        }
+        let (file, out) = study(&format!("example-{name}"), &text);
+        let (code, text, err) = sweep(&file, &out, &[]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}: {text}");
+        let results: Value = serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
+        for chart in results["charts"].as_array().unwrap() {
+            let points = chart["figures"].as_array().unwrap().iter();
+            let mut points = points.flat_map(|figure| figure["points"].as_array().unwrap());
+            assert!(points.all(|point| point["value"]["mean"].is_number()), "{name}: {chart}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_machine_is_shown_in_every_output_and_changes_the_result() {
+    let base = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "l1-resident", "--set", "reads=64"];
+    let changed =
+        [&base[..], &["--machine", "l1.bytes=1k", "--machine", "cu.scheduler=round-robin"]].concat();
+    assert!(
+        succeed(&changed)
+            .starts_with("l1-resident on hlrc-8cu with l1.bytes=1024 cu.scheduler=round-robin under vi\n")
+    );
+    let [plain, other] = [&base[..], &changed].map(|args| common::json(&[args, &["--json"]].concat()));
+    assert!(plain.get("machine").is_none());
+    assert_eq!(other["machine"], serde_json::json!({ "l1.bytes": 1024, "cu.scheduler": "round-robin" }));
+    assert!(other["cycles"].as_u64() > plain["cycles"].as_u64());
+    let small = ["--machine", "l1.bytes=1k", "--set", "n=1k"];
+    let compare = ["compare", "-s", "hlrc-8cu", "--scenarios", "vi,no-l1", "-w", "reduce"];
+    assert!(succeed(&[&compare[..], &small].concat()).starts_with("hlrc-8cu with l1.bytes=1024, seed 0;"));
+    let why = ["why", "vi", "no-l1", "-s", "hlrc-8cu", "-w", "reduce"];
+    assert!(
+        succeed(&[&why[..], &small].concat()).starts_with("reduce on hlrc-8cu with l1.bytes=1024, seed 0")
+    );
+    let race = ["race", "-s", "hlrc-8cu", "-w", "reduce", "--json"];
+    let race = common::json(&[&race[..], &small].concat());
+    assert_eq!(race["machine"]["l1.bytes"], 1024);
+    let table = scratch("machine-table").join("run.csv");
+    succeed(&[&changed[..], &["--out", table.to_str().unwrap()]].concat());
+    assert!(fs::read_to_string(table).unwrap().contains(",machine.l1.bytes,machine.cu.scheduler,"));
+}
+
+#[test]
+fn a_wrong_change_of_a_machine_is_refused_with_what_the_machine_has() {
+    let run =
+        |change: &str| refused(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "reduce", "--machine", change]);
+    assert!(
+        run("l1.byts=1").contains("no parameter `l1.byts`, did you mean `l1.bytes`? There are: l1.bytes, ")
+    );
+    assert!(run("l1.bytes=big").contains("`l1.bytes=big`: found the text \"big\", expected a whole number"));
+    assert!(run("l1.bytes=100").contains("`l1.bytes`: an L1 of 100 bytes, expected a multiple"));
+    assert!(run("l1.bytes").contains("expected KEY=VALUE, for example l1.bytes=32k"));
+    assert!(run("l1.bytes=").contains("expected KEY=VALUE"));
+    let replay = ["verify", "--replay", "x.trace", "--machine", "l1.bytes=1k"];
+    assert!(refused(&replay).contains("--system"));
+}

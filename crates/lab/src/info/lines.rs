@@ -1,0 +1,246 @@
+//! The history of each line of memory: its last writer, its copies and its sharing.
+
+/// The bytes of a unit of sharing. Accesses to different units of a line share it falsely.
+const WORD_BYTES: u64 = 4;
+
+/// No compute unit, several compute units, and the host, where a number stands for a unit.
+const NOBODY: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+const HOST: u32 = u32::MAX - 2;
+
+/// The last access of one compute unit to a line.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    cu: u32,
+    launch: u32,
+    /// The number of foreign writes of the line at that time.
+    version: u32,
+}
+
+/// The accesses to one word in the current launch.
+#[derive(Clone, Copy, Debug)]
+struct WordUse {
+    accessor: u32,
+    is_written: bool,
+}
+
+const UNUSED: WordUse = WordUse { accessor: NOBODY, is_written: false };
+
+/// How compute units share a line within one launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sharing {
+    /// One compute unit accesses it.
+    #[default]
+    Private,
+    /// Several compute units read it, and none writes it.
+    Read,
+    /// Several compute units access it and one writes it, but no word is shared.
+    False,
+    /// One compute unit writes a word that another accesses.
+    True,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    /// The last writer: a compute unit, or `HOST`, or `NOBODY`.
+    writer: u32,
+    /// How often the writer changed. A copy of an older version is stale.
+    version: u32,
+    copies: Vec<Copy>,
+    /// The launch of `words`.
+    launch: u32,
+    words: Vec<WordUse>,
+    /// The widest sharing in any launch.
+    sharing: Sharing,
+}
+
+impl Line {
+    fn new(words: usize) -> Line {
+        let sharing = Sharing::Private;
+        Line {
+            writer: NOBODY,
+            version: 0,
+            copies: Vec::new(),
+            launch: 0,
+            words: vec![UNUSED; words],
+            sharing,
+        }
+    }
+
+    /// Adds the sharing of the launch that `words` describes, and forgets the launch.
+    fn end_launch(&mut self) {
+        let is_written = self.words.iter().any(|word| word.is_written);
+        let of_units = self.words.iter().filter(|word| word.accessor != NOBODY);
+        let one = of_units.clone().map(|word| word.accessor).reduce(|a, b| if a == b { a } else { SEVERAL });
+        let sharing = match one {
+            Some(SEVERAL) if of_units.clone().any(|word| word.is_written && word.accessor == SEVERAL) => {
+                Sharing::True
+            }
+            Some(SEVERAL) if is_written => Sharing::False,
+            Some(SEVERAL) => Sharing::Read,
+            _ => Sharing::Private,
+        };
+        self.sharing = self.sharing.max(sharing);
+        self.words.fill(UNUSED);
+    }
+}
+
+/// What a read of a line finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The compute unit has no valid copy.
+    Nothing,
+    /// The compute unit accessed the line in the same launch.
+    SameLaunch,
+    /// The compute unit accessed the line in an earlier launch.
+    EarlierLaunch,
+}
+
+/// All lines of memory.
+#[derive(Debug)]
+pub(super) struct Lines {
+    line_bytes: u64,
+    lines: Vec<Option<Box<Line>>>,
+}
+
+impl Lines {
+    pub(super) fn new(line_bytes: u32) -> Lines {
+        Lines { line_bytes: u64::from(line_bytes.max(4)), lines: Vec::new() }
+    }
+
+    /// The number of the line of an address.
+    pub(super) fn line_of(&self, addr: u64) -> u64 {
+        addr / self.line_bytes
+    }
+
+    fn line(&mut self, number: u64) -> &mut Line {
+        let (at, words) = (number as usize, (self.line_bytes / WORD_BYTES) as usize);
+        if self.lines.len() <= at {
+            self.lines.resize(at + 1, None);
+        }
+        self.lines[at].get_or_insert_with(|| Box::new(Line::new(words)))
+    }
+
+    /// The first access of an operation to a line by a compute unit. Returns what a read finds, and
+    /// whether the last writer is the compute unit itself.
+    pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (Found, bool) {
+        let line = self.line(number);
+        if line.launch != launch {
+            line.end_launch();
+            line.launch = launch;
+        }
+        if writes && line.writer != cu {
+            line.writer = cu;
+            line.version += 1;
+            // The bytes of the writer's own copy stay valid.
+            if let Some(copy) =
+                line.copies.iter_mut().find(|copy| copy.cu == cu && copy.version + 1 == line.version)
+            {
+                copy.version = line.version;
+            }
+        }
+        let is_own = line.writer == cu;
+        let version = line.version;
+        let fresh = Copy { cu, launch, version };
+        let found = match line.copies.iter_mut().find(|copy| copy.cu == cu) {
+            Some(copy) => {
+                let before = core::mem::replace(copy, fresh);
+                match (before.version == version, before.launch == launch) {
+                    (false, _) => Found::Nothing,
+                    (true, true) => Found::SameLaunch,
+                    (true, false) => Found::EarlierLaunch,
+                }
+            }
+            None => {
+                line.copies.push(fresh);
+                Found::Nothing
+            }
+        };
+        (found, is_own && found != Found::Nothing)
+    }
+
+    /// The access of one lane to a word, after `touch` of its line.
+    pub(super) fn word(&mut self, addr: u64, bytes: u64, cu: u32, writes: bool) {
+        let (number, first) = (self.line_of(addr), addr % self.line_bytes / WORD_BYTES);
+        let last = (addr % self.line_bytes + bytes - 1) / WORD_BYTES;
+        for word in &mut self.line(number).words[first as usize..=last as usize] {
+            word.accessor = if word.accessor == NOBODY || word.accessor == cu { cu } else { SEVERAL };
+            word.is_written |= writes;
+        }
+    }
+
+    /// The host writes the bytes.
+    pub(super) fn host_writes(&mut self, addr: u64, bytes: u64) {
+        for number in self.line_of(addr)..=self.line_of(addr + bytes.max(1) - 1) {
+            // A line that no compute unit has accessed needs no record.
+            if let Some(Some(line)) = self.lines.get_mut(number as usize) {
+                line.writer = HOST;
+                line.version += 1;
+            }
+        }
+    }
+
+    /// The number of lines that compute units accessed, and of those with each kind of sharing.
+    pub(super) fn count(&mut self) -> [u64; 4] {
+        let mut counts = [0; 4];
+        for line in self.lines.iter_mut().flatten() {
+            line.end_launch();
+            counts[line.sharing as usize] += 1;
+        }
+        counts
+    }
+
+    /// The number of lines that each of `cus` compute units accessed.
+    pub(super) fn per_cu(&self, cus: u32) -> Vec<u64> {
+        let mut counts = vec![0; cus as usize];
+        for copy in self.lines.iter().flatten().flat_map(|line| &line.copies) {
+            counts[copy.cu as usize] += 1;
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_valid_until_another_unit_or_the_host_writes() {
+        let mut lines = Lines::new(64);
+        assert_eq!(lines.touch(7, 0, 0, false), (Found::Nothing, false));
+        assert_eq!(lines.touch(7, 0, 0, false), (Found::SameLaunch, false));
+        assert_eq!(lines.touch(7, 0, 1, true), (Found::EarlierLaunch, true));
+        assert_eq!(lines.touch(7, 0, 1, false), (Found::SameLaunch, true));
+        assert_eq!(lines.touch(7, 1, 1, true), (Found::Nothing, false));
+        assert_eq!(lines.touch(7, 0, 2, false), (Found::Nothing, false));
+        lines.host_writes(7 * 64, 4);
+        assert_eq!(lines.touch(7, 0, 2, false), (Found::Nothing, false));
+        assert_eq!(lines.per_cu(2), [1, 1]);
+    }
+
+    #[test]
+    fn words_tell_true_from_false_sharing() {
+        let sharing = |accesses: &[(u64, u32, bool)]| {
+            let mut lines = Lines::new(64);
+            for (word, cu, writes) in accesses {
+                lines.touch(0, *cu, 3, *writes);
+                lines.word(4 * word, 4, *cu, *writes);
+            }
+            lines.count()
+        };
+        assert_eq!(sharing(&[(0, 0, true), (0, 0, false)]), [1, 0, 0, 0]);
+        assert_eq!(sharing(&[(0, 0, false), (0, 1, false)]), [0, 1, 0, 0]);
+        assert_eq!(sharing(&[(0, 0, true), (1, 1, false)]), [0, 0, 1, 0]);
+        assert_eq!(sharing(&[(0, 0, true), (0, 1, false), (1, 1, false)]), [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn sharing_counts_within_one_launch_only() {
+        let mut lines = Lines::new(64);
+        for launch in 0..2 {
+            lines.touch(0, launch, launch, true);
+            lines.word(0, 8, launch, true);
+        }
+        assert_eq!(lines.count(), [1, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Statistics that characterise a program, whatever the protocol.
+//!
+//! The functional executor runs the program on the compute units of a machine, without time and
+//! without caches. An observer counts. So the numbers belong to the program, to the shape of the
+//! machine and to the placement of its work-groups, and not to a protocol.
+
+mod lines;
+mod observer;
+
+use kernel::reference::{Options, RunError, run_observed};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::run::is_misfit;
+
+pub use observer::Statistics;
+
+/// The statistics of one program, with the names that select it. The field names are keys of the
+/// JSON output.
+#[derive(Clone, Debug, Serialize)]
+pub struct Info {
+    /// The name of the workload.
+    pub workload: &'static str,
+    /// Its subject.
+    pub room: &'static str,
+    /// The work that describes the algorithm.
+    pub source: &'static str,
+    /// The name of the machine.
+    pub system: String,
+    /// The size, if the user names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<&'static str>,
+    /// The input, if the user names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The settings of the workload.
+    pub settings: std::collections::BTreeMap<&'static str, String>,
+    /// The statistics.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+}
+
+/// The reason why a program has no statistics.
+#[derive(Debug)]
+pub enum NoInfo {
+    /// The question is wrong.
+    Wrong(Error),
+    /// The program did not end with the right answer.
+    Failed(String),
+}
+
+impl From<Error> for NoInfo {
+    fn from(error: Error) -> NoInfo {
+        NoInfo::Wrong(error)
+    }
+}
+
+/// Runs the program of an experiment without time, and counts.
+///
+/// # Errors
+/// If the settings do not fit the machine, if the program does not end, or if its answer is wrong.
+pub fn info(experiment: &Experiment) -> Result<Info, NoInfo> {
+    let (program, check) = experiment.instance()?.into_parts();
+    let options = Options { shape: sim::kernel_shape(&experiment.system), ..Options::default() };
+    let mut observer = observer::Observer::new(&options.shape);
+    let outcome = run_observed(program, &options, &mut observer).map_err(|error| match &error {
+        RunError::Fault(fault) if is_misfit(&fault.kind) => {
+            NoInfo::Wrong(Error::Impossible(error.to_string()))
+        }
+        _ => NoInfo::Failed(error.to_string()),
+    })?;
+    check(&outcome.answer).map_err(|wrong| NoInfo::Failed(wrong.to_string()))?;
+    Ok(Info {
+        workload: experiment.workload.name,
+        room: experiment.workload.room.name(),
+        source: experiment.workload.origin,
+        system: experiment.system.name.clone(),
+        size: experiment.size.map(workloads::Size::name),
+        input: experiment.input_name(),
+        settings: experiment.settings().collect(),
+        statistics: observer.finish(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Question;
+    use crate::systems::Systems;
+
+    fn of(workload: &str, settings: &[(&str, &str)]) -> Statistics {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let question = Question {
+            system: "hlrc-8cu".to_owned(),
+            scenario: "vi".to_owned(),
+            workload: workload.to_owned(),
+            settings: settings.collect(),
+            ..Question::default()
+        };
+        let experiment = Experiment::new(&Systems::with_folder("none"), &question).unwrap();
+        assert_eq!(sim::kernel_shape(&experiment.system).line_bytes, 64);
+        info(&experiment).unwrap().statistics
+    }
+
+    /// Two arrays of 2,048 words are read and one is written: 128 lines each, and no line twice.
+    #[test]
+    fn vec_add_has_the_numbers_that_a_hand_computes() {
+        let found = of("vec-add", &[("n", "2048")]);
+        assert_eq!((found.kernels, found.loads, found.stores, found.atomics), (1, 4096, 2048, 0));
+        assert_eq!(found.global_bytes, 3 * 2048 * 4);
+        assert_eq!((found.line_reads, found.lines, found.loads_per_store), (256, 384, Some(2.0)));
+        assert_eq!((found.reuse_within, found.reuse_across, found.read_after_write), (0.0, 0.0, 0.0));
+        // Eight work-groups of 256 items on eight compute units: 3 x 16 lines each.
+        assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (48.0, 48));
+        assert_eq!((found.read_shared_lines, found.true_shared_lines, found.false_shared_lines), (0, 0, 0));
+        assert_eq!(found.imbalance, 1.0);
+        // Each wavefront branches once and adds once, for 64 lanes or for 32.
+        assert_eq!(found.lane_operations, 2 * 2048);
+        assert!((found.operations_per_byte - 2.0 / 12.0).abs() < 1e-12);
+    }
+
+    /// Four kernels read the same 64 lines. Four work-groups run on other compute units each time:
+    /// first on units 0 to 3, then on 4 to 7, then on 0 to 3 again.
+    #[test]
+    fn cache_reuse_is_reused_across_kernels_alone() {
+        let found = of("cache-reuse", &[("n", "1024"), ("kernels", "4")]);
+        assert_eq!((found.kernels, found.loads, found.stores), (4, 4096, 4096));
+        assert_eq!((found.line_reads, found.lines), (256, 128));
+        // The third and the fourth kernel find all their lines.
+        assert_eq!((found.reuse_within, found.reuse_across), (0.0, 0.5));
+        assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (32.0, 32));
+        // Four of eight compute units work.
+        assert_eq!(found.imbalance, 2.0);
+        let all = of("cache-reuse", &[("n", "2048"), ("kernels", "4")]);
+        assert_eq!((all.reuse_across, all.imbalance), (0.75, 1.0));
+    }
+
+    /// Each item of a histogram loads a word and adds to a bin at device scope.
+    #[test]
+    fn atomics_are_counted_by_order_and_scope() {
+        let found = of("histogram", &[("n", "1024"), ("bins", "16")]);
+        assert_eq!((found.loads, found.stores, found.atomics), (1024, 0, 1024));
+        assert_eq!((found.atomic_share, found.device_atomic_share), (0.5, 0.5));
+        let [kind] = &found.atomics_by_kind[..] else { panic!("{:?}", found.atomics_by_kind) };
+        assert_eq!(
+            (kind.operation, kind.order, kind.scope, kind.accesses),
+            ("update", "relaxed", "device", 1024)
+        );
+        // All work-groups update the one line of the bins.
+        assert_eq!((found.true_shared_lines, found.false_shared_lines), (1, 0));
+    }
+
+    #[test]
+    fn a_program_without_an_end_has_no_statistics() {
+        let question = Question {
+            system: "hlrc-8cu".to_owned(),
+            scenario: "vi".to_owned(),
+            workload: "barrier-skip".to_owned(),
+            ..Question::default()
+        };
+        let experiment = Experiment::new(&Systems::with_folder("none"), &question).unwrap();
+        let Err(NoInfo::Failed(why)) = info(&experiment) else { panic!("it ended") };
+        assert!(why.contains("deadlocked"), "{why}");
+    }
+}

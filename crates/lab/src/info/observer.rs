@@ -1,0 +1,255 @@
+//! The observer that counts the operations of a run.
+
+use std::collections::BTreeMap;
+
+use kernel::reference::{Issue, Observer as Watches};
+use kernel::{Action, Launch, Posted, Shape, Space, Work};
+use proto::{Level, Order};
+use serde::Serialize;
+use sim::race::level_name;
+
+use super::lines::{Found, Lines};
+
+/// The statistics of a run. The field names are keys of the JSON output. A lane access is one
+/// lane of an operation of a wavefront on global memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Statistics {
+    /// Kernels launched.
+    pub kernels: u64,
+    /// Work-groups dispatched.
+    pub work_groups: u64,
+    /// Wavefronts run.
+    pub wavefronts: u64,
+    /// Lane accesses of ordinary loads.
+    pub loads: u64,
+    /// Lane accesses of ordinary stores.
+    pub stores: u64,
+    /// Lane accesses of atomic loads, atomic stores and read-modify-writes.
+    pub atomics: u64,
+    /// Loads divided by stores. `None` without stores.
+    pub loads_per_store: Option<f64>,
+    /// The share of atomics in all lane accesses.
+    pub atomic_share: f64,
+    /// The share of read-modify-writes of device scope or wider in all lane accesses.
+    pub device_atomic_share: f64,
+    /// Atomics by operation, order and scope.
+    pub atomics_by_kind: Vec<AtomicKind>,
+    /// Fences of wavefronts.
+    pub fences: u64,
+    /// Arrivals of wavefronts at barriers.
+    pub barriers: u64,
+    /// Lane accesses to the local memory of work-groups.
+    pub lds_accesses: u64,
+    /// Arithmetic: vector operations times the lanes of a wavefront.
+    pub lane_operations: u64,
+    /// The bytes of all lane accesses.
+    pub global_bytes: u64,
+    /// Lane operations divided by the bytes of all lane accesses.
+    pub operations_per_byte: f64,
+    /// Reads of lines: an ordinary load of a wavefront reads each of its lines once.
+    pub line_reads: u64,
+    /// The share of line reads of which the compute unit has a valid copy from the same launch. A
+    /// copy is valid until another compute unit or the host writes the line. Copies are never
+    /// evicted.
+    pub reuse_within: f64,
+    /// The share of line reads of which the compute unit has a valid copy from an earlier launch.
+    pub reuse_across: f64,
+    /// The share of line reads of which the compute unit has a valid copy that it wrote itself last.
+    pub read_after_write: f64,
+    /// Different lines accessed.
+    pub lines: u64,
+    /// Different lines that a compute unit accesses: the mean of all compute units.
+    pub lines_per_cu_mean: f64,
+    /// Different lines that a compute unit accesses: the maximum.
+    pub lines_per_cu_max: u64,
+    /// Lines that several compute units read in one launch, but of which no launch is as in the two
+    /// counts below.
+    pub read_shared_lines: u64,
+    /// Lines with a 4-byte word that one compute unit writes and another accesses, in one launch.
+    pub true_shared_lines: u64,
+    /// Other lines that one compute unit writes and another accesses, in one launch.
+    pub false_shared_lines: u64,
+    /// The vector operations of the busiest compute unit of each launch, summed, divided by the sum
+    /// of the means of all compute units. Memory operations and arithmetic count alike. One means
+    /// balance.
+    pub imbalance: f64,
+}
+
+/// The atomics of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AtomicKind {
+    /// `load`, `store` or `update`, which is a read-modify-write.
+    pub operation: &'static str,
+    /// The memory order.
+    pub order: &'static str,
+    /// The scope.
+    pub scope: &'static str,
+    /// The number of lane accesses.
+    pub accesses: u64,
+}
+
+/// The position of an operation among the names of operations.
+fn operation(action: Action) -> usize {
+    match action {
+        Action::Load => 0,
+        Action::Store => 1,
+        _ => 2,
+    }
+}
+
+const OPERATIONS: [&str; 3] = ["load", "store", "update"];
+
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Plain => "plain",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq-rel",
+        Order::SeqCst => "seq-cst",
+    }
+}
+
+/// Counts the operations of a run.
+#[derive(Debug)]
+pub(super) struct Observer {
+    lanes: u64,
+    compute_units: u32,
+    found: Statistics,
+    atomics: BTreeMap<(usize, Order, Level), u64>,
+    device_updates: u64,
+    reused: [u64; 3],
+    lines: Lines,
+    /// The vector operations of each compute unit, by launch.
+    busy: Vec<Vec<u64>>,
+    /// The lines of the operation in hand.
+    of_operation: Vec<u64>,
+}
+
+impl Observer {
+    pub(super) fn new(shape: &Shape) -> Observer {
+        Observer {
+            lanes: u64::from(shape.lanes),
+            compute_units: shape.compute_units,
+            found: Statistics::default(),
+            atomics: BTreeMap::new(),
+            device_updates: 0,
+            reused: [0; 3],
+            lines: Lines::new(shape.line_bytes),
+            busy: Vec::new(),
+            of_operation: Vec::new(),
+        }
+    }
+
+    fn works(&mut self, issue: Issue, work: &Work, operations: u64) {
+        let arithmetic: u64 = work.0.iter().map(|count| u64::from(*count)).sum();
+        self.found.lane_operations += arithmetic * self.lanes;
+        self.busy[usize::from(issue.kernel.0)][issue.at.compute_unit as usize] += arithmetic + operations;
+    }
+
+    fn access(&mut self, issue: Issue, op: &Posted) {
+        let accesses = u64::from(op.exec.count());
+        let bytes = op.width.bytes() as u64;
+        self.found.global_bytes += accesses * bytes;
+        let semantics = op.semantics;
+        let is_update = matches!(op.action, Action::Rmw { .. });
+        let is_plain = semantics.order == Order::Plain && !is_update;
+        match op.action {
+            Action::Load if is_plain => self.found.loads += accesses,
+            Action::Store if is_plain => self.found.stores += accesses,
+            _ => {
+                self.found.atomics += accesses;
+                let kind = (operation(op.action), semantics.order, semantics.level);
+                *self.atomics.entry(kind).or_default() += accesses;
+                if is_update && matches!(semantics.level, Level::Device | Level::System) {
+                    self.device_updates += accesses;
+                }
+            }
+        }
+        let writes = op.action != Action::Load;
+        let (cu, launch) = (issue.at.compute_unit, u32::from(issue.kernel.0) + 1);
+        let mut lines = core::mem::take(&mut self.of_operation);
+        lines.clear();
+        lines.extend(op.exec.iter().map(|lane| self.lines.line_of(op.addr(lane).0)));
+        lines.sort_unstable();
+        lines.dedup();
+        for line in &lines {
+            let (found, is_own) = self.lines.touch(*line, cu, launch, writes);
+            if is_plain && !writes {
+                self.found.line_reads += 1;
+                self.reused[0] += u64::from(found == Found::SameLaunch);
+                self.reused[1] += u64::from(found == Found::EarlierLaunch);
+                self.reused[2] += u64::from(is_own);
+            }
+        }
+        self.of_operation = lines;
+        for lane in op.exec.iter() {
+            self.lines.word(op.addr(lane).0, bytes, cu, writes);
+        }
+    }
+
+    /// The statistics at the end of the run.
+    pub(super) fn finish(mut self) -> Statistics {
+        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        let mut found = core::mem::take(&mut self.found);
+        let accesses = found.loads + found.stores + found.atomics;
+        found.loads_per_store = (found.stores > 0).then(|| share(found.loads, found.stores));
+        found.atomic_share = share(found.atomics, accesses);
+        found.device_atomic_share = share(self.device_updates, accesses);
+        let kind = |((operation, order, level), accesses): (&(usize, Order, Level), &u64)| AtomicKind {
+            operation: OPERATIONS[*operation],
+            order: order_name(*order),
+            scope: level_name(*level),
+            accesses: *accesses,
+        };
+        found.atomics_by_kind = self.atomics.iter().map(kind).collect();
+        found.operations_per_byte = share(found.lane_operations, found.global_bytes);
+        [found.reuse_within, found.reuse_across, found.read_after_write] =
+            self.reused.map(|reads| share(reads, found.line_reads));
+        let [private, read, by_words, truly] = self.lines.count();
+        found.lines = private + read + by_words + truly;
+        (found.read_shared_lines, found.false_shared_lines, found.true_shared_lines) =
+            (read, by_words, truly);
+        let per_cu = self.lines.per_cu(self.compute_units);
+        found.lines_per_cu_max = per_cu.iter().copied().max().unwrap_or(0);
+        found.lines_per_cu_mean = share(per_cu.iter().sum(), per_cu.len() as u64);
+        let busiest: u64 = self.busy.iter().filter_map(|units| units.iter().max()).sum();
+        let all: u64 = self.busy.iter().flatten().sum();
+        found.imbalance = share(busiest * u64::from(self.compute_units), all);
+        found
+    }
+}
+
+impl Watches for Observer {
+    fn launch(&mut self, launch: &Launch) {
+        self.found.kernels += 1;
+        let groups = u64::from(launch.grid.work_groups);
+        self.found.work_groups += groups;
+        self.found.wavefronts += groups * u64::from(launch.grid.waves);
+        let known = self.busy.len().max(usize::from(launch.kernel.0) + 1);
+        self.busy.resize(known, vec![0; self.compute_units as usize]);
+    }
+
+    fn issue(&mut self, issue: Option<Issue>, op: &Posted) {
+        let Some(issue) = issue else {
+            let bytes = match op.action {
+                Action::HostWrite => op.bulk.len() as u64,
+                Action::Store | Action::Rmw { .. } => op.width.bytes() as u64,
+                _ => return,
+            };
+            return self.lines.host_writes(op.base().0, bytes);
+        };
+        self.works(issue, &op.work, 1);
+        match (op.action, op.space) {
+            (Action::Fence, _) => self.found.fences += 1,
+            (Action::Barrier, _) => self.found.barriers += 1,
+            (_, Space::Lds) => self.found.lds_accesses += u64::from(op.exec.count()),
+            _ if op.is_access() => self.access(issue, op),
+            _ => {}
+        }
+    }
+
+    fn tail(&mut self, issue: Issue, work: &Work) {
+        self.works(issue, work, 0);
+    }
+}

@@ -1,0 +1,47 @@
+//! A text file that errors point into.
+
+use core::ops::Range;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use crate::error::Error;
+use crate::place::Place;
+use crate::systems::explain;
+
+/// The path and text of a file that a user wrote, from which errors compute line and column.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// An error at a place of the file.
+    pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
+        Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
+    }
+
+    /// The error for an unknown name.
+    pub(crate) fn unknown<S: AsRef<str>>(
+        &self,
+        what: &'static str,
+        name: &Spanned<String>,
+        known: &[S],
+    ) -> Error {
+        self.error(name.span(), Error::unknown(what, name.get_ref(), known).to_string())
+    }
+
+    /// The error of the TOML reader.
+    pub(crate) fn unreadable(&self, error: &toml::de::Error) -> Error {
+        match error.span() {
+            Some(span) => self.error(span, explain(error.message())),
+            None => Error::File { place: Place::whole(&self.path), message: explain(error.message()) },
+        }
+    }
+
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        toml::from_str(&self.text).map_err(|error| self.unreadable(&error))
+    }
+}

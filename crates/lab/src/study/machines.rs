@@ -1,0 +1,134 @@
+//! The machines of a study: every combination of their parameters.
+
+use std::collections::BTreeSet;
+
+use sim::config::System;
+use toml::Spanned;
+
+use super::axis::{Axis, Listed, combinations};
+use super::read::Span;
+use super::resolve::Resolver;
+use super::results::StudiedMachine;
+use crate::error::{Error, printable};
+use crate::run::timed;
+use crate::scenario::Scenario;
+use crate::systems::{Change, ChangeError, Changes, Systems, parameters, text_of};
+
+/// A machine with its changes.
+pub(super) struct Machine {
+    pub(super) place: Vec<(usize, usize)>,
+    /// The variant of the machine, if there are variants.
+    pub(super) variant: Option<usize>,
+    pub(super) system: System,
+    /// The machine without the changes of the study.
+    pub(super) base: usize,
+    pub(super) changes: Changes,
+}
+
+impl Resolver<'_> {
+    /// Every machine with every combination of its parameters.
+    pub(super) fn machines(&self, systems: &Systems) -> Result<Vec<Machine>, Error> {
+        let file = self.file;
+        let sizes: Vec<usize> = file.machine.iter().map(|axis| axis.values.len()).collect();
+        let points = combinations(&sizes);
+        let variants: Vec<Option<usize>> = match file.variants.len() {
+            0 => vec![None],
+            count => (0..count).map(Some).collect(),
+        };
+        let (mut machines, mut names) = (Vec::<Machine>::new(), BTreeSet::new());
+        for (at, name) in file.systems.iter().enumerate() {
+            let loaded = self.at(name.span(), systems.load(name.get_ref()))?;
+            if !names.insert(loaded.name.clone()) {
+                let message = format!("machine `{}` is named twice", printable(&loaded.name));
+                return Err(self.source.error(name.span(), message));
+            }
+            for &variant in &variants {
+                for point in &points {
+                    let mut place = vec![(0, at)];
+                    place.extend(variant.map(|variant| (1, variant)));
+                    let first = place.len();
+                    place.extend(point.iter().enumerate().map(|(axis, value)| (first + axis, *value)));
+                    let changes = self.changes(variant, point);
+                    let system = self.changed(systems, name, &changes)?;
+                    let changes = Changes(changes.into_iter().map(|(change, _)| change).collect());
+                    machines.push(Machine { place, variant, system, base: at, changes });
+                }
+            }
+        }
+        Ok(machines)
+    }
+
+    /// The changes of a machine, each with its place in the file.
+    fn changes(&self, variant: Option<usize>, point: &[usize]) -> Vec<(Change, Span)> {
+        let change = |axis: &Axis, Listed { value, span }: &Listed| {
+            (Change { key: axis.name.clone(), value: value.clone() }, span.clone())
+        };
+        let of_variant = variant.map(|at| &self.file.variants[at].machine).into_iter().flatten();
+        let of_variant = of_variant.map(|axis| change(axis, &axis.values[0]));
+        let of_point = self.file.machine.iter().zip(point).map(|(axis, &at)| change(axis, &axis.values[at]));
+        of_variant.chain(of_point).collect()
+    }
+
+    fn changed(
+        &self,
+        systems: &Systems,
+        name: &Spanned<String>,
+        changes: &[(Change, Span)],
+    ) -> Result<System, Error> {
+        let all: Vec<Change> = changes.iter().map(|(change, _)| change.clone()).collect();
+        systems.load_changed(name.get_ref(), &all).map_err(|error| match error {
+            ChangeError::Machine(error) => error,
+            ChangeError::Change { at, message } => {
+                let (_, span) = &changes[at.unwrap_or(changes.len() - 1)];
+                self.source.error(span.clone(), message)
+            }
+        })
+    }
+
+    /// The names of the counters that the runs have. Checks that each protocol can use each machine.
+    pub(super) fn counters(
+        &self,
+        machines: &[Machine],
+        scenarios: &[Scenario],
+    ) -> Result<BTreeSet<String>, Error> {
+        let mut counters = BTreeSet::new();
+        for machine in machines {
+            let mut checked = BTreeSet::new();
+            for (scenario, name) in scenarios.iter().zip(&self.file.scenarios) {
+                if !checked.insert(scenario.protocol) {
+                    continue;
+                }
+                let subject = timed(scenario.protocol).expect("a scenario has a protocol of the list");
+                let found = sim::counter_names(&subject, &machine.system).map_err(|error| {
+                    let machine = machine.changes.after(&machine.system.name);
+                    self.source.error(name.span(), format!("on {machine}: {error}"))
+                })?;
+                counters.extend(found);
+            }
+        }
+        Ok(counters)
+    }
+}
+
+/// The machines, each once, with the parameters that no change touches.
+pub(super) fn described(machines: &[Machine]) -> Vec<StudiedMachine> {
+    let mut known = BTreeSet::new();
+    let first = machines.iter().filter(|machine| known.insert(machine.base));
+    first
+        .map(|machine| {
+            let same = machines.iter().filter(|other| other.base == machine.base);
+            let changes: Vec<&str> =
+                same.flat_map(|other| &other.changes.0).map(|change| change.key.as_str()).collect();
+            let is_changed = |key: &str| {
+                let inside =
+                    |change: &&str| key.strip_prefix(*change).is_some_and(|rest| rest.starts_with('.'));
+                changes.iter().any(|change| *change == key || inside(change))
+            };
+            let fixed = parameters(&machine.system).into_iter().filter(|(key, _)| !is_changed(key));
+            StudiedMachine {
+                name: machine.system.name.clone(),
+                parameters: fixed.map(|(key, value)| (key, text_of(&value))).collect(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! Studies: a file names machines, scenarios, workloads, inputs, parameters and seeds, and every
+//! combination of them runs.
+//!
+//! [`Study::parse`] reads the file, looks up every name and checks every combination before anything
+//! runs. [`Study::tasks`] lists the runs for [`crate::runner`]. [`Study::evaluate`] turns their
+//! results into [`StudyResults`], with the charts that the file asks for. `docs/studies.md` is the
+//! guide for users.
+
+mod axis;
+mod chart;
+mod evaluate;
+mod file;
+mod machines;
+mod markdown;
+mod programs;
+mod read;
+mod resolve;
+mod results;
+mod table;
+
+pub use markdown::study_report;
+pub(crate) use results::plain;
+pub use results::{
+    AxisKind, Chart, ChartFigure, ChartPoint, StudiedAxis, StudiedMachine, StudiedScenario, StudyResults,
+    StudyRow,
+};
+pub use table::columns;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::source::Source;
+use crate::systems::{Systems, read_text};
+use crate::task::Task;
+use chart::ChartPlan;
+
+/// The maximum number of runs of a study.
+pub const RUNS_MAX: usize = 50_000;
+
+/// A study: its runs and its charts. Every name in its file exists, and every combination is
+/// possible.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The title.
+    pub title: String,
+    /// What varies, or could: machines, parameters, workloads, inputs and scenarios.
+    pub axes: Vec<StudiedAxis>,
+    /// The seeds of each combination.
+    pub seeds: Vec<u64>,
+    /// The runs. Runs that differ only in the seed are adjacent.
+    pub runs: Vec<PlannedRun>,
+    charts: Vec<ChartPlan>,
+    machines: Vec<StudiedMachine>,
+    scenarios: Vec<StudiedScenario>,
+}
+
+/// The index of a run's value on each axis. `None` if the axis does not apply to the run, such as a
+/// setting that its workload lacks.
+pub type Place = Vec<Option<usize>>;
+
+/// A run of a study.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// The values of the run on the axes.
+    pub place: Place,
+    /// The run.
+    pub task: Task,
+}
+
+impl Study {
+    /// Reads a study from a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and the errors of [`Study::parse`].
+    pub fn load(path: &Path, systems: &Systems) -> Result<Study, Error> {
+        Study::parse(path, &read_text(path)?, systems)
+    }
+
+    /// Reads a study from a text. `path` appears in errors, and names a study without a title.
+    ///
+    /// # Errors
+    /// The first fault, with its line and column: a wrong key, an unknown name, a value that does
+    /// not fit, or a combination that a workload or a machine refuses.
+    pub fn parse(path: &Path, text: &str, systems: &Systems) -> Result<Study, Error> {
+        let source = Source { path: path.to_owned(), text: text.to_owned() };
+        resolve::study(&source, systems)
+    }
+
+    /// The tasks without duplicates, sorted by decreasing size.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<&Task> {
+        let by_id: BTreeMap<_, _> = self.runs.iter().map(|run| (&run.task.id, &run.task)).collect();
+        let mut tasks: Vec<&Task> = by_id.into_values().collect();
+        tasks.sort_by_key(|task| Reverse(task.weight()));
+        tasks
+    }
+
+    /// The axes with several values.
+    pub fn varied(&self) -> impl Iterator<Item = (usize, &StudiedAxis)> {
+        self.axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1)
+    }
+
+    /// The value of a run on an axis, as text. Empty if the axis does not apply.
+    #[must_use]
+    pub fn value(&self, run: &PlannedRun, axis: usize) -> String {
+        run.place[axis].map(|at| plain(&self.axes[axis].values[at])).unwrap_or_default()
+    }
+}

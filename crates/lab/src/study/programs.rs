@@ -1,0 +1,233 @@
+//! The programs of a study: workloads with every combination of inputs, settings and scenarios.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+use sim::config::System;
+use toml::Spanned;
+use workloads::graph::programs::program_of;
+use workloads::graph::stand_in::{self, Scale};
+use workloads::{SettingKind, Workload};
+
+use super::axis::{Axis, Listed, combinations};
+use super::file::{SettingFile, VariantFile};
+use super::machines::Machine;
+use super::read::Span;
+use super::resolve::{Input, Resolver, json};
+use super::results::{AxisKind, StudiedAxis};
+use crate::error::{Error, printable};
+use crate::experiment::{Experiment, Question};
+use crate::input::{GraphInput, parse_scale};
+use crate::scenario::Scenario;
+use crate::systems::{Changes, text_of};
+use crate::task::GraphRequest;
+
+/// A workload with its input, its settings and its scenario: everything of a run except the machine
+/// and the seed.
+pub(super) struct Prepared {
+    pub(super) place: Vec<(usize, usize)>,
+    pub(super) variant: Option<usize>,
+    pub(super) experiment: Experiment,
+    pub(super) graph: Option<GraphRequest>,
+}
+
+impl<'a> Resolver<'a> {
+    /// Every workload with every combination of its inputs, settings and scenarios.
+    pub(super) fn programs(
+        &self,
+        machines: &[Machine],
+        scenarios: &[Scenario],
+        workloads: &[&'static Workload],
+        inputs: &[Vec<Input<'a>>],
+        axes: &[StudiedAxis],
+    ) -> Result<Vec<Prepared>, Error> {
+        let scale = match &self.file.scale {
+            Some(scale) => self.at(scale.span(), parse_scale(scale.get_ref()))?,
+            None => Scale::FULL,
+        };
+        let first = (machines[0].system.clone(), Changes::default());
+        let variants: Vec<Option<usize>> = match self.file.variants.len() {
+            0 => vec![None],
+            count => (0..count).map(Some).collect(),
+        };
+        let (mut programs, mut requests) = (Vec::new(), BTreeMap::<&str, GraphRequest>::new());
+        for (at, workload) in workloads.iter().enumerate() {
+            let settings = self.settings_of(workload);
+            let sizes: Vec<usize> = settings.iter().map(|axis| axis.values.len()).collect();
+            let mut points = Vec::new();
+            for &variant in &variants {
+                for point in combinations(&sizes) {
+                    points.push((variant, self.given(workload, variant, &settings, &point)?, point));
+                }
+            }
+            for &input in &inputs[at] {
+                let graph =
+                    input.map(|name| self.request(workload, name, scale, &mut requests)).transpose()?;
+                // Generated or read once for all combinations.
+                let mut opened = None;
+                for (variant, given, point) in &points {
+                    for named in scenarios.iter().enumerate() {
+                        let place = place(axes, (at, input), settings.iter().copied().zip(point), named.0);
+                        let machine = first.clone();
+                        let experiment =
+                            self.experiment(machine, (workload, input), named, given, &mut opened)?;
+                        programs.push(Prepared {
+                            place,
+                            variant: *variant,
+                            experiment,
+                            graph: graph.clone(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(programs)
+    }
+
+    /// The description of an input for a task.
+    fn request(
+        &self,
+        workload: &Workload,
+        name: &'a Spanned<String>,
+        scale: Scale,
+        known: &mut BTreeMap<&'a str, GraphRequest>,
+    ) -> Result<GraphRequest, Error> {
+        if let Some(named) = workload.inputs().iter().find(|input| input.name == name.get_ref()) {
+            if let Some(scale) = &self.file.scale {
+                let message = format!(
+                    "input `{}` of workload `{}` has one size only, so the scale does not apply",
+                    named.name, workload.name
+                );
+                return Err(self.source.error(scale.span(), message));
+            }
+            return Ok(GraphRequest::of_workload(named));
+        }
+        if let Some(known) = known.get(name.get_ref().as_str()) {
+            return Ok(known.clone());
+        }
+        let found = match stand_in::find(name.get_ref()) {
+            Ok(_) => GraphRequest::stand_in(name.get_ref(), scale),
+            Err(message) if !Path::new(name.get_ref()).exists() => Err(Error::Impossible(message)),
+            Err(_) => GraphRequest::of_file(Path::new(name.get_ref())),
+        };
+        let found = self.at(name.span(), found)?;
+        known.insert(name.get_ref(), found.clone());
+        Ok(found)
+    }
+
+    /// The settings of a run, each with its place: name and value.
+    fn given(
+        &self,
+        workload: &Workload,
+        variant: Option<usize>,
+        settings: &[&'a Axis],
+        point: &[usize],
+    ) -> Result<Vec<(String, String, Span)>, Error> {
+        let one =
+            |axis: &Axis, listed: &Listed| (axis.name.clone(), text_of(&listed.value), listed.span.clone());
+        let mut given: Vec<_> =
+            settings.iter().zip(point).map(|(axis, &at)| one(axis, &axis.values[at])).collect();
+        let Some(VariantFile { settings: of_variant, .. }) = variant.map(|at| &self.file.variants[at]) else {
+            return Ok(given);
+        };
+        for SettingFile { workload: only, axis } in of_variant {
+            let applies = match only {
+                Some(only) => only.get_ref() == workload.name,
+                None => workload.settings.iter().any(|known| known.name == axis.name),
+            };
+            if !applies {
+                continue;
+            }
+            if given.iter().any(|(name, ..)| *name == axis.name) {
+                let message = format!("`{}` is set twice, here and elsewhere", printable(&axis.name));
+                return Err(self.source.error(axis.span.clone(), message));
+            }
+            given.push(one(axis, &axis.values[0]));
+        }
+        Ok(given)
+    }
+
+    /// Looks up one combination, and checks that its settings fit.
+    fn experiment(
+        &self,
+        machine: (System, Changes),
+        (workload, input): (&'static Workload, Input<'_>),
+        (number, scenario): (usize, &Scenario),
+        given: &[(String, String, Span)],
+        graph: &mut Option<GraphInput>,
+    ) -> Result<Experiment, Error> {
+        let mut alone = workload.defaults();
+        for (name, value, span) in given {
+            alone.set(name, value).map_err(|error| self.source.error(span.clone(), error.to_string()))?;
+        }
+        let is_graph = program_of(workload).is_some();
+        let question = Question {
+            scenario: scenario.to_string(),
+            workload: workload.name.to_owned(),
+            input: input.map(|name| name.get_ref().clone()),
+            scale: self
+                .file
+                .scale
+                .as_ref()
+                .filter(|_| input.is_some() && is_graph)
+                .map(|s| s.get_ref().clone()),
+            settings: given.iter().map(|(name, value, _)| (name.clone(), value.clone())).collect(),
+            ..Question::default()
+        };
+        let name = &self.file.scenarios[number];
+        // The settings are at fault if the combination is possible without them.
+        let is_of_settings = || {
+            let question = Question { settings: Vec::new(), ..question.clone() };
+            Experiment::with_machine(machine.clone(), &question, &mut None).is_ok()
+        };
+        let experiment = Experiment::with_machine(machine.clone(), &question, graph).map_err(|error| {
+            let span = match given.last() {
+                Some((.., span)) if is_of_settings() => span.clone(),
+                _ => input.map_or_else(|| name.span(), Spanned::span),
+            };
+            let given: Vec<String> = given.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+            let with = if given.is_empty() { String::new() } else { format!(" with {}", given.join(" ")) };
+            let message = format!("{}{with} under {}: {error}", workload.name, printable(name.get_ref()));
+            self.source.error(span, message)
+        })?;
+        // A scenario's policy takes precedence, so it must not replace a value of the file.
+        let pairs = experiment.settings.iter().zip(alone.iter());
+        for ((setting, chosen), (_, asked)) in pairs {
+            let is_policy = matches!(setting.kind, SettingKind::Policy(_));
+            let of_file = given.iter().find(|(name, ..)| name == setting.name).filter(|_| is_policy);
+            if let Some((name, _, span)) = of_file.filter(|_| chosen != asked) {
+                let scenario = printable(self.file.scenarios[number].get_ref());
+                let message = format!(
+                    "`{name}` is `{asked}`, but scenario `{scenario}` sets it to `{chosen}`: leave one of them out"
+                );
+                return Err(self.source.error(span.clone(), message));
+            }
+        }
+        Ok(Experiment { input: None, ..experiment })
+    }
+}
+
+/// The index of a program's value on each axis that applies to it.
+fn place<'a>(
+    axes: &[StudiedAxis],
+    (workload, input): (usize, Input<'_>),
+    settings: impl Iterator<Item = (&'a Axis, &'a usize)>,
+    scenario: usize,
+) -> Vec<(usize, usize)> {
+    let axis = |kind, name: &str| axes.iter().position(|axis| axis.kind == kind && axis.name == name);
+    let of = |axis: Option<usize>, value: &Value| {
+        let axis = axis?;
+        Some((axis, axes[axis].values.iter().position(|known| known == value)?))
+    };
+    let mut place = Vec::new();
+    place.extend(axis(AxisKind::Workload, "workload").map(|axis| (axis, workload)));
+    if let Some(name) = input {
+        place.extend(of(axis(AxisKind::Input, "input"), &Value::from(name.get_ref().clone())));
+    }
+    for (setting, at) in settings {
+        place.extend(of(axis(AxisKind::Setting, &setting.name), &json(&setting.values[*at].value)));
+    }
+    place.extend(axis(AxisKind::Scenario, "scenario").map(|axis| (axis, scenario)));
+    place
+}

@@ -1,0 +1,168 @@
+//! Reads tables of TOML with the place of every key and value.
+
+use core::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{Error, printable};
+use crate::source::Source;
+use workloads::nearest::nearest;
+
+/// The place of a key or a value: a range of bytes of the file.
+pub(super) type Span = Range<usize>;
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) key: Spanned<String>,
+    pub(super) value: &'a Spanned<DeValue<'a>>,
+}
+
+impl Entry<'_> {
+    /// The place of the value.
+    pub(super) fn span(&self) -> Span {
+        self.value.span()
+    }
+}
+
+/// A table whose entries are taken one after the other.
+#[derive(Debug)]
+pub(super) struct Keys<'a> {
+    pub(super) source: &'a Source,
+    entries: Vec<Entry<'a>>,
+    asked: Vec<&'static str>,
+    span: Span,
+}
+
+impl<'a> Keys<'a> {
+    /// The entries of a table, in the order of the file.
+    pub(super) fn of(source: &'a Source, table: &'a DeTable<'a>, span: Span) -> Keys<'a> {
+        Keys { source, entries: entries(table), asked: Vec::new(), span }
+    }
+
+    /// Takes the entry with this key.
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Entry<'a>> {
+        self.asked.push(key);
+        let at = self.entries.iter().position(|entry| entry.key.get_ref() == key)?;
+        Some(self.entries.remove(at))
+    }
+
+    /// Takes the entry with this key, which must exist.
+    pub(super) fn need(&mut self, key: &'static str) -> Result<Entry<'a>, Error> {
+        let (source, span) = (self.source, self.span.clone());
+        self.take(key).ok_or_else(|| source.error(span, format!("missing key `{key}`")))
+    }
+
+    /// Checks that no entry is left.
+    pub(super) fn end(self) -> Result<(), Error> {
+        let Some(entry) = self.entries.first() else { return Ok(()) };
+        let wrong = printable(entry.key.get_ref());
+        let message = match nearest(entry.key.get_ref(), &self.asked) {
+            Some(near) => format!("unknown key `{wrong}`, did you mean `{near}`?"),
+            None => format!("unknown key `{wrong}`, expected one of {}", self.asked.join(", ")),
+        };
+        Err(self.source.error(entry.key.span(), message))
+    }
+}
+
+/// The entries of a table, in the order of the file.
+pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
+    let entry = |(key, value): (&Spanned<_>, &'a Spanned<DeValue<'a>>)| {
+        let name: &std::borrow::Cow<'_, str> = key.get_ref();
+        Entry { key: Spanned::new(key.span(), name.clone().into_owned()), value }
+    };
+    let mut entries: Vec<Entry<'a>> = table.iter().map(entry).collect();
+    entries.sort_by_key(|entry| entry.key.span().start);
+    entries
+}
+
+/// The error for a value of a wrong kind.
+pub(super) fn wrong(source: &Source, value: &Spanned<DeValue<'_>>, expected: &str) -> Error {
+    source.error(value.span(), format!("found {}, expected {expected}", found(source, value)))
+}
+
+fn found(source: &Source, value: &Spanned<DeValue<'_>>) -> String {
+    match value.get_ref() {
+        DeValue::Table(_) => "a table".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        _ => format!("`{}`", printable(source.text.get(value.span()).unwrap_or_default().trim())),
+    }
+}
+
+/// A text.
+pub(super) fn text(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Spanned<String>, Error> {
+    match value.get_ref() {
+        DeValue::String(text) => Ok(Spanned::new(value.span(), text.clone().into_owned())),
+        _ => Err(wrong(source, value, "a text in quotes")),
+    }
+}
+
+/// A text, or a list of texts with at least one.
+pub(super) fn texts(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Vec<Spanned<String>>, Error> {
+    let all = match value.get_ref() {
+        DeValue::Array(all) if all.is_empty() => return Err(empty(source, value.span())),
+        DeValue::Array(all) => all.iter().map(|one| text(source, one)).collect::<Result<Vec<_>, _>>()?,
+        _ => vec![text(source, value).map_err(|_| wrong(source, value, "a list of texts in quotes"))?],
+    };
+    for (at, name) in all.iter().enumerate() {
+        if all[..at].iter().any(|other| other.get_ref() == name.get_ref()) {
+            let name = Spanned::new(name.span(), printable(name.get_ref()));
+            return Err(source.error(name.span(), format!("`{}` is named twice", name.get_ref())));
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn empty(source: &Source, span: Span) -> Error {
+    source.error(span, "found an empty list, expected at least one value")
+}
+
+/// A table.
+pub(super) fn table<'a>(source: &Source, value: &'a Spanned<DeValue<'a>>) -> Result<&'a DeTable<'a>, Error> {
+    match value.get_ref() {
+        DeValue::Table(table) => Ok(table),
+        _ => Err(wrong(source, value, "a table")),
+    }
+}
+
+/// The tables of a list such as `[[chart]]`.
+pub(super) fn tables<'a>(
+    source: &Source,
+    value: &'a Spanned<DeValue<'a>>,
+    header: &str,
+) -> Result<Vec<(&'a DeTable<'a>, Span)>, Error> {
+    let refuse = |value| wrong(source, value, &format!("tables that begin with `[[{header}]]`"));
+    let DeValue::Array(all) = value.get_ref() else { return Err(refuse(value)) };
+    all.iter()
+        .map(|one| match one.get_ref() {
+            DeValue::Table(table) => Ok((table, one.span())),
+            _ => Err(refuse(one)),
+        })
+        .collect()
+}
+
+/// A value without places.
+pub(super) fn plain(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<toml::Value, Error> {
+    let out_of_range = || wrong(source, value, "a number within the range of 64 bits");
+    Ok(match value.get_ref() {
+        DeValue::String(text) => toml::Value::String(text.clone().into_owned()),
+        DeValue::Integer(number) => {
+            let digits = number.as_str().replace('_', "");
+            let number = i64::from_str_radix(&digits, number.radix()).map_err(|_| out_of_range())?;
+            toml::Value::Integer(number)
+        }
+        DeValue::Float(number) => {
+            toml::Value::Float(number.as_str().replace('_', "").parse().map_err(|_| out_of_range())?)
+        }
+        DeValue::Boolean(flag) => toml::Value::Boolean(*flag),
+        DeValue::Datetime(_) => return Err(wrong(source, value, "a number, a name or a table")),
+        DeValue::Array(all) => {
+            toml::Value::Array(all.iter().map(|one| plain(source, one)).collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => {
+            let one = |entry: Entry<'_>| Ok((entry.key.into_inner(), plain(source, entry.value)?));
+            toml::Value::Table(entries(table).into_iter().map(one).collect::<Result<_, Error>>()?)
+        }
+    })
+}

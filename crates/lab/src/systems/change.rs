@@ -1,0 +1,453 @@
+//! Changes of single parameters of a machine, such as `l1.bytes=32768`.
+//!
+//! A change is made in the text of the machine's description. The reader of machine files then
+//! checks the result, so a changed value is checked exactly like a value of a file.
+
+use core::fmt;
+
+use serde::{Serialize, Serializer};
+use sim::config::System;
+use workloads::nearest::nearest;
+
+use super::read::{explain, fault, misfit};
+use super::{Source, Systems};
+use crate::catalog;
+use crate::error::{Error, printable};
+
+/// Keys of a description that do not affect a run.
+const DESCRIPTIVE: [&str; 3] = ["name", "summary", "source"];
+
+/// Parameters whose value is a table.
+pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
+
+/// A new value for one parameter of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The path of the parameter in the machine file, such as `l1.bytes`. A level of a list has its
+    /// name in the path, as in `level.l3.bytes`.
+    pub key: String,
+    /// The new value.
+    pub value: toml::Value,
+}
+
+impl Change {
+    /// A change from text: a value of TOML, a whole number with the suffix `k` (1024) or `m`
+    /// (1024 * 1024), or a name without quotes.
+    #[must_use]
+    pub fn parse(key: &str, text: &str) -> Change {
+        Change { key: key.to_owned(), value: value_of(text) }
+    }
+
+    /// The value as text. A name has no quotes.
+    #[must_use]
+    pub fn value_text(&self) -> String {
+        text_of(&self.value)
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}={}", printable(&self.key), printable(&self.value_text()))
+    }
+}
+
+/// The changes of a machine, with their keys and values as one JSON object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes(pub Vec<Change>);
+
+impl Changes {
+    /// Changes from the keys and values of a command line.
+    #[must_use]
+    pub fn parse(pairs: &[(String, String)]) -> Changes {
+        Changes(pairs.iter().map(|(key, text)| Change::parse(key, text)).collect())
+    }
+
+    /// Returns true if nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The name of a machine followed by its changes.
+    #[must_use]
+    pub fn after(&self, system: &str) -> String {
+        match self.is_empty() {
+            true => system.to_owned(),
+            false => format!("{system} with {self}"),
+        }
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.0.iter().map(Change::to_string).collect();
+        out.write_str(&all.join(" "))
+    }
+}
+
+impl Serialize for Changes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|change| (&change.key, &change.value)))
+    }
+}
+
+/// The error of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeError {
+    /// The machine itself cannot be loaded.
+    Machine(Error),
+    /// A change does not fit.
+    Change {
+        /// The index of the change that is at fault. `None` if several changes together are.
+        at: Option<usize>,
+        /// The fault, as a sentence.
+        message: String,
+    },
+}
+
+impl From<ChangeError> for Error {
+    fn from(error: ChangeError) -> Error {
+        match error {
+            ChangeError::Machine(error) => error,
+            ChangeError::Change { message, .. } => Error::Impossible(message),
+        }
+    }
+}
+
+impl Systems {
+    /// Loads a machine by its name or its file, and changes some of its parameters.
+    ///
+    /// # Errors
+    /// The errors of [`Systems::load`], an unknown parameter, a value that does not fit the
+    /// parameter, and values that do not fit each other.
+    pub fn load_changed(&self, name: &str, changes: &[Change]) -> Result<System, ChangeError> {
+        let Source { path, text } = self.source(name).map_err(ChangeError::Machine)?;
+        let system = super::parse(&path, &text).map_err(ChangeError::Machine)?;
+        if changes.is_empty() {
+            return Ok(system);
+        }
+        let impossible = |at: Option<usize>, message: String| ChangeError::Change { at, message };
+        let table: toml::Table =
+            toml::from_str(&text).map_err(|error| impossible(None, explain(error.message())))?;
+        let mut all = table.clone();
+        for (at, change) in changes.iter().enumerate() {
+            if let Some(first) = changes[..at].iter().find(|other| other.key == change.key) {
+                let (key, first, second) = (printable(&change.key), first.value_text(), change.value_text());
+                let [first, second] = [first, second].map(|text| printable(&text));
+                return Err(impossible(
+                    Some(at),
+                    format!("`{key}` is set twice, to `{first}` and to `{second}`"),
+                ));
+            }
+            // Alone, so that the error is certainly about this change.
+            let mut one = table.clone();
+            let read = insert(&mut one, &change.key, &change.value).and_then(|()| read(&one, change));
+            read.map_err(|error| impossible(Some(at), error.message(&system, change)))?;
+            insert(&mut all, &change.key, &change.value)
+                .map_err(|error| impossible(Some(at), error.message(&system, change)))?;
+        }
+        let text = toml::to_string(&all).map_err(|error| impossible(None, error.to_string()))?;
+        let changed: System =
+            toml::from_str(&text).map_err(|error| impossible(None, explain(error.message())))?;
+        match fault(&changed, &catalog::declared()) {
+            None => Ok(changed),
+            Some((path, message)) => {
+                let key = named(&changed, &path);
+                let at = changes.iter().position(|change| change.key == key);
+                let message = match at {
+                    Some(_) => message,
+                    None => format!("with {}, {message}", list(changes)),
+                };
+                Err(impossible(at, message))
+            }
+        }
+    }
+}
+
+fn list(changes: &[Change]) -> String {
+    changes.iter().map(|change| format!("`{change}`")).collect::<Vec<_>>().join(" and ")
+}
+
+/// The reason why one change is refused.
+enum Refusal {
+    /// The machine has no such parameter.
+    Unknown,
+    /// The machine has no level with this name.
+    NoLevel(String),
+    /// The parameter is a table of parameters.
+    Table,
+    /// The value does not fit.
+    Value(String),
+}
+
+impl Refusal {
+    fn message(self, system: &System, change: &Change) -> String {
+        let (machine, key) = (printable(&system.name), printable(&change.key));
+        match self {
+            Refusal::Value(message) => format!("`{change}`: {message}"),
+            Refusal::NoLevel(name) => {
+                let known: Vec<&str> = system.levels.iter().map(|level| level.name.as_str()).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                format!(
+                    "machine `{machine}` has no level `{}` under `level`; it has {known}",
+                    printable(&name)
+                )
+            }
+            Refusal::Table => {
+                let inside = beside(system, &format!("{}.", change.key));
+                format!("`{key}` of machine `{machine}` has parameters of its own; there are: {inside}")
+            }
+            Refusal::Unknown => {
+                let known = keys(system);
+                let near = match nearest(&change.key, &known) {
+                    Some(near) => format!(", did you mean `{near}`? There are: "),
+                    None => "; there are: ".to_owned(),
+                };
+                format!("machine `{machine}` has no parameter `{key}`{near}{}", beside(system, &change.key))
+            }
+        }
+    }
+}
+
+/// Every parameter of a machine that has a single value: its path and its value.
+pub(crate) fn parameters(system: &System) -> Vec<(String, toml::Value)> {
+    let mut all = Vec::new();
+    if let Ok(toml::Value::Table(table)) = toml::Value::try_from(system) {
+        flatten("", table, &mut all);
+    }
+    all.retain(|(key, _)| !DESCRIPTIVE.contains(&key.as_str()));
+    all
+}
+
+fn keys(system: &System) -> Vec<String> {
+    parameters(system).into_iter().map(|(key, _)| key).collect()
+}
+
+fn flatten(path: &str, table: toml::Table, into: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+        match value {
+            toml::Value::Table(inner) => flatten(&path, inner, into),
+            toml::Value::Array(tables) => {
+                for table in tables {
+                    let toml::Value::Table(table) = table else { continue };
+                    let name = table.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+                    flatten(&format!("{path}.{name}"), table.clone(), into);
+                }
+            }
+            value => into.push((path, value)),
+        }
+    }
+}
+
+/// The parameters of the table that `key` belongs to, or all tables if there is no such table.
+fn beside(system: &System, key: &str) -> String {
+    let all = keys(system);
+    let table = key.rsplit_once('.').map_or("", |(table, _)| table);
+    let inside: Vec<&str> = all
+        .iter()
+        .filter(|key| !table.is_empty() && key.starts_with(&format!("{table}.")))
+        .map(String::as_str)
+        .collect();
+    if !inside.is_empty() {
+        return inside.join(", ");
+    }
+    let mut tables: Vec<String> = Vec::new();
+    for key in &all {
+        let shown = key.split_once('.').map_or(key.clone(), |(table, _)| format!("{table}.*"));
+        if !tables.contains(&shown) {
+            tables.push(shown);
+        }
+    }
+    tables.join(", ")
+}
+
+/// Puts a value into the description. Tables on the way are added if necessary; the reader refuses
+/// those that do not exist.
+fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), Refusal> {
+    if DESCRIPTIVE.contains(&key) {
+        return Err(Refusal::Unknown);
+    }
+    let Some((part, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value.clone());
+        return Ok(());
+    };
+    if part == "level" && !table.contains_key(part) {
+        return Err(Refusal::NoLevel(rest.split('.').next().unwrap_or(rest).to_owned()));
+    }
+    match table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new())) {
+        toml::Value::Table(inner) => insert(inner, rest, value),
+        // One of several tables, selected by its name.
+        toml::Value::Array(tables) => {
+            let (name, rest) = rest.split_once('.').ok_or(Refusal::Unknown)?;
+            let is_named =
+                |table: &toml::Value| table.get("name").and_then(toml::Value::as_str) == Some(name);
+            match tables.iter_mut().find(|table| is_named(table)) {
+                Some(toml::Value::Table(inner)) => insert(inner, rest, value),
+                _ => Err(Refusal::NoLevel(name.to_owned())),
+            }
+        }
+        _ => Err(Refusal::Unknown),
+    }
+}
+
+/// Reads a description with one change.
+fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
+    let text = toml::to_string(table).map_err(|error| Refusal::Value(error.to_string()))?;
+    let Err(error) = toml::from_str::<System>(&text) else { return Ok(()) };
+    let message = error.message();
+    let is_table = table.get(change.key.as_str()).is_some() || change.value.is_table();
+    // A parameter of another form of the value, such as the columns of a mesh for a crossbar.
+    let is_other_form = message.starts_with("wanted ") && change.key.matches('.').count() > 1;
+    if is_other_form {
+        return Err(Refusal::Unknown);
+    }
+    if message.starts_with("unknown field") {
+        // The unknown key may also be inside of the value.
+        return Err(match change.value.is_table() {
+            true => Refusal::Value(explain(message)),
+            false => Refusal::Unknown,
+        });
+    }
+    if message.contains("expected struct ") && is_table {
+        return Err(Refusal::Table);
+    }
+    let misfit = error.span().and_then(|span| misfit(&text, span, message));
+    Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
+}
+
+/// The path of a fault with the names of levels in place of their numbers.
+fn named(system: &System, path: &[String]) -> String {
+    let mut path = path.to_vec();
+    if let [first, at, ..] = &mut path[..]
+        && first == "level"
+        && let Some(level) = at.parse().ok().and_then(|at: usize| system.levels.get(at))
+    {
+        at.clone_from(&level.name);
+    }
+    path.join(".")
+}
+
+/// The number that a text with the suffix `k` (1024) or `m` (1024 * 1024) means, such as `32k`.
+pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1 << 10),
+        None => (text.strip_suffix(['m', 'M'])?, 1 << 20),
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    let number: i64 = digits.replace('_', "").parse().ok().filter(|_| is_number)?;
+    number.checked_mul(factor).map(toml::Value::Integer)
+}
+
+/// The value that a text means.
+fn value_of(text: &str) -> toml::Value {
+    let text = text.trim();
+    if let Some(number) = suffixed(text) {
+        return number;
+    }
+    let name = || toml::Value::String(text.to_owned());
+    if text.contains(['\n', '\r']) {
+        return name();
+    }
+    match toml::from_str::<toml::Table>(&format!("value = {text}")) {
+        Ok(mut table) if table.len() == 1 => table.remove("value").unwrap_or_else(name),
+        _ => name(),
+    }
+}
+
+/// The text of a value. A name has no quotes.
+pub(crate) fn text_of(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(name) => name.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(changes: &[(&str, &str)]) -> Result<System, String> {
+        let changes: Vec<Change> = changes.iter().map(|(key, text)| Change::parse(key, text)).collect();
+        let systems = Systems::with_folder("no such folder");
+        systems.load_changed("hlrc-8cu", &changes).map_err(|error| Error::from(error).to_string())
+    }
+
+    #[test]
+    fn a_changed_parameter_has_the_value_that_a_file_would_give_it() {
+        let text = include_str!("../../../../systems/hlrc-8cu.toml");
+        let file = |from: &str, to: &str| {
+            super::super::parse("f".as_ref(), &text.replacen(from, to, 1)).map_err(|e| e.to_string())
+        };
+        for text in ["32768", "32k", " 32_768 ", "0x8000"] {
+            assert_eq!(load(&[("l1.bytes", text)]), file("bytes = 16384", "bytes = 32768"));
+        }
+        assert_eq!(load(&[("cu.scheduler", "round-robin")]), file("\"oldest-first\"", "\"round-robin\""));
+        assert_eq!(load(&[("energy.lds_pj", "0.5")]), file("lds_pj = 2.8194", "lds_pj = 0.5"));
+        let torus = "{ torus = { columns = 2, rows = 4 } }";
+        assert_eq!(load(&[("noc.topology", torus)]), file("{ mesh = { columns = 2, rows = 4 } }", torus));
+        assert_eq!(load(&[("noc.topology.mesh.rows", "8")]), file("rows = 4", "rows = 8"));
+        // A parameter that the file leaves out.
+        assert_eq!(load(&[("pages.bytes", "64k")]), file("[cu]", "[pages]\nbytes = 65536\n[cu]"));
+        assert_eq!(load(&[]), file("name", "name"));
+    }
+
+    #[test]
+    fn values_are_checked_together() {
+        let mesh = "{ mesh = { columns = 4, rows = 4 } }";
+        assert_eq!(load(&[("cu.count", "16"), ("noc.topology", mesh)]).unwrap().cu.count, 16);
+        let alone = load(&[("cu.count", "16")]).unwrap_err();
+        assert_eq!(
+            alone,
+            "with `cu.count=16`, `noc.topology`: a network of 8 nodes, expected at least 16, one for each \
+             compute unit"
+        );
+        assert!(load(&[("l1.bytes", "100")]).unwrap_err().starts_with("`l1.bytes`: an L1 of 100 bytes"));
+        assert!(load(&[("l1.bytes", "1k"), ("l1.ways", "16")]).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_parameter_names_the_nearest_one_and_those_of_its_table() {
+        let error = load(&[("l1.byts", "5")]).unwrap_err();
+        assert!(
+            error.starts_with(
+                "machine `hlrc-8cu` has no parameter `l1.byts`, did you mean `l1.bytes`? There are: l1.bytes, "
+            ) && error.contains("l1.ways") && !error.contains("l2.ways"),
+            "{error}"
+        );
+        let error = load(&[("turbo", "1")]).unwrap_err();
+        assert!(error.contains("no parameter `turbo`; there are: chiplets, clock_mhz, cu.*, "), "{error}");
+        assert!(load(&[("clock_mhz.x", "1")]).unwrap_err().contains("no parameter `clock_mhz.x`"));
+        assert!(load(&[("name", "mine")]).unwrap_err().contains("no parameter `name`"));
+        assert!(load(&[("", "1")]).unwrap_err().contains("no parameter ``"));
+        let level = load(&[("level.l4.bytes", "64")]).unwrap_err();
+        assert!(level.contains("no level `l4` under `level`; it has none"), "{level}");
+        let ports = load(&[("noc.topology.crossbar.ports", "8")]).unwrap_err();
+        assert!(ports.contains("no parameter `noc.topology.crossbar.ports`"), "{ports}");
+        let table = load(&[("l1", "5")]).unwrap_err();
+        assert!(
+            table.starts_with("`l1` of machine `hlrc-8cu` has parameters of its own; there are: l1.bytes")
+        );
+    }
+
+    #[test]
+    fn a_value_of_a_wrong_type_or_range_is_named_with_the_expected_one() {
+        let error = |key, text| load(&[(key, text)]).unwrap_err();
+        assert_eq!(
+            error("cu.count", "many"),
+            "`cu.count=many`: found the text \"many\", expected a whole number from 1 to 4294967295"
+        );
+        assert!(error("cu.count", "0").contains("`cu.count=0`: found the number `0`, expected a whole"));
+        assert!(error("l1.write_policy", "thru").contains("unknown value `thru`"));
+        assert!(error("noc.topology", "torus").contains("expected a table as `{ torus = {"));
+        assert!(error("protocol.vii.x", "1").contains("did you mean `vi`?"));
+        let hostile = error("cu.count", "\"a\nb\u{1b}[2J\"");
+        assert!(!hostile.chars().any(char::is_control), "{hostile:?}");
+    }
+
+    #[test]
+    fn a_parameter_is_changed_once() {
+        let error = load(&[("l1.ways", "8"), ("l1.ways", "4")]).unwrap_err();
+        assert_eq!(error, "`l1.ways` is set twice, to `8` and to `4`");
+    }
+}

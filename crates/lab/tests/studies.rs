@@ -1,0 +1,382 @@
+//! Studies, from a file to runs, rows and charts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::results::Measured;
+use lab::store::TaskId;
+use lab::study::{PlannedRun, Study, StudyResults, columns, study_report};
+use lab::systems::{Change, Systems};
+use lab::table::Values;
+use proptest::prelude::*;
+
+/// A study in which everything varies. Its axes are system, variant, two parameters, workload, input,
+/// two settings and scenario.
+const ALL: &str = r#"
+title = "All"
+systems = ["hlrc-8cu", "hrf-8cu"]
+scenarios = ["vi", "no-l1"]
+workloads = ["reduce", "uts"]
+inputs = { uts = ["T1-small"] }
+seeds = [3, 9]
+
+[machine]
+l1.latency_cycles = [4, 8]
+"l2.latency_cycles" = { from = 20, to = 40, step = 20 }
+
+[set]
+n = ["1k", 2048]
+per-item = 2
+
+[[variant]]
+name = "one"
+
+[[variant]]
+name = "fast"
+machine = { "dram.row_hit_cycles" = 5 }
+
+[define]
+per_hit = "cycles / l2_hits"
+
+[[chart]]
+x = "l1.latency_cycles"
+y = "cycles"
+where = { system = "hlrc-8cu", variant = "one", workload = "reduce", n = 1024 }
+"#;
+
+fn parse(text: &str) -> Result<Study, String> {
+    let systems = Systems::with_folder("no such folder");
+    Study::parse(Path::new("s.toml"), text, &systems).map_err(|error| error.to_string())
+}
+
+/// Synthetic results: the cycles of a run are computed from the run.
+fn results(study: &Study, cycles: impl Fn(&PlannedRun) -> u64) -> StudyResults {
+    let measured = |run: &PlannedRun| {
+        let counters = BTreeMap::from([("l2_hits".to_owned(), 10)]);
+        let measured = Measured { cycles: cycles(run), answer_ok: true, counters, ..Measured::default() };
+        (run.task.id.clone(), measured)
+    };
+    let all: BTreeMap<TaskId, Measured> = study.runs.iter().map(measured).collect();
+    study.evaluate(&all)
+}
+
+#[test]
+fn the_runs_are_all_combinations_in_the_order_of_the_file() {
+    let study = parse(ALL).unwrap();
+    let names: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let expected = [
+        "system",
+        "variant",
+        "l1.latency_cycles",
+        "l2.latency_cycles",
+        "workload",
+        "input",
+        "n",
+        "per-item",
+        "scenario",
+    ];
+    assert_eq!(names, expected);
+    // Two machines, two variants, two by two parameters; reduce with two sizes and uts with one input;
+    // two scenarios, two seeds.
+    assert_eq!(study.runs.len(), 2 * 2 * 2 * 2 * (2 + 1) * 2 * 2);
+    let values = |run: &PlannedRun| (0..names.len()).map(|axis| study.value(run, axis)).collect::<Vec<_>>();
+    assert_eq!(values(&study.runs[0]), ["hlrc-8cu", "one", "4", "20", "reduce", "", "1024", "2", "vi"]);
+    assert_eq!(values(&study.runs[1]), values(&study.runs[0]), "the seeds of a combination are adjacent");
+    let last = study.runs.last().unwrap();
+    assert_eq!(values(last), ["hrf-8cu", "fast", "8", "40", "uts", "T1-small", "", "", "no-l1"]);
+    let experiment = &last.task.experiment;
+    assert_eq!((experiment.seed, experiment.system.l1.latency_cycles), (9, 8));
+    assert_eq!(experiment.system.dram.row_hit_cycles, 5);
+    assert_eq!(study.runs[0].task.experiment.settings.count("per-item"), 2);
+}
+
+#[test]
+fn a_run_equals_the_run_that_the_same_values_give_alone() {
+    let study = parse(ALL).unwrap();
+    let systems = Systems::with_folder("no such folder");
+    for run in &study.runs {
+        let experiment = &run.task.experiment;
+        let changes = [("l1.latency_cycles", 2), ("l2.latency_cycles", 3)]
+            .map(|(key, axis)| Change::parse(key, &study.value(run, axis)));
+        let mut changes = changes.to_vec();
+        if study.value(run, 1) == "fast" {
+            changes.push(Change::parse("dram.row_hit_cycles", "5"));
+        }
+        let alone = systems.load_changed(&study.value(run, 0), &changes).unwrap();
+        assert_eq!(experiment.system, alone);
+    }
+}
+
+#[test]
+fn the_name_of_a_result_depends_on_everything_that_the_result_depends_on() {
+    let ids = |text: &str| {
+        let study = parse(text).unwrap();
+        study.runs.into_iter().map(|run| run.task.id).collect::<std::collections::BTreeSet<_>>()
+    };
+    let base = ids(ALL);
+    assert_eq!(base.len(), 192);
+    for (from, to) in [
+        ("[4, 8]", "[5, 9]"),
+        ("seeds = [3, 9]", "seeds = [4, 10]"),
+        ("\"dram.row_hit_cycles\" = 5 }", "\"dram.row_hit_cycles\" = 6 }"),
+        ("[\"1k\", 2048]", "[\"1k\", 2049]"),
+    ] {
+        let changed = ids(&ALL.replace(from, to));
+        assert!(changed.len() == base.len() && changed != base, "{to}");
+    }
+    let longer = ids(&ALL.replace("[4, 8]", "[4, 8, 9]"));
+    assert!(longer.is_superset(&base) && longer.len() == 288, "an edited study keeps its results");
+}
+
+#[test]
+fn a_chart_has_the_means_of_its_runs_with_students_interval() {
+    let study = parse(ALL).unwrap();
+    // 100 or 200 by the parameter, plus 10 for the second seed, doubled without an L1.
+    let cycles = |run: &PlannedRun| {
+        let experiment = &run.task.experiment;
+        let base =
+            u64::from(experiment.system.l1.latency_cycles) * 25 + if experiment.seed == 9 { 10 } else { 0 };
+        base * if experiment.scenario.protocol == "no-l1" { 2 } else { 1 }
+    };
+    let text = ALL.to_owned()
+        + "[[chart]]\nx = \"scenario\"\ny = \"speedup\"\nseries = [\"l1.latency_cycles\"]\nwhere = { n = 1024, system = \"hrf-8cu\" }\n"
+        + "[[chart]]\nx = \"n\"\ny = \"per_hit\"\nunit = \"cycles per hit\"\nshape = \"bars\"\nwhere = { workload = \"reduce\", system = \"hrf-8cu\" }\n";
+    let found = results(&parse(&text).unwrap(), cycles);
+    let [plain, speedup, hits] = &found.charts[..] else { panic!("{:?}", found.charts) };
+    assert!(plain.is_lines && !plain.is_log && plain.series == ["scenario"]);
+    // One figure for each value of the axis that is neither x nor a series nor restricted.
+    assert_eq!(plain.figures.len(), 2);
+    let points: Vec<_> = plain.figures[0]
+        .points
+        .iter()
+        .map(|point| (point.x.as_u64().unwrap(), point.series.as_str(), point.value.unwrap().mean))
+        .collect();
+    assert_eq!(points, [(4, "vi", 105.0), (8, "vi", 205.0), (4, "no-l1", 210.0), (8, "no-l1", 410.0)]);
+    // Two values that differ by 10: the interval is 5 times 12.706.
+    let value = plain.figures[0].points[0].value.unwrap();
+    assert!((value.high - value.mean - 63.53).abs() < 0.01, "{value:?}");
+    assert!(!speedup.is_lines && speedup.unit == "speedup over vi");
+    assert!(
+        speedup
+            .figures
+            .iter()
+            .flat_map(|figure| &figure.points)
+            .all(|point| { point.value.unwrap().mean == if point.x == "vi" { 1.0 } else { 0.5 } })
+    );
+    assert!(!hits.is_lines, "bars over numbers, as asked");
+    assert_eq!(hits.figures[0].points[0].value.unwrap().mean, 10.5);
+    let page = study_report(&found);
+    assert!(page.contains("| l1.latency_cycles | vi | no-l1 |\n|---|---|---|\n| 4 | 105 ± 63.5"), "{page}");
+    assert_eq!(study.runs.len(), found.rows.len());
+}
+
+#[test]
+fn a_wrong_answer_is_missing_from_its_chart_and_named_in_the_reports() {
+    let text = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = 'reduce'\n[set]\nn = [1, 2, 16]\n\
+                [[chart]]\nx = 'n'\ny = 'speedup'\n";
+    let study = parse(text).unwrap();
+    let mut all = BTreeMap::new();
+    for run in &study.runs {
+        let is_wrong = run.task.experiment.settings.count("n") == 2 && run.place.last() == Some(&Some(0));
+        let error = is_wrong.then(|| "element 7 is 1, expected 2\nmore".to_owned());
+        let measured = Measured { cycles: 100, answer_ok: !is_wrong, error, ..Measured::default() };
+        all.insert(run.task.id.clone(), measured);
+    }
+    let results = study.evaluate(&all);
+    let chart = &results.charts[0];
+    assert!(chart.is_log);
+    let missing: Vec<_> = chart.figures[0].points.iter().filter(|point| point.value.is_none()).collect();
+    assert_eq!(missing.len(), 2, "the baseline is wrong, so no scenario has a speedup");
+    assert!(missing[0].missing.as_deref().unwrap().contains("vi with seed 0 has no right answer"));
+    let failure = "reduce on hlrc-8cu under vi, seed 0: element 7 is 1, expected 2";
+    assert_eq!(results.failures().collect::<Vec<_>>(), [failure]);
+    let (page, html) = (study_report(&results), lab::report::of_study(&results));
+    assert!(
+        page.contains(failure) && html.contains(failure) && html.contains("1 of 6 runs gave no right"),
+        "{page}"
+    );
+    assert_eq!(html.matches("<svg viewBox=\"0 0 1000").count(), 1, "drawn for a wide screen");
+    assert_eq!(html.matches("<svg viewBox=\"0 0 350").count(), 1, "and for a narrow one");
+    assert!(!html.contains("<script") && !html.contains("http://") && !html.contains("https://"));
+}
+
+#[test]
+fn the_table_has_a_row_for_each_run_and_typed_columns() {
+    let study = parse(ALL).unwrap();
+    let columns = columns(&results(&study, |run| run.task.experiment.seed));
+    let find = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+    let Values::SparseCount(n) = find("settings.n") else { panic!("a column of numbers") };
+    assert_eq!((n.len(), n[0], n.iter().filter(|n| n.is_none()).count()), (192, Some(1024), 64));
+    let Values::SparseCount(latency) = find("machine.l1.latency_cycles") else { panic!("numbers") };
+    assert!(latency.iter().all(|cycles| matches!(cycles, Some(4 | 8))));
+    let Values::SparseCount(hit) = find("machine.dram.row_hit_cycles") else { panic!("numbers") };
+    assert_eq!(hit.iter().filter(|cycles| **cycles == Some(5)).count(), 96);
+    assert!(matches!(find("input"), Values::Text(_)) && matches!(find("cycles"), Values::Count(_)));
+    assert!(
+        matches!(find("counters.l2_hits"), Values::SparseCount(hits) if hits.iter().all(|n| *n == Some(10)))
+    );
+}
+
+#[test]
+fn results_survive_json() {
+    let study = parse(ALL).unwrap();
+    let found = results(&study, |run| run.task.experiment.seed + 1);
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<StudyResults>(&text).unwrap(), found);
+}
+
+#[test]
+fn every_mistake_in_a_file_is_named_with_its_place() {
+    let mut others = Vec::new();
+    for (from, to, place, what) in [
+        ("systems = [\"hlrc-8cu\"", "systems = [\"hlrc-9cu\"", "3:12", "did you mean `hlrc-8cu`?"),
+        ("systems = [\"hlrc-8cu\", \"hrf-8cu\"]", "systems = []", "3:11", "found an empty list"),
+        (
+            "systems = [\"hlrc-8cu\", \"hrf-8cu\"]",
+            "systems = 7",
+            "3:11",
+            "found `7`, expected a list of texts",
+        ),
+        ("systems =", "sistems =", "1:1", "missing key `systems`"),
+        ("title =", "titel =", "2:1", "did you mean `title`?"),
+        ("title = \"All\"", "title = 3", "2:9", "found `3`, expected a text in quotes"),
+        ("\"hrf-8cu\"]", "\"hlrc-8cu\"]", "3:24", "`hlrc-8cu` is named twice"),
+        ("\"vi\"", "\"vii\"", "4:14", "did you mean `vi`?"),
+        ("\"vi\"", "\"vi+\"", "4:14", "empty policy"),
+        ("\"vi\"", "\"vi+device\"", "4:14", "policy `device`"),
+        ("\"reduce\", ", "\"redcue\", ", "5:14", "did you mean `reduce`?"),
+        ("{ uts =", "{ tus =", "6:12", "workload of this study `tus`"),
+        ("{ uts = [\"T1-small\"] }", "[\"T1-small\"]", "6:11", "no input `T1-small`"),
+        ("\"T1-small\"", "\"T1-smal\"", "6:19", "did you mean `T1-small`?"),
+        ("seeds = [3, 9]", "seeds = 0", "7:9", "from 1 to 1000"),
+        ("seeds = [3, 9]", "seeds = [3, 3]", "7:13", "seed 3 is listed twice"),
+        ("seeds = [3, 9]", "seeds = [3, -1]", "7:13", "found `-1`"),
+        ("seeds = [3, 9]", "scale = \"1/2\"", "7:9", "one size only"),
+        (
+            "l1.latency_cycles = [4, 8]",
+            "l1.latency_cicles = [4, 8]",
+            "10:22",
+            "did you mean `l1.latency_cycles`?",
+        ),
+        ("= [4, 8]", "= [4, -8]", "10:25", "`-8`, expected a whole number from 1"),
+        ("= [4, 8]", "= [4, 'many']", "10:25", "found the text \"many\""),
+        ("\"l2.latency_cycles\"", "\"l1.latency_cycles.x\"", "11:", "no parameter `l1.latency_cycles.x`"),
+        ("step = 20", "step = 0", "11:", "a step above zero"),
+        ("\nn = [", "\nm = [", "14:1", "unknown setting of the workloads `m`"),
+        ("\"1k\"", "-1", "14:6", "must be a whole number from 1"),
+        ("[set]", "[set.reduc]", "13:6", "did you mean `reduce`?"),
+        ("name = \"fast\"", "name = \"one\"", "21:8", "variant `one` is named twice"),
+        ("cycles\" = 5", "cycles\" = [5, 6]", "22:", "several values, expected one in a variant"),
+        ("dram.row_hit_cycles", "l1.latency_cycles", "10:22", "`l1.latency_cycles` is set twice"),
+        ("/ l2_hits", "/ l2_hist", "25:11", "did you mean `l2_hits`?"),
+        ("/ l2_hits", "/ (l2_hits", "25:", "expected `)`"),
+        ("per_hit =", "cycles =", "25:1", "has a meaning already"),
+        ("[[chart]]", "[chart]", "27:", "tables that begin with `[[chart]]`"),
+        ("x = \"l1", "x = \"l3", "28:5", "axis of this study"),
+        ("y = \"cycles\"", "y = \"cycles[hlrc]\"", "29:5", "scenario or variant of this study `hlrc`"),
+        ("y = \"cycles\"", "y = \"cycels\"", "29:5", "did you mean `cycles`?"),
+        ("y = \"cycles\"", "", "27:", "missing key `y`"),
+        ("n = 1024", "n = 1025", "30:", "`n` is never `1025` in this study, expected one of 1024, 2048"),
+        ("n = 1024 }", "n = 1024 }\nshape = \"pie\"", "31:9", "expected one of lines, bars"),
+        ("x = \"l1.latency_cycles\"", "x = \"system\"\nshape = \"lines\"", "28:5", "lines need numbers"),
+        ("workload = \"reduce\", n = 1024", "workload = \"uts\"", "", ""),
+        ("x = \"l1.latency_cycles\"", "x = \"input\"", "28:5", "does not apply to workload `reduce`"),
+        ("n = 1024 }", "n = 1024 }\nseries = [\"l1.latency_cycles\"]", "31:11", "is `x` already"),
+        ("n = 1024 }", "n = 1024, input = \"T1-small\" }", "27:", "no run of the study fits `where`"),
+    ] {
+        assert!(ALL.contains(from), "the study has {from}");
+        let text = ALL.replacen(from, to, 1);
+        match parse(&text) {
+            Ok(_) if what.is_empty() => {}
+            Ok(_) => others.push(format!("{to}: no error")),
+            Err(message) => {
+                let sound = message.starts_with(&format!("s.toml:{place}")) && message.contains(what);
+                if !sound || message.chars().any(char::is_control) {
+                    others.push(format!("{to}: {message}"));
+                }
+            }
+        }
+    }
+    assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+#[test]
+fn a_combination_that_a_workload_or_machine_refuses_is_an_error() {
+    let study = |rest: &str| {
+        parse(&format!("systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = 'sssp'\n{rest}"))
+    };
+    let error = |rest: &str| study(rest).unwrap_err();
+    assert!(
+        error("inputs = 'nowhere.mtx'").starts_with("s.toml:4:10: "),
+        "{}",
+        error("inputs = 'nowhere.mtx'")
+    );
+    assert!(error("scale = '1/16'").contains("s.toml:4:9: `scale` needs `inputs`"));
+    assert!(error("inputs = 'c-68'\nscale = '7'").contains("s.toml:5:9: found the scale `7`"));
+    let of_graph = error("inputs = 'c-68'\nscale = '1/1024'\n[set]\nvertices = 9");
+    assert!(of_graph.starts_with("s.toml:7:12: sssp with vertices=9 under vi: "), "{of_graph}");
+    let source = error("inputs = 'c-68'\nscale = '1/1024'\n[set]\nsource = [0, 6300]");
+    assert!(source.starts_with("s.toml:7:14: ") && source.contains("`source` is vertex 6300"), "{source}");
+    let nodes = error("[machine]\n'cu.count' = [4, 16]");
+    assert!(
+        nodes.starts_with("s.toml:5:18: with `cu.count=16`, `noc.topology`: a network of 8 nodes"),
+        "{nodes}"
+    );
+    let policy = parse(
+        "systems = 'hlrc-8cu'\nscenarios = 'vi+device'\nworkloads = 'sssp'\n[set]\nscope = 'work-group'",
+    );
+    let policy = policy.unwrap_err();
+    assert!(
+        policy.contains("s.toml:5:9: `scope` is `work-group`, but scenario `vi+device` sets it"),
+        "{policy}"
+    );
+    let many = error("seeds = 1000\n[set]\nsweeps = { from = 1, to = 60, step = 1 }");
+    assert!(many.contains("more than 50000 runs"), "{many}");
+}
+
+/// The examples, made small.
+fn example(name: &str) -> (PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example").join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+#[test]
+fn every_example_of_the_repository_is_read_as_it_stands() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example");
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["contention.toml", "l1-size.toml", "machines.toml", "stealing.toml"]);
+    for name in names {
+        let (path, text) = example(&name);
+        let study = Study::parse(&path, &text, &Systems::with_folder("no such folder"));
+        let study = study.unwrap_or_else(|error| panic!("{error}"));
+        assert!(!study.runs.is_empty() && study.runs.len() < 100, "{name}: {}", study.runs.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_text_makes_the_reader_panic_and_every_error_is_one_line(
+        at in 0..ALL.lines().count(),
+        junk in "\\PC{0,20}",
+        how in 0..4u8,
+    ) {
+        let mut lines: Vec<String> = ALL.lines().map(str::to_owned).collect();
+        match how {
+            0 => drop(lines.remove(at)),
+            1 => lines[at] = junk,
+            2 => lines[at] = lines[at].split('=').next().unwrap_or("").to_owned() + "= " + &junk,
+            _ => lines.insert(at, junk),
+        }
+        if let Err(message) = parse(&lines.join("\n")) {
+            prop_assert!(message.starts_with("s.toml:") && !message.contains('\n'), "{}", message);
+        }
+    }
+}

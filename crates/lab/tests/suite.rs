@@ -1,0 +1,58 @@
+//! Every workload at its smallest size: right under the protocols, and free of races.
+
+use lab::experiment::{Experiment, Question};
+use lab::race::{RaceModel, RaceOptions, races};
+use lab::systems::Systems;
+use workloads::{Purpose, Workload};
+
+/// Workloads that end and that have no race. The settings of the smallest size use device scope, or
+/// the scope of the work-group within one work-group. Every protocol claims these.
+fn sound() -> impl Iterator<Item = &'static Workload> {
+    let all = workloads::all().iter().copied();
+    all.filter(|workload| !matches!(workload.purpose, Purpose::Race | Purpose::Diagnosis))
+}
+
+fn tiny(system: &str, protocol: &str, workload: &Workload) -> Experiment {
+    let question = Question {
+        system: system.to_owned(),
+        scenario: protocol.to_owned(),
+        workload: workload.name.to_owned(),
+        size: Some("tiny".to_owned()),
+        ..Question::default()
+    };
+    Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question")
+}
+
+/// The protocols under which each workload runs. The next workload takes the next ones in turn, so
+/// that every protocol runs many workloads and the test stays short.
+const PROTOCOLS_EACH: usize = 3;
+
+#[test]
+fn every_workload_is_right_under_its_share_of_the_protocols() {
+    let mut runs = vec![0; zoo::ALL.len()];
+    for (turn, workload) in sound().enumerate() {
+        for at in (0..PROTOCOLS_EACH).map(|step| (turn * PROTOCOLS_EACH + step) % zoo::ALL.len()) {
+            let protocol = zoo::ALL[at].name;
+            let record = lab::run::run(&tiny("hlrc-8cu", protocol, workload), &mut ());
+            let record = record.unwrap_or_else(|error| panic!("{} under {protocol}: {error}", workload.name));
+            assert!(record.answer_ok, "{} under {protocol}: {:?}", workload.name, record.error);
+            runs[at] += 1;
+        }
+    }
+    let least = sound().count() * PROTOCOLS_EACH / zoo::ALL.len();
+    assert!(runs.iter().all(|runs| *runs >= least && *runs > 0), "{runs:?}");
+}
+
+#[test]
+fn every_workload_is_free_of_races_at_its_smallest_size() {
+    let options = RaceOptions { model: RaceModel::HrfIndirect, ..RaceOptions::default() };
+    for workload in sound() {
+        let name = workload.name;
+        let found = races(&tiny("hrf-8cu", "vi", workload), options, 1, |_| ())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let places: Vec<String> = found.report.races.iter().map(|race| format!("{race:?}")).collect();
+        assert!(places.is_empty(), "{name} races: {places:#?}");
+        assert_eq!(found.failed, [], "{name}");
+        assert!(found.report.usage.accesses > 0, "{name} was watched");
+    }
+}

@@ -1,0 +1,143 @@
+//! The discrete cosine transform of blocks of 8 by 8 pixels.
+
+use core::f64::consts::PI;
+
+use kernel::prelude::*;
+
+use crate::data;
+use crate::group::{first_local, grid_of, group_at, in_tile, members};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::real::near;
+use crate::settings::{BadSetting, Setting, Settings};
+
+pub(crate) static DCT: Workload = Workload {
+    name: "dct",
+    summary: "transforms blocks of 8 by 8 pixels by two small matrix products in local memory",
+    origin: "AMD APP SDK sample DCT; Hechtman thesis (2014), section 4.4.2",
+    room: Room::Dense,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("width", "48"), ("height", "24")],
+        small: &[],
+        // The thesis gives no size.
+        paper: &[("width", "1024"), ("height", "1024")],
+    },
+    settings: &[
+        Setting::count("width", 256, 8, 1 << 14, "columns of the image, a multiple of 8"),
+        Setting::count("height", 256, 8, 1 << 14, "rows of the image, a multiple of 8"),
+        Setting::policy(
+            "direction",
+            &[("forward", "from pixels to frequencies"), ("inverse", "from frequencies to pixels")],
+            "the direction of the transform",
+        ),
+    ],
+    make: dct,
+};
+
+/// The rows and the columns of a block.
+const BLOCK: u32 = 8;
+
+#[derive(Clone, Copy)]
+struct Transform {
+    input: Array<f32>,
+    output: Array<f32>,
+    /// The cosines: a row for each frequency.
+    cosines: Array<f32>,
+    width: u32,
+    is_inverse: bool,
+}
+
+impl Transform {
+    /// Multiplies a block by the matrix of cosines from the right and from the left.
+    async fn block(self, w: Wave) {
+        let at = in_tile(&w, BLOCK);
+        let (block_x, block_y) = group_at(&w, self.width / BLOCK);
+        let here = Unit(first_local(&w));
+        let between = w.lds::<f32>(0, BLOCK * BLOCK);
+        // The cosines that row or column `i` needs, and their distance.
+        let cosine = |i: Lanes<u32>| if self.is_inverse { (i, BLOCK) } else { (i * BLOCK, 1) };
+        let active = members(&w, BLOCK * BLOCK);
+
+        let row = (at.y + block_y * BLOCK) * self.width + block_x * BLOCK;
+        let (mut factor, step) = cosine(at.x);
+        let mut sum = Lanes::splat(0.0f32);
+        for i in 0..BLOCK {
+            let (x, c) = (active.load(self.input, row + i), active.load(self.cosines, factor));
+            sum = x.await.mul_add(c.await, sum);
+            factor += step;
+        }
+        active.store(between, here, sum);
+        w.barrier().await;
+
+        let mut column = at.x;
+        let (mut factor, step) = cosine(at.y);
+        let mut sum = Lanes::splat(0.0f32);
+        for _ in 0..BLOCK {
+            let (x, c) = (active.load(between, column), active.load(self.cosines, factor));
+            sum = x.await.mul_add(c.await, sum);
+            column += BLOCK;
+            factor += step;
+        }
+        let index = (at.y + block_y * BLOCK) * self.width + at.x + block_x * BLOCK;
+        active.store(self.output, index, sum);
+    }
+}
+
+/// The factor of pixel `x` in frequency `u`.
+fn cosine(u: usize, x: usize) -> f64 {
+    let scale = if u == 0 { libm::sqrt(0.125) } else { 0.5 };
+    scale * libm::cos((2 * x + 1) as f64 * u as f64 * PI / 16.0)
+}
+
+fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+    let (width, height) = (settings.count("width"), settings.count("height"));
+    let is_inverse = settings.is("direction", "inverse");
+    for (name, value) in [("width", width), ("height", height)] {
+        if !value.is_multiple_of(u64::from(BLOCK)) {
+            return Err(
+                settings.conflict(format!("setting `{name}` is {value}, but must be a multiple of 8"))
+            );
+        }
+    }
+    let program = Program::new("dct", move |host| async move {
+        let t = Transform {
+            input: host.alloc("input", width * height),
+            output: host.alloc("output", width * height),
+            cosines: host.alloc("cosines", 64),
+            width: width as u32,
+            is_inverse,
+        };
+        let cosines: Vec<f32> = (0..64).map(|i| cosine(i / 8, i % 8) as f32).collect();
+        host.write(t.input, &data::floats(seed, width * height)).await;
+        host.write(t.cosines, &cosines).await;
+        let kernel = Kernel::new("dct", move |w| t.block(w));
+        let kernel = kernel.uses([t.input.read(), t.cosines.read(), t.output.write()]);
+        let grid = grid_of(&host.shape(), width * height / 64, BLOCK * BLOCK);
+        host.launch(kernel, grid.lds_bytes(4 * BLOCK * BLOCK)).await;
+        Answer::new().with("output", &host.read(t.output).await)
+    });
+    Ok(Instance::new(program, move |answer| {
+        let image = data::floats(seed, width * height);
+        answer.compare("output", &reference(&image, width as usize, is_inverse), near::<f32>(0.0, 1e-5))
+    }))
+}
+
+/// The transform in double precision, by its definition with four nested sums.
+fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
+    let factor = |to: usize, from: usize| if is_inverse { cosine(from, to) } else { cosine(to, from) };
+    let factors: Vec<f64> = (0..64).map(|i| factor(i / 8, i % 8)).collect();
+    let mut output = vec![0.0; image.len()];
+    for (index, output) in output.iter_mut().enumerate() {
+        let (x, y) = (index % width, index / width);
+        let (first_x, first_y) = (x & !7, y & !7);
+        let mut sum = 0.0;
+        for j in 0..8 {
+            for i in 0..8 {
+                let pixel = f64::from(image[(first_y + j) * width + first_x + i]);
+                sum += pixel * factors[(x & 7) * 8 + i] * factors[(y & 7) * 8 + j];
+            }
+        }
+        *output = sum as f32;
+    }
+    output
+}

@@ -1,0 +1,156 @@
+//! The lifting steps of the two wavelets of JPEG 2000.
+
+use kernel::prelude::*;
+
+/// A wavelet over elements of type `Self`.
+///
+/// Step `i` changes the odd elements if `i` is even, and the even elements otherwise. It adds to
+/// each a function of its two neighbours.
+pub(super) trait Lifted: Word {
+    /// The number of steps, and the elements beyond a tile that its results depend on.
+    const STEPS: u32;
+    /// A step on vectors.
+    fn lift(step: u32, left: Lanes<Self>, here: Lanes<Self>, right: Lanes<Self>) -> Lanes<Self>;
+    /// The same step on one element.
+    fn lift_one(step: u32, left: Self, here: Self, right: Self) -> Self;
+    /// Scales an element, which is of the high band in so many directions.
+    fn scaled(here: Lanes<Self>, high: [bool; 2]) -> Lanes<Self>;
+    /// The same on one element.
+    fn scaled_one(here: Self, high: [bool; 2]) -> Self;
+    /// The element of a pixel from 0 to 255.
+    fn pixels(byte: Lanes<u32>) -> Lanes<Self>;
+    /// The same of one pixel.
+    fn pixel(byte: u32) -> Self;
+}
+
+/// The 5/3 wavelet, which is exact.
+impl Lifted for i32 {
+    const STEPS: u32 = 2;
+
+    fn lift(step: u32, left: Lanes<i32>, here: Lanes<i32>, right: Lanes<i32>) -> Lanes<i32> {
+        let sum = left + right;
+        if step == 0 { here - (sum >> 1) } else { here + ((sum + 2) >> 2) }
+    }
+
+    fn lift_one(step: u32, left: i32, here: i32, right: i32) -> i32 {
+        if step == 0 { here - ((left + right) >> 1) } else { here + ((left + right + 2) >> 2) }
+    }
+
+    fn scaled(here: Lanes<i32>, _high: [bool; 2]) -> Lanes<i32> {
+        here
+    }
+
+    fn scaled_one(here: i32, _high: [bool; 2]) -> i32 {
+        here
+    }
+
+    fn pixels(byte: Lanes<u32>) -> Lanes<i32> {
+        byte.to_i32() - 128
+    }
+
+    fn pixel(byte: u32) -> i32 {
+        byte as i32 - 128
+    }
+}
+
+/// The factors of the four steps of the 9/7 wavelet.
+const FACTORS: [f32; 4] = [-1.586_134_3, -0.052_980_12, 0.882_911_1, 0.443_506_85];
+
+/// The factor of the high band. The low band is divided by it.
+const SCALE: f32 = 1.230_174_1;
+
+/// The factor of an element.
+fn scale(high: [bool; 2]) -> f32 {
+    let one = |is_high| if is_high { SCALE } else { 1.0 / SCALE };
+    one(high[0]) * one(high[1])
+}
+
+/// The 9/7 wavelet.
+impl Lifted for f32 {
+    const STEPS: u32 = 4;
+
+    fn lift(step: u32, left: Lanes<f32>, here: Lanes<f32>, right: Lanes<f32>) -> Lanes<f32> {
+        (left + right).mul_add(FACTORS[step as usize], here)
+    }
+
+    fn lift_one(step: u32, left: f32, here: f32, right: f32) -> f32 {
+        (left + right).mul_add(FACTORS[step as usize], here)
+    }
+
+    fn scaled(here: Lanes<f32>, high: [bool; 2]) -> Lanes<f32> {
+        here * scale(high)
+    }
+
+    fn scaled_one(here: f32, high: [bool; 2]) -> f32 {
+        here * scale(high)
+    }
+
+    fn pixels(byte: Lanes<u32>) -> Lanes<f32> {
+        byte.to_f32() - 128.0
+    }
+
+    fn pixel(byte: u32) -> f32 {
+        byte as f32 - 128.0
+    }
+}
+
+/// The index within `0..n` of an element beyond an end, where the elements are mirrored.
+pub(super) fn mirrored(index: i64, n: i64) -> i64 {
+    let period = (2 * (n - 1)).max(1);
+    let index = index.rem_euclid(period);
+    if index < n { index } else { period - index }
+}
+
+/// Transforms the first `n` elements with this distance: the low band in the first half, the high
+/// band in the second half. Without scaling.
+pub(super) fn transform<T: Lifted>(values: &mut [T], distance: usize, n: usize) {
+    let mut line: Vec<T> = values.iter().step_by(distance).take(n).copied().collect();
+    if n == 1 {
+        // The mirrors of a single element are equal, so all odd elements are, and all even ones.
+        let mut odd = line[0];
+        for step in 0..T::STEPS {
+            let (change, beside) = if step % 2 == 0 { (&mut odd, line[0]) } else { (&mut line[0], odd) };
+            *change = T::lift_one(step, beside, *change, beside);
+        }
+        values[0] = line[0];
+        return;
+    }
+    for step in 0..T::STEPS {
+        let first = 1 - step as usize % 2;
+        for i in (first..n).step_by(2) {
+            let at = |index: i64| line[mirrored(index, n as i64) as usize];
+            line[i] = T::lift_one(step, at(i as i64 - 1), line[i], at(i as i64 + 1));
+        }
+    }
+    let low = n.div_ceil(2);
+    for (i, value) in line.into_iter().enumerate() {
+        values[(i / 2 + (i % 2) * low) * distance] = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_details_has_an_empty_high_band() {
+        for n in [1usize, 2, 3, 8, 31] {
+            let mut line = vec![7i32; n];
+            transform(&mut line, 1, n);
+            assert!(line[..n.div_ceil(2)].iter().all(|&low| low == 7), "{line:?}");
+            assert!(line[n.div_ceil(2)..].iter().all(|&high| high == 0), "{line:?}");
+            let mut line = vec![7.0f32; n];
+            transform(&mut line, 1, n);
+            // The 9/7 wavelet of JPEG 2000 keeps a constant line up to the scale of the low band.
+            assert!(line[..n.div_ceil(2)].iter().all(|low| (low / SCALE - 7.0).abs() < 1e-3), "{line:?}");
+            assert!(line[n.div_ceil(2)..].iter().all(|high| high.abs() < 1e-4), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn mirrors_repeat_beyond_both_ends() {
+        let indices: Vec<i64> = (-4..7).map(|i| mirrored(i, 3)).collect();
+        assert_eq!(indices, [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]);
+        assert_eq!(mirrored(-3, 1), 0);
+    }
+}

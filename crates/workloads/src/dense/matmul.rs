@@ -1,0 +1,215 @@
+//! The product of two dense matrices.
+
+use kernel::prelude::*;
+
+use crate::data;
+use crate::fault::{Fault, planted};
+use crate::group::{InTile, first_local, grid_of, group_at, in_tile};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::real::{Real, fused, times};
+use crate::settings::{Setting, Settings};
+
+const SIZES: Sizes = Sizes {
+    tiny: &[("m", "40"), ("n", "33"), ("k", "35")],
+    small: &[],
+    // The papers give no size.
+    paper: &[("m", "512"), ("n", "512"), ("k", "512")],
+};
+
+const M: Setting = Setting::count("m", 128, 1, 1 << 14, "rows of the first matrix and of the product");
+const N: Setting = Setting::count("n", 128, 1, 1 << 14, "columns of the second matrix and of the product");
+const K: Setting = Setting::count("k", 128, 1, 1 << 14, "columns of the first matrix, rows of the second");
+const KERNEL: Setting = Setting::policy(
+    "kernel",
+    &[("tiled", "tiles of both matrices in local memory"), ("naive", "all loads from global memory")],
+    "the algorithm",
+);
+
+pub(crate) static MATMUL: Workload = Workload {
+    name: "matmul",
+    summary: "multiplies two matrices, by tiles in local memory or naively",
+    origin: "Hechtman thesis (2014), Table 3.2 and section 4.4.2 (AMD APP SDK)",
+    room: Room::Dense,
+    purpose: Purpose::Benchmark,
+    sizes: SIZES,
+    settings: &[
+        M,
+        N,
+        K,
+        KERNEL,
+        Setting::policy(
+            "type",
+            &[("float", "4-byte floats"), ("double", "8-byte floats")],
+            "the type of the elements",
+        ),
+    ],
+    make: |settings, seed| {
+        let is_double = settings.is("type", "double");
+        Ok(if is_double {
+            matmul::<f64>("matmul", None, settings, seed)
+        } else {
+            matmul::<f32>("matmul", None, settings, seed)
+        })
+    },
+};
+
+pub(crate) static DGEMM: Workload = Workload {
+    name: "dgemm",
+    summary: "adds a scaled product of two matrices of doubles to a scaled matrix",
+    origin: "DGEMM of the BLAS (1990)",
+    room: Room::Dense,
+    purpose: Purpose::Benchmark,
+    sizes: SIZES,
+    settings: &[M, N, K, KERNEL],
+    make: |settings, seed| Ok(matmul::<f64>("dgemm", Some((1.5, -0.5)), settings, seed)),
+};
+
+/// The rows and the columns of a tile.
+const TILE: u32 = 16;
+
+/// The matrices: `c = a * b`, or `c = alpha * a * b + beta * c`.
+#[derive(Clone, Copy)]
+struct Product<T> {
+    a: Array<T>,
+    b: Array<T>,
+    c: Array<T>,
+    m: u32,
+    n: u32,
+    k: u32,
+    /// `alpha` and `beta`.
+    scale: Option<(T, T)>,
+}
+
+impl<T: Real> Product<T> {
+    /// The column and the row of the product that each lane computes.
+    fn element(&self, w: &Wave, at: InTile) -> (Lanes<u32>, Lanes<u32>) {
+        let (tile_x, tile_y) = group_at(w, self.n.div_ceil(TILE));
+        (at.x + tile_x * TILE, at.y + tile_y * TILE)
+    }
+
+    /// Stores the sums of the lanes whose element exists.
+    async fn finish(&self, w: &Wave, (column, row): (Lanes<u32>, Lanes<u32>), sum: Lanes<T>) {
+        let w = w.when(row.lt(self.m) & column.lt(self.n));
+        let index = row * self.n + column;
+        let value = match self.scale {
+            None => sum,
+            Some((alpha, beta)) => {
+                let old = w.load(self.c, index).await;
+                fused(sum, alpha, times(old, beta))
+            }
+        };
+        w.store(self.c, index, value);
+    }
+
+    async fn naive(self, w: Wave) {
+        let at = in_tile(&w, TILE);
+        let (column, row) = self.element(&w, at);
+        let active = w.when(row.lt(self.m) & column.lt(self.n));
+        let mut sum = Lanes::default();
+        let (mut left, mut right) = (row * self.k, column);
+        for _ in 0..self.k {
+            let (x, y) = (active.load(self.a, left), active.load(self.b, right));
+            sum = fused(x.await, y.await, sum);
+            left += 1;
+            right += self.n;
+        }
+        self.finish(&w, (column, row), sum).await;
+    }
+
+    async fn tiled(self, w: Wave) {
+        let at = in_tile(&w, TILE);
+        let (column, row) = self.element(&w, at);
+        let here = Unit(first_local(&w));
+        let left = w.lds::<T>(0, TILE * TILE);
+        let right = w.lds::<T>(TILE * TILE * T::WIDTH.bytes() as u32, TILE * TILE);
+        let mut sum = Lanes::default();
+        for first in (0..self.k).step_by(TILE as usize) {
+            let (x, y) = (at.x + first, at.y + first);
+            let a = w.when(row.lt(self.m) & x.lt(self.k)).load(self.a, row * self.k + x);
+            let b = w.when(y.lt(self.k) & column.lt(self.n)).load(self.b, y * self.n + column);
+            let (a, b) = (a.await, b.await);
+            w.store(left, here, a);
+            w.store(right, here, b);
+            if !planted(Fault::MissingBarrier) {
+                w.barrier().await;
+            }
+            let (mut from_left, mut from_right) = (at.y * TILE, at.x);
+            if planted(Fault::WrongIndex) {
+                from_right = at.y;
+            }
+            for _ in first..self.k.min(first + TILE) {
+                let (x, y) = (w.load(left, from_left), w.load(right, from_right));
+                sum = fused(x.await, y.await, sum);
+                from_left += 1;
+                from_right += TILE;
+            }
+            w.barrier().await;
+        }
+        self.finish(&w, (column, row), sum).await;
+    }
+}
+
+/// Random numbers between -1 and 1.
+fn numbers<T: Real>(seed: u64, count: u32) -> Vec<T> {
+    data::floats(seed, u64::from(count)).into_iter().map(|x| T::of(f64::from(x))).collect()
+}
+
+fn matmul<T: Real>(name: &'static str, scale: Option<(T, T)>, settings: &Settings, seed: u64) -> Instance {
+    let (m, n, k) = (settings.count("m") as u32, settings.count("n") as u32, settings.count("k") as u32);
+    let is_tiled = settings.is("kernel", "tiled");
+    let inputs = move || -> [Vec<T>; 3] {
+        [numbers(seed, m * k), numbers(seed ^ 1 << 32, k * n), numbers(seed ^ 1 << 33, m * n)]
+    };
+    let program = Program::new(name, move |host| async move {
+        let alloc = |name, count: u32| host.alloc::<T>(name, u64::from(count));
+        let (a, b, c) = (alloc("a", m * k), alloc("b", k * n), alloc("c", m * n));
+        let [left, right, old] = inputs();
+        host.write(a, &left).await;
+        host.write(b, &right).await;
+        if scale.is_some() {
+            host.write(c, &old).await;
+        }
+        let p = Product { a, b, c, m, n, k, scale };
+        let result = if scale.is_some() { c.read_write() } else { c.write() };
+        let uses = [a.read(), b.read(), result];
+        let groups = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE));
+        let grid = grid_of(&host.shape(), groups, TILE * TILE);
+        if is_tiled {
+            let bytes = 2 * TILE * TILE * T::WIDTH.bytes() as u32;
+            let kernel = Kernel::new("matmul-tiled", move |w| p.tiled(w));
+            host.launch(kernel.uses(uses), grid.lds_bytes(bytes)).await;
+        } else {
+            let kernel = Kernel::new("matmul-naive", move |w| p.naive(w));
+            host.launch(kernel.uses(uses), grid).await;
+        }
+        Answer::new().with("c", &host.read(c).await)
+    });
+    Instance::new(program, move |answer| {
+        let [a, b, mut c] = inputs();
+        for row in 0..m as usize {
+            // The terms of each element in ascending order, but a row of elements at a time.
+            let mut sums = vec![T::default(); n as usize];
+            for i in 0..k as usize {
+                let x = a[row * k as usize + i];
+                let terms = &b[i * n as usize..][..n as usize];
+                sums.iter_mut().zip(terms).for_each(|(sum, y)| *sum = x.fused(*y, *sum));
+            }
+            for (old, sum) in c[row * n as usize..].iter_mut().zip(sums) {
+                *old = scale.map_or(sum, |(alpha, beta)| sum.fused(alpha, *old * beta));
+            }
+        }
+        answer.expect("c", &c)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::finds;
+
+    #[test]
+    fn the_check_finds_a_wrong_index_and_a_missing_barrier() {
+        assert!(finds(&MATMUL, Fault::WrongIndex));
+        assert!(finds(&MATMUL, Fault::MissingBarrier));
+    }
+}

@@ -1,0 +1,24 @@
+//! Streams, dense matrices, transforms.
+
+mod babel_stream;
+mod convolution;
+mod dct;
+mod dwt;
+mod fft;
+mod floyd;
+mod gaussian;
+mod lifting;
+mod lud;
+mod matmul;
+mod square;
+
+pub(crate) use babel_stream::BABEL_STREAM;
+pub(crate) use convolution::CONVOLUTION_2D;
+pub(crate) use dct::DCT;
+pub(crate) use dwt::DWT2D;
+pub(crate) use fft::FFT;
+pub(crate) use floyd::{FW, on_graph as floyd_on_graph};
+pub(crate) use gaussian::GAUSSIAN;
+pub(crate) use lud::LUD;
+pub(crate) use matmul::{DGEMM, MATMUL};
+pub(crate) use square::SQUARE;

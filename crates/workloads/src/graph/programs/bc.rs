@@ -1,0 +1,255 @@
+//! Betweenness centrality by the algorithm of Brandes (Pannotia's bc).
+//!
+//! For each source, the forward kernels find the levels of a breadth-first search
+//! and count the shortest paths by atomic float adds. The backward kernels visit
+//! the levels from the last to the first: each vertex adds its dependency to its
+//! predecessors, by atomic float adds again. A last kernel adds the dependencies
+//! to the centralities.
+
+use std::rc::Rc;
+
+use kernel::prelude::*;
+
+use super::flag::Flag;
+use super::input::{Arcs, EDGES, VERTICES};
+use super::on_generated;
+use super::rows::Rows;
+use crate::graph::Csr;
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
+use crate::settings::{BadSetting, Setting, Settings};
+
+pub(crate) static BC: Workload = Workload {
+    name: "bc",
+    summary: "adds up betweenness centrality from several sources: levels forward, dependencies backward",
+    origin: "Pannotia (2013), bc; STC paper (TACO 2023), section 7; Dalmia thesis, Table 3.3",
+    room: Room::Graph,
+    purpose: Purpose::Benchmark,
+    // The paper size has the vertices and edges of the census graph CT of Table 3.3, but takes eight
+    // sources instead of all.
+    sizes: Sizes {
+        tiny: &[("vertices", "400"), ("edges", "1500"), ("sources", "2")],
+        small: &[("vertices", "8k"), ("edges", "30_000")],
+        paper: &[("vertices", "67k"), ("edges", "168k"), ("sources", "8")],
+    },
+    settings: &[
+        VERTICES,
+        EDGES,
+        Setting::count("sources", 2, 1, 1 << 26, "sources of shortest paths, spread over the vertices"),
+    ],
+    make: |settings, seed| on_generated(on_graph, settings, seed),
+};
+
+/// The level of a vertex that the search has not reached.
+const UNREACHED: u32 = u32::MAX;
+
+/// The largest relative difference between a centrality and that in double
+/// precision. The atomic adds have no fixed order. All terms are positive.
+const TOLERANCE: f64 = 1e-4;
+
+#[derive(Clone, Copy, Debug)]
+struct Centrality {
+    outgoing: Rows,
+    incoming: Rows,
+    levels: Array<u32>,
+    /// The number of shortest paths from the source.
+    paths: Array<f32>,
+    dependencies: Array<f32>,
+    centralities: Array<f32>,
+    more: Flag,
+}
+
+/// Prepares a search from `source`.
+async fn clear(w: Wave, s: Centrality, source: u32) {
+    let base = w.first_item();
+    let is_source = w.item().eq(source);
+    let w = w.below(base, s.levels.len());
+    w.store(s.levels, Unit(base), Lanes::select(is_source, 0, UNREACHED));
+    w.store(s.paths, Unit(base), Lanes::select(is_source, 1.0, 0.0));
+    w.store(s.dependencies, Unit(base), Lanes::splat(0.0)).await;
+}
+
+/// Adds the paths of the vertices of a level to those of their successors on the
+/// next level.
+async fn forward(w: Wave, s: Centrality, level: u32) {
+    let base = w.first_item();
+    let w = w.below(base, s.levels.len());
+    let own = w.atomic_load(s.levels, Unit(base), relaxed(Level::Device)).await;
+    let w = w.when(own.eq(level));
+    if !w.any() {
+        return;
+    }
+    let paths = w.load(s.paths, Unit(base));
+    let bounds = s.outgoing.from(&w, base).await;
+    let paths = paths.await;
+    let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
+        let seen = w.atomic_load(s.levels, target, relaxed(Level::Device)).await;
+        let found = w.when(seen.eq(UNREACHED));
+        found.atomic_store(s.levels, target, Lanes::splat(level + 1), relaxed(Level::Device));
+        s.more.raise(&found);
+        let next = w.when(seen.eq(UNREACHED) | seen.eq(level + 1));
+        next.update(s.paths, target, RmwKind::AddF, paths, relaxed(Level::Device).commutative()).await;
+    };
+    s.outgoing.each_arc(&w, bounds, visit).await;
+}
+
+/// Adds the dependencies of the vertices of a level to those of their
+/// predecessors on the level before.
+async fn backward(w: Wave, s: Centrality, level: u32) {
+    let base = w.first_item();
+    let w = w.below(base, s.levels.len());
+    let own = w.load(s.levels, Unit(base)).await;
+    let w = w.when(own.eq(level));
+    if !w.any() {
+        return;
+    }
+    let (paths, dependency) = (w.load(s.paths, Unit(base)), w.load(s.dependencies, Unit(base)));
+    let bounds = s.incoming.from(&w, base).await;
+    let share = (dependency.await + 1.0) / paths.await;
+    let visit = async |w: &Wave, _arc: Lanes<u32>, source: Lanes<u32>| {
+        let theirs = w.load(s.levels, source).await;
+        let w = w.when(theirs.eq(level - 1));
+        let more = w.load(s.paths, source).await * share;
+        w.update(s.dependencies, source, RmwKind::AddF, more, relaxed(Level::Device).commutative()).await;
+    };
+    s.incoming.each_arc(&w, bounds, visit).await;
+}
+
+/// Adds the dependencies of all vertices but the source to their centralities.
+async fn add(w: Wave, s: Centrality, source: u32) {
+    let base = w.first_item();
+    let is_source = w.item().eq(source);
+    let w = w.below(base, s.levels.len()).unless(is_source);
+    let (more, sum) = (w.load(s.dependencies, Unit(base)), w.load(s.centralities, Unit(base)));
+    let sum = sum.await + more.await;
+    w.store(s.centralities, Unit(base), sum).await;
+}
+
+impl Centrality {
+    async fn load(host: &Host, outgoing: &Arcs, incoming: &Arcs) -> Centrality {
+        let vertices = outgoing.vertices();
+        Centrality {
+            outgoing: Rows::load(host, outgoing).await,
+            incoming: Rows::load(host, incoming).await,
+            levels: host.alloc("levels", vertices),
+            paths: host.alloc("paths", vertices),
+            dependencies: host.alloc("dependencies", vertices),
+            centralities: host.alloc("centralities", vertices),
+            more: Flag::alloc(host, "more"),
+        }
+    }
+
+    /// Adds the shortest paths from one source to the centralities.
+    async fn add_source(self, host: &Host, source: u32) {
+        let s = self;
+        let grid = grid_over(&host.shape(), s.levels.len());
+        let own = [s.levels.write(), s.paths.write(), s.dependencies.write()];
+        let kernel = Kernel::new("clear", move |w| clear(w, s, source));
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
+        let mut level = 0;
+        loop {
+            s.more.clear(host).await;
+            let kernel = Kernel::new("forward", move |w| forward(w, s, level))
+                .uses(s.outgoing.uses())
+                .uses([s.levels.read_write(), s.paths.read_write(), s.more.raised()]);
+            host.launch(kernel, grid).await;
+            if !s.more.is_raised(host).await {
+                break;
+            }
+            level += 1;
+        }
+        for level in (1..=level).rev() {
+            let kernel = Kernel::new("backward", move |w| backward(w, s, level))
+                .uses(s.incoming.uses())
+                .uses([s.levels.read(), s.paths.read(), s.dependencies.read_write()]);
+            host.launch(kernel, grid).await;
+        }
+        let own = [s.dependencies.read(), s.centralities.read_write()];
+        let kernel = Kernel::new("add", move |w| add(w, s, source));
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
+    }
+}
+
+/// The vertices with outgoing arcs, `count` of them evenly spread, or all of
+/// them if there are fewer.
+fn sources(graph: &Csr, count: u64) -> Vec<u32> {
+    let all: Vec<u32> = (0..graph.vertices()).filter(|&v| graph.degree(v) > 0).collect();
+    let count = (count as usize).min(all.len());
+    (0..count).map(|index| all[index * all.len() / count]).collect()
+}
+
+/// The centralities by Brandes' algorithm with a queue, in double precision.
+fn reference(graph: &Csr, sources: &[u32]) -> Vec<f64> {
+    let vertices = graph.vertices() as usize;
+    let mut centralities = vec![0.0; vertices];
+    for &source in sources {
+        let (mut levels, mut paths) = (vec![UNREACHED; vertices], vec![0.0f64; vertices]);
+        let mut order = vec![source];
+        (levels[source as usize], paths[source as usize]) = (0, 1.0);
+        let mut next = 0;
+        while let Some(&v) = order.get(next) {
+            next += 1;
+            for &u in graph.neighbours(v) {
+                if levels[u as usize] == UNREACHED {
+                    levels[u as usize] = levels[v as usize] + 1;
+                    order.push(u);
+                }
+                if levels[u as usize] == levels[v as usize] + 1 {
+                    paths[u as usize] += paths[v as usize];
+                }
+            }
+        }
+        let mut dependencies = vec![0.0; vertices];
+        for &v in order.iter().rev() {
+            for &u in graph.neighbours(v) {
+                if levels[u as usize] == levels[v as usize] + 1 {
+                    dependencies[v as usize] +=
+                        paths[v as usize] / paths[u as usize] * (1.0 + dependencies[u as usize]);
+                }
+            }
+            if v != source {
+                centralities[v as usize] += dependencies[v as usize];
+            }
+        }
+    }
+    centralities
+}
+
+pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
+    let sources = sources(graph, settings.count("sources"));
+    let incoming = Arcs::of(graph.reversed(), settings)?;
+    let outgoing = Arcs::of(graph.clone(), settings)?;
+    let graph = Rc::new(graph.clone());
+    let of_program = sources.clone();
+    let program = Program::new("bc", move |host| async move {
+        let s = Centrality::load(&host, &outgoing, &incoming).await;
+        for source in of_program {
+            s.add_source(&host, source).await;
+        }
+        Answer::new().with("centralities", &host.read(s.centralities).await)
+    });
+    Ok(Instance::new(program, move |answer| {
+        let centralities = reference(&graph, &sources);
+        let centralities: Vec<f32> = centralities.into_iter().map(|sum| sum as f32).collect();
+        answer.compare("centralities", &centralities, |want, have| {
+            (f64::from(want) - f64::from(have)).abs() <= f64::from(want) * TOLERANCE
+        })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_a_path_is_between_all_pairs() {
+        let path = Csr::from_edges(5, (0..4).flat_map(|v| [(v, v + 1), (v + 1, v)]).collect());
+        assert_eq!(reference(&path, &[0, 1, 2, 3, 4]), [0.0, 6.0, 8.0, 6.0, 0.0]);
+    }
+
+    #[test]
+    fn parallel_paths_share_the_dependency() {
+        let diamond = Csr::from_edges(4, vec![(0, 1), (0, 2), (1, 3), (2, 3)]);
+        assert_eq!(reference(&diamond, &[0]), [0.0, 0.5, 0.5, 0.0]);
+        assert_eq!(sources(&diamond, 2), [0, 1]);
+    }
+}

@@ -1,0 +1,83 @@
+//! The graph of a program and the settings that describe it.
+
+use proto::words::counted;
+
+use crate::data::{self, mix};
+use crate::graph::{Csr, Offsets, Weights, power_law};
+use crate::settings::{BadSetting, Setting, Settings};
+
+pub(crate) const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
+pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
+pub(crate) const SOURCE: Setting =
+    Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
+
+/// The largest length of an arc in a generated graph. The smallest is 1.
+const LENGTH_MAX: u64 = 100;
+
+/// The graph that the settings describe, with lengths of its arcs.
+///
+/// # Errors
+/// If the settings contradict each other.
+pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSetting> {
+    let (vertices, edges) = (settings.count(VERTICES.name), settings.count(EDGES.name));
+    if vertices == 1 && edges > 0 {
+        return Err(
+            settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
+        );
+    }
+    let mut graph = power_law(vertices as u32, edges, seed);
+    let lengths = data::words_below(seed, edges, LENGTH_MAX);
+    graph.weights = Some(Weights::Whole(lengths.into_iter().map(|length| length + 1).collect()));
+    Ok(graph)
+}
+
+/// The source of all paths.
+///
+/// # Errors
+/// If the graph has no such vertex.
+pub(crate) fn source_of(settings: &Settings, vertices: u32) -> Result<u32, BadSetting> {
+    let from = settings.count(SOURCE.name);
+    if from < u64::from(vertices) {
+        return Ok(from as u32);
+    }
+    let has = counted(u64::from(vertices), "vertex");
+    Err(settings.conflict(format!("`source` is vertex {from}, but the graph has {has}")))
+}
+
+/// A graph whose arcs 32 bits can count, with at least one vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Arcs {
+    /// The start of each vertex's arcs, with one entry more than vertices.
+    pub(crate) offsets: Vec<u32>,
+    /// The end of each arc, in ascending order within a vertex.
+    pub(crate) targets: Vec<u32>,
+}
+
+impl Arcs {
+    /// The arcs of a graph.
+    ///
+    /// # Errors
+    /// If the graph has no vertex, or too many arcs.
+    pub(crate) fn of(graph: Csr, settings: &Settings) -> Result<Arcs, BadSetting> {
+        if graph.vertices() == 0 {
+            return Err(settings.conflict("the graph has no vertex, expected at least one".to_owned()));
+        }
+        let Offsets::Narrow(offsets) = graph.offsets else {
+            let why = "the graph has 4294967296 arcs or more, but the kernels count arcs in 32 bits";
+            return Err(settings.conflict(why.to_owned()));
+        };
+        Ok(Arcs { offsets, targets: graph.targets })
+    }
+
+    /// The number of vertices.
+    pub(crate) fn vertices(&self) -> u64 {
+        self.offsets.len() as u64 - 1
+    }
+}
+
+/// A random priority for each vertex. All are distinct, because `mix` gives no
+/// two numbers one hash.
+pub(crate) fn priorities(seed: u64, vertices: u32) -> Vec<u32> {
+    let salt = mix(seed as u32);
+    (0..vertices).map(|vertex| mix(vertex ^ salt)).collect()
+}

@@ -1,0 +1,164 @@
+//! A maximal independent set (Pannotia's mis, an algorithm of Luby).
+//!
+//! Every vertex has a random priority. A round has three kernels: the first
+//! finds, for each undecided vertex, the least priority of its undecided
+//! neighbours; the second selects the vertices below this priority and excludes
+//! their neighbours; the third makes these decisions visible to the next round.
+//!
+//! The priorities are distinct, so the set is the one that a loop over the
+//! vertices in the order of their priorities selects.
+
+use std::rc::Rc;
+
+use kernel::prelude::*;
+
+use super::flag::Flag;
+use super::input::{Arcs, EDGES, VERTICES, priorities};
+use super::on_generated;
+use super::rows::Rows;
+use crate::graph::Csr;
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
+use crate::settings::{BadSetting, Settings};
+
+pub(crate) static MIS: Workload = Workload {
+    name: "mis",
+    summary: "selects a maximal set of vertices without common edges, by random priorities",
+    origin: "Pannotia (2013), mis; Dalmia thesis, Table 3.3",
+    room: Room::Graph,
+    purpose: Purpose::Benchmark,
+    // The paper size has the vertices and edges of the census graph nv2010 of Table 3.3.
+    sizes: Sizes {
+        tiny: &[("vertices", "700"), ("edges", "3000")],
+        small: &[("vertices", "8k"), ("edges", "30_000")],
+        paper: &[("vertices", "84k"), ("edges", "208k")],
+    },
+    settings: &[VERTICES, EDGES],
+    make: |settings, seed| on_generated(on_graph, settings, seed),
+};
+
+const UNDECIDED: u32 = 0;
+const EXCLUDED: u32 = 1;
+const SELECTED: u32 = 2;
+
+#[derive(Clone, Copy, Debug)]
+struct Selection {
+    rows: Rows,
+    priorities: Array<u32>,
+    /// The state of each vertex before the round.
+    states: Array<u32>,
+    /// The state of each vertex after the round. A selected vertex writes its
+    /// own entry. The entry of an excluded vertex may have several writers.
+    decisions: Array<u32>,
+    /// The least priority of an undecided neighbour.
+    least: Array<u32>,
+    more: Flag,
+}
+
+async fn find_least(w: Wave, s: Selection) {
+    let base = w.first_item();
+    let w = w.below(base, s.states.len());
+    let state = w.load(s.states, Unit(base)).await;
+    let w = w.when(state.eq(UNDECIDED));
+    if !w.any() {
+        return;
+    }
+    s.more.raise(&w);
+    let bounds = s.rows.from(&w, base).await;
+    let mut least = Lanes::splat(u32::MAX);
+    let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
+        let state = w.load(s.states, target).await;
+        let w = w.when(state.eq(UNDECIDED));
+        let priority = w.load(s.priorities, target).await;
+        least.assign(w.mask(), least.min(priority));
+    };
+    s.rows.each_arc(&w, bounds, visit).await;
+    w.store(s.least, Unit(base), least).await;
+}
+
+async fn decide(w: Wave, s: Selection) {
+    let base = w.first_item();
+    let w = w.below(base, s.states.len());
+    let state = w.load(s.states, Unit(base)).await;
+    let w = w.when(state.eq(UNDECIDED));
+    let (priority, least) = (w.load(s.priorities, Unit(base)), w.load(s.least, Unit(base)));
+    // A vertex without undecided neighbours may have the largest priority of all.
+    let w = w.when(priority.await.le(least.await));
+    if !w.any() {
+        return;
+    }
+    w.store(s.decisions, Unit(base), Lanes::splat(SELECTED));
+    let bounds = s.rows.from(&w, base).await;
+    let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
+        // Selected vertices of earlier rounds have no undecided neighbours.
+        w.atomic_store(s.decisions, target, Lanes::splat(EXCLUDED), relaxed(Level::Device)).await;
+    };
+    s.rows.each_arc(&w, bounds, visit).await;
+}
+
+async fn publish(w: Wave, s: Selection) {
+    let base = w.first_item();
+    let w = w.below(base, s.states.len());
+    let decision = w.load(s.decisions, Unit(base)).await;
+    w.store(s.states, Unit(base), decision).await;
+}
+
+async fn select(host: &Host, arcs: &Arcs, priorities: &[u32]) -> Array<u32> {
+    let vertices = arcs.vertices();
+    let s = Selection {
+        rows: Rows::load(host, arcs).await,
+        priorities: host.alloc("priorities", vertices),
+        states: host.alloc("states", vertices),
+        decisions: host.alloc("decisions", vertices),
+        least: host.alloc("least", vertices),
+        more: Flag::alloc(host, "more"),
+    };
+    host.write(s.priorities, priorities).await;
+    let grid = grid_over(&host.shape(), vertices);
+    loop {
+        s.more.clear(host).await;
+        let kernel = Kernel::new("find-least", move |w| find_least(w, s))
+            .uses(s.rows.uses())
+            .uses([s.priorities.read(), s.states.read(), s.more.raised()])
+            .uses([s.least.write().in_parts(GROUP_ITEMS)]);
+        host.launch(kernel, grid).await;
+        let own = [s.priorities.read(), s.states.read(), s.least.read()];
+        let kernel = Kernel::new("decide", move |w| decide(w, s))
+            .uses(s.rows.uses())
+            .uses(own.map(|used| used.in_parts(GROUP_ITEMS)))
+            .uses([s.decisions.write()]);
+        host.launch(kernel, grid).await;
+        let own = [s.decisions.read(), s.states.write()];
+        let kernel = Kernel::new("publish", move |w| publish(w, s));
+        host.launch(kernel.uses(own.map(|used| used.in_parts(GROUP_ITEMS))), grid).await;
+        if !s.more.is_raised(host).await {
+            return s.states;
+        }
+    }
+}
+
+/// The states that a loop over the vertices in the order of their priorities
+/// gives.
+fn reference(graph: &Csr, priorities: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..graph.vertices()).collect();
+    order.sort_unstable_by_key(|&v| priorities[v as usize]);
+    let mut states = vec![UNDECIDED; order.len()];
+    for v in order {
+        if states[v as usize] == UNDECIDED {
+            states[v as usize] = SELECTED;
+            graph.neighbours(v).iter().for_each(|&u| states[u as usize] = EXCLUDED);
+        }
+    }
+    states
+}
+
+pub(super) fn on_graph(graph: &Csr, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+    let graph = Rc::new(graph.undirected());
+    let arcs = Arcs::of((*graph).clone(), settings)?;
+    let ranks = Rc::new(priorities(seed, graph.vertices()));
+    let of_program = ranks.clone();
+    let program = Program::new("mis", move |host| async move {
+        let states = select(&host, &arcs, &of_program).await;
+        Answer::new().with("states", &host.read(states).await)
+    });
+    Ok(Instance::new(program, move |answer| answer.expect("states", &reference(&graph, &ranks))))
+}

@@ -1,0 +1,69 @@
+//! The arcs of a graph in the memory of the machine.
+
+use kernel::Use;
+use kernel::prelude::*;
+
+use super::input::Arcs;
+use crate::instance::GROUP_ITEMS;
+
+/// The start and the end of the row of each lane's vertex.
+pub(crate) type Bounds = (Lanes<u32>, Lanes<u32>);
+
+/// A graph in compressed rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    pub(crate) offsets: Array<u32>,
+    pub(crate) targets: Array<u32>,
+}
+
+impl Rows {
+    pub(crate) async fn load(host: &Host, arcs: &Arcs) -> Rows {
+        let rows = Rows {
+            offsets: host.alloc("offsets", arcs.offsets.len() as u64),
+            targets: host.alloc("targets", arcs.targets.len() as u64),
+        };
+        host.write(rows.offsets, &arcs.offsets).await;
+        host.write(rows.targets, &arcs.targets).await;
+        rows
+    }
+
+    /// The declared uses of a kernel with one work-item for each vertex.
+    pub(crate) fn uses(&self) -> [Use; 2] {
+        [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
+    }
+
+    /// The declared uses of a kernel that visits any vertex.
+    pub(crate) fn uses_anywhere(&self) -> [Use; 2] {
+        [self.offsets.read(), self.targets.read()]
+    }
+
+    /// The rows of the vertices from `first`.
+    pub(crate) async fn from(&self, w: &Wave, first: u64) -> Bounds {
+        let (start, end) = (w.load(self.offsets, Unit(first)), w.load(self.offsets, Unit(first + 1)));
+        (start.await, end.await)
+    }
+
+    /// The row of each lane's vertex.
+    pub(crate) async fn of(&self, w: &Wave, vertex: Lanes<u32>) -> Bounds {
+        let (start, end) = (w.load(self.offsets, vertex), w.load(self.offsets, vertex + 1));
+        (start.await, end.await)
+    }
+
+    /// Visits the arcs of the rows, one arc of each lane at a time. `visit` gets
+    /// the lanes that still have an arc, the numbers of their arcs, and the
+    /// targets of these arcs.
+    pub(crate) async fn each_arc(
+        &self,
+        w: &Wave,
+        (mut arc, end): Bounds,
+        mut visit: impl AsyncFnMut(&Wave, Lanes<u32>, Lanes<u32>),
+    ) {
+        let mut todo = w.when(arc.lt(end));
+        while todo.any() {
+            let target = todo.load(self.targets, arc).await;
+            visit(&todo, arc, target).await;
+            arc += 1;
+            todo = todo.when(arc.lt(end));
+        }
+    }
+}

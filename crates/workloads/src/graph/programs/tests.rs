@@ -1,0 +1,81 @@
+//! Properties of all graph programs, and faults that their checks must find.
+
+use kernel::reference::{self, Options};
+
+use super::*;
+use crate::fault::{Fault, finds};
+use crate::graph::{Weights, power_law};
+
+/// Graphs at the edges: one vertex, no arc, self loops, parallel arcs, a path
+/// longer than a work-group, two components.
+fn odd_graphs() -> Vec<Csr> {
+    let path = (0..299).flat_map(|v| [(v, v + 1), (v + 1, v)]).collect();
+    let mut weighted = Csr::from_edges(6, vec![(0, 1), (0, 1), (1, 2), (2, 2), (2, 0), (4, 5), (5, 4)]);
+    weighted.weights = Some(Weights::Real(vec![0.5, 2.0, 1.0, 3.5, 0.25, 1.0, 9.0]));
+    vec![
+        Csr::from_edges(1, Vec::new()),
+        Csr::from_edges(300, Vec::new()),
+        Csr::from_edges(300, path),
+        weighted,
+        power_law(257, 2000, 3),
+    ]
+}
+
+#[test]
+fn every_program_is_right_on_odd_graphs_under_every_policy() {
+    for (workload, program) in &PROGRAMS[3..] {
+        let mut choices = vec![""];
+        for setting in workload.settings {
+            if let crate::SettingKind::Policy(all) = setting.kind {
+                choices.extend(all.iter().map(|choice| choice.0));
+            }
+        }
+        for (graph, number) in odd_graphs().iter().zip(0..) {
+            for choice in &choices {
+                let mut settings = workload.defaults();
+                if !choice.is_empty() {
+                    settings.set_policy(choice).unwrap();
+                }
+                let has_sources = workload.settings.iter().any(|setting| setting.name == "sources");
+                if has_sources && graph.vertices() > 5 {
+                    settings.set("sources", "5").unwrap();
+                }
+                let (name, seed) = (workload.name, 7);
+                let instance = program(graph, &settings, seed).unwrap_or_else(|error| panic!("{error}"));
+                let (program, check) = instance.into_parts();
+                let options = Options { checks_uses: true, ..Options::default() };
+                let answer =
+                    reference::run(program, &options).unwrap_or_else(|e| panic!("{name}: {e}")).answer;
+                assert_eq!(check(&answer), Ok(()), "{name} on graph {number} with `{choice}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_graph_without_vertices_and_a_source_beyond_it_are_refused() {
+    for (workload, program) in &PROGRAMS[3..] {
+        let refusal = program(&Csr::from_edges(0, Vec::new()), &workload.defaults(), 1);
+        let message = refusal.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("the graph has"), "{}: {message}", workload.name);
+    }
+    let mut settings = BFS.defaults();
+    assert_eq!(settings.set("source", "9"), Ok(()));
+    let message = bfs::on_graph(&Csr::from_edges(9, Vec::new()), &settings, 1).err().map(|e| e.to_string());
+    let want = "workload `bfs`: `source` is vertex 9, but the graph has 9 vertices";
+    assert_eq!(message.as_deref(), Some(want));
+}
+
+#[test]
+fn an_index_that_is_wrong_by_one_gives_a_wrong_answer() {
+    assert!(finds(&BFS, Fault::WrongIndex));
+}
+
+#[test]
+fn a_workload_takes_a_graph_only_if_it_has_the_settings_of_one() {
+    for workload in crate::all() {
+        let has_settings =
+            GRAPH_SETTINGS.iter().all(|name| workload.settings.iter().any(|s| s.name == *name));
+        assert_eq!(program_of(workload).is_some(), has_settings, "{}", workload.name);
+    }
+}

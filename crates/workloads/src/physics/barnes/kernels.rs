@@ -1,0 +1,380 @@
+//! The kernels of a time step, after the six kernels of LonestarGPU.
+
+use kernel::prelude::*;
+
+use super::octree::{HALF_STEP, SOFTENING, TIME_STEP, first_opening};
+use crate::physics::all;
+
+/// A child that no body has.
+pub(super) const EMPTY: u32 = u32::MAX;
+/// A child that a work-item replaces.
+const LOCKED: u32 = u32::MAX - 1;
+/// The start of a cell's bodies before its parent has set it.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// The arrays. A child below `bodies` is a body, and any other the cell `child - bodies`.
+#[derive(Clone, Copy)]
+pub(super) struct Arrays {
+    pub(super) bodies: u32,
+    pub(super) cells_max: u32,
+    pub(super) place: [Array<f32>; 3],
+    pub(super) velocity: [Array<f32>; 3],
+    pub(super) acceleration: [Array<f32>; 3],
+    pub(super) mass: Array<f32>,
+    /// The least and the greatest coordinates of each work-group, six arrays.
+    pub(super) bounds: [Array<f32>; 6],
+    /// The work-groups that have written their bounds.
+    pub(super) arrived: Array<u32>,
+    /// The centre of the root, and half its width.
+    pub(super) root: Array<f32>,
+    /// Eight children of each cell.
+    pub(super) children: Array<u32>,
+    /// The number of cells.
+    pub(super) cells: Array<u32>,
+    pub(super) cell_place: [Array<f32>; 3],
+    pub(super) cell_mass: Array<f32>,
+    /// The bodies below each cell.
+    pub(super) below: Array<u32>,
+    /// Whether the fields of a cell are complete.
+    pub(super) ready: Array<u32>,
+    /// The first of the cell's bodies in `sorted`.
+    pub(super) start: Array<u32>,
+    /// The bodies in the order of the tree.
+    pub(super) sorted: Array<u32>,
+}
+
+/// Finds the bounds of the work-group's bodies through local memory. The last work-group combines
+/// the bounds of all and makes the root.
+pub(super) async fn bounding_box(w: Wave, a: Arrays) {
+    let items = w.waves() * w.lanes();
+    let (base, here) = (w.first_item(), u64::from(w.index() * w.lanes()));
+    let within = w.below(base, u64::from(a.bodies));
+    let places = all(a.place.map(|place| within.load(place, Unit(base)))).await;
+    for (part, lesser) in [true, false].into_iter().enumerate() {
+        let unused = if lesser { f32::INFINITY } else { -f32::INFINITY };
+        for (axis, place) in places.into_iter().enumerate() {
+            let lds = w.lds::<f32>(0, items);
+            let own = Lanes::select(within.mask(), place, unused);
+            w.store(lds, Unit(here), own).await;
+            w.barrier().await;
+            let mut half = items / 2;
+            while half > 0 {
+                let active = w.below(here, u64::from(half));
+                let [one, other] =
+                    all([active.load(lds, Unit(here)), active.load(lds, Unit(here + u64::from(half)))]).await;
+                let better = if lesser { one.min(other) } else { one.max(other) };
+                active.store(lds, Unit(here), better).await;
+                w.barrier().await;
+                half /= 2;
+            }
+            if w.index() == 0 {
+                let bound = w.load(lds, 0).await;
+                w.store(a.bounds[3 * part + axis], u64::from(w.work_group()), bound).await;
+            }
+            w.barrier().await;
+        }
+    }
+    if w.index() == 0 {
+        let leader = w.leader();
+        let before = leader.fetch_add(a.arrived, 0, 1, acq_rel(Level::Device)).await;
+        if before == w.work_groups() - 1 {
+            make_root(&w, &a).await;
+        }
+    }
+}
+
+/// Combines the bounds of all work-groups.
+async fn make_root(w: &Wave, a: &Arrays) {
+    let mut bounds =
+        [f32::INFINITY, f32::INFINITY, f32::INFINITY, -f32::INFINITY, -f32::INFINITY, -f32::INFINITY];
+    for (part, bound) in bounds.iter_mut().enumerate() {
+        let mut first = 0;
+        while first < u64::from(w.work_groups()) {
+            let active = w.below(first, u64::from(w.work_groups()));
+            let values = active.load(a.bounds[part], Unit(first)).await;
+            let combine = if part < 3 { f32::min } else { f32::max };
+            let least = active.reduce(&values, *bound, Class::FloatAdd, combine);
+            *bound = combine(*bound, least);
+            first += u64::from(w.lanes());
+        }
+    }
+    let [x0, y0, z0, x1, y1, z1] = bounds;
+    let cube = super::octree::Cube::around([x0, y0, z0], [x1, y1, z1]);
+    for (at, value) in cube.centre.into_iter().chain([cube.half]).enumerate() {
+        w.store(a.root, at as u64, value).await;
+    }
+}
+
+/// The cube of each lane: the centre, and half the width.
+#[derive(Clone, Copy)]
+struct Cubes {
+    centre: [Lanes<f32>; 3],
+    half: Lanes<f32>,
+}
+
+impl Cubes {
+    async fn root(w: &Wave, a: &Arrays) -> Cubes {
+        let mut root = [0.0; 4];
+        for (at, value) in root.iter_mut().enumerate() {
+            *value = w.load(a.root, at as u64).await;
+        }
+        let [x, y, z, half] = root.map(Lanes::splat);
+        Cubes { centre: [x, y, z], half }
+    }
+
+    fn octant(&self, place: &[Lanes<f32>; 3]) -> Lanes<u32> {
+        let mut octant = Lanes::splat(0);
+        for (axis, (centre, place)) in self.centre.iter().zip(place).enumerate() {
+            octant += Lanes::select(centre.lt(*place), 1_u32 << axis, 0);
+        }
+        octant
+    }
+
+    /// Moves to the child in these lanes.
+    fn descend(&mut self, lanes: Mask, octant: Lanes<u32>) {
+        let half = self.half * 0.5;
+        for (axis, centre) in self.centre.iter_mut().enumerate() {
+            let is_upper = (octant & (1_u32 << axis)).ne(0);
+            centre.assign(lanes, Lanes::select(is_upper, *centre + half, *centre - half));
+        }
+        self.half.assign(lanes, half);
+    }
+}
+
+/// Inserts the bodies. A work-item locks a child by a compare-exchange, and publishes the child that
+/// replaces it by a release. The lanes of a wavefront never wait for each other: a lane that does
+/// not get a lock tries again when all lanes have done their step.
+pub(super) async fn build(w: Wave, a: Arrays) {
+    let base = w.first_item();
+    let w = w.below(base, u64::from(a.bodies));
+    let body = w.item();
+    let place = all(a.place.map(|place| w.load(place, Unit(base)))).await;
+    let mut cubes = Cubes::root(&w, &a).await;
+    let mut cell = Lanes::splat(0_u32);
+    let mut pending = w.mask();
+    while pending.any() {
+        let octant = cubes.octant(&place);
+        let slot = cell * 8 + octant;
+        let child = w.when(pending).atomic_load(a.children, slot, acquire(Level::Device)).await;
+        let is_cell = pending & child.ge(a.bodies) & child.lt(LOCKED);
+        cell.assign(is_cell, child - a.bodies);
+        cubes.descend(is_cell, octant);
+        let tries = w.when(pending.minus(is_cell) & child.ne(LOCKED));
+        let locked = Lanes::splat(LOCKED);
+        let old = tries.compare_exchange(a.children, slot, child, locked, acquire(Level::Device)).await;
+        let won = tries.mask() & old.eq(child);
+        let (free, split) = (w.when(won & child.eq(EMPTY)), w.when(won & child.ne(EMPTY)));
+        free.atomic_store(a.children, slot, body, release(Level::Device)).await;
+        if split.any() {
+            let top = split_cells(&split, &a, &place, cubes, octant, child).await;
+            split.atomic_store(a.children, slot, top, release(Level::Device)).await;
+        }
+        pending = pending.minus(won);
+    }
+}
+
+/// Makes new cells until the lane's body and the `other` body lie in different octants. Returns the
+/// uppermost of the new cells, as a child.
+async fn split_cells(
+    w: &Wave,
+    a: &Arrays,
+    place: &[Lanes<f32>; 3],
+    mut cubes: Cubes,
+    octant: Lanes<u32>,
+    other: Lanes<u32>,
+) -> Lanes<u32> {
+    let theirs = all(a.place.map(|place| w.load(place, other))).await;
+    let mut cell = new_cells(w, a).await;
+    let top = cell + a.bodies;
+    cubes.descend(w.mask(), octant);
+    let mut together = w.mask();
+    while together.any() {
+        let (mine, others) = (cubes.octant(place), cubes.octant(&theirs));
+        let apart = w.when(together & mine.ne(others));
+        apart.store(a.children, cell * 8 + mine, w.item());
+        apart.store(a.children, cell * 8 + others, other).await;
+        together = together & mine.eq(others);
+        let deeper = w.when(together);
+        if deeper.any() {
+            let next = new_cells(&deeper, a).await;
+            deeper.store(a.children, cell * 8 + mine, next + a.bodies).await;
+            cubes.descend(together, mine);
+            cell.assign(together, next);
+        }
+    }
+    top
+}
+
+/// Takes a new cell for each lane. All its children are empty.
+async fn new_cells(w: &Wave, a: &Arrays) -> Lanes<u32> {
+    let cell = w.fetch_add(a.cells, Lanes::splat(0), Lanes::splat(1), relaxed(Level::Device)).await;
+    if (w.mask() & cell.ge(a.cells_max)).any() {
+        w.fail(format!("the tree needs more than {} cells", a.cells_max)).await;
+    }
+    cell
+}
+
+/// The children of the cells, and which of them are bodies and cells.
+async fn children(w: &Wave, a: &Arrays, cell: Lanes<u32>, octant: u32) -> (Lanes<u32>, Wave, Wave) {
+    let child = w.load(a.children, cell * 8 + octant).await;
+    let used = w.when(child.ne(EMPTY));
+    (child, used.when(child.lt(a.bodies)), used.when(child.ge(a.bodies)))
+}
+
+/// Computes the masses and centres of the cells. The newest cells come first: a cell is older than
+/// the cells below it, so each work-item waits only for work-items before it.
+pub(super) async fn summarize(w: Wave, a: Arrays, count: u32) {
+    let w = w.below(w.first_item(), u64::from(count));
+    let cell = Lanes::splat(count - 1) - w.item();
+    let mut pending = w.mask();
+    while pending.any() {
+        // Which lanes wait for no cell.
+        let mut free = pending;
+        for octant in 0..8 {
+            let (child, _, cells) = children(&w.when(pending), &a, cell, octant).await;
+            let ready = cells.atomic_load(a.ready, child - a.bodies, acquire(Level::Device)).await;
+            free = free.minus(cells.mask() & ready.eq(0));
+        }
+        let done = w.when(free);
+        if done.any() {
+            summarize_cells(&done, &a, cell).await;
+            done.atomic_store(a.ready, cell, Lanes::splat(1), release(Level::Device)).await;
+        }
+        pending = pending.minus(free);
+    }
+}
+
+async fn summarize_cells(w: &Wave, a: &Arrays, cell: Lanes<u32>) {
+    let (mut sums, mut mass) = ([Lanes::splat(0.0_f32); 3], Lanes::splat(0.0_f32));
+    let mut below = Lanes::splat(0_u32);
+    for octant in 0..8 {
+        let (child, bodies, cells) = children(w, a, cell, octant).await;
+        let inner = child - a.bodies;
+        let [mut m, of_cell] = all([bodies.load(a.mass, child), cells.load(a.cell_mass, inner)]).await;
+        m.assign(cells.mask(), of_cell);
+        let count = cells.load(a.below, inner).await;
+        let used = bodies.mask() | cells.mask();
+        mass.assign(used, mass + m);
+        below.assign(bodies.mask(), below + 1);
+        below.assign(cells.mask(), below + count);
+        for (axis, sum) in sums.iter_mut().enumerate() {
+            let [mut place, of_cell] =
+                all([bodies.load(a.place[axis], child), cells.load(a.cell_place[axis], inner)]).await;
+            place.assign(cells.mask(), of_cell);
+            sum.assign(used, *sum + place * m);
+        }
+    }
+    for (sum, place) in sums.into_iter().zip(a.cell_place) {
+        w.store(place, cell, sum / mass);
+    }
+    w.store(a.cell_mass, cell, mass);
+    w.store(a.below, cell, below).await;
+}
+
+/// Lists the bodies in the order of the tree. A cell waits for the start that its parent sets, and a
+/// parent is older than its children.
+pub(super) async fn sort(w: Wave, a: Arrays, count: u32) {
+    let base = w.first_item();
+    let w = w.below(base, u64::from(count));
+    let cell = w.item();
+    let mut pending = w.mask();
+    while pending.any() {
+        let waiting = w.when(pending);
+        let start = waiting.atomic_load(a.start, Unit(base), relaxed(Level::Device)).await;
+        let known = waiting.when(start.ne(UNKNOWN));
+        let mut next = start;
+        for octant in 0..8 {
+            let (child, bodies, cells) = children(&known, &a, cell, octant).await;
+            bodies.store(a.sorted, next, child).await;
+            cells.atomic_store(a.start, child - a.bodies, next, relaxed(Level::Device)).await;
+            let count = cells.load(a.below, child - a.bodies).await;
+            next.assign(bodies.mask(), next + 1);
+            next.assign(cells.mask(), next + count);
+        }
+        pending = pending.minus(known.mask());
+    }
+}
+
+/// A part of the tree that some lanes of a wavefront still have to walk.
+struct Part {
+    child: u32,
+    lanes: Mask,
+    opening: f32,
+}
+
+/// Computes the gravity on the bodies, in the order of the tree. A wavefront walks the tree for all
+/// its lanes, and opens a cell for the lanes that are near it.
+pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
+    let base = w.first_item();
+    let w = w.below(base, u64::from(a.bodies));
+    let body = w.load(a.sorted, Unit(base)).await;
+    let place = all(a.place.map(|place| w.load(place, body))).await;
+    let root_half = w.load(a.root, 3).await;
+    let mut sums = [Lanes::splat(0.0_f32); 3];
+    let mut parts = Vec::new();
+    open(&w, &a, 0, first_opening(root_half, angle), &mut parts).await;
+    while let Some(Part { child, lanes, opening }) = parts.pop() {
+        let is_cell = child >= a.bodies;
+        let from = u64::from(if is_cell { child - a.bodies } else { child });
+        let (places, masses) = if is_cell { (a.cell_place, a.cell_mass) } else { (a.place, a.mass) };
+        let mass = w.load(masses, from).await;
+        let there = all(places.map(|array| w.load(array, from))).await;
+        let apart = [0, 1, 2].map(|axis| Lanes::splat(there[axis]) - place[axis]);
+        let square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+        let near = if is_cell { lanes & square.lt(opening) } else { Mask::NONE };
+        let inverse = Lanes::splat(1.0_f32) / (square + SOFTENING).sqrt();
+        let factor = Lanes::splat(mass) * inverse * inverse * inverse;
+        for axis in 0..3 {
+            sums[axis].assign(lanes.minus(near), sums[axis] + apart[axis] * factor);
+        }
+        if near.any() {
+            open(&w.when(near), &a, from, opening * 0.25, &mut parts).await;
+        }
+    }
+    for (axis, sum) in sums.into_iter().enumerate() {
+        if !is_first {
+            let [velocity, before] =
+                all([w.load(a.velocity[axis], body), w.load(a.acceleration[axis], body)]).await;
+            w.store(a.velocity[axis], body, velocity + (sum - before) * HALF_STEP);
+        }
+        w.store(a.acceleration[axis], body, sum).await;
+    }
+}
+
+/// Adds the children of a cell to the parts, so that the first child is the next part.
+async fn open(w: &Wave, a: &Arrays, cell: u64, opening: f32, parts: &mut Vec<Part>) {
+    for octant in (0..8).rev() {
+        let child = w.load(a.children, cell * 8 + octant).await;
+        if child != EMPTY {
+            parts.push(Part { child, lanes: w.mask(), opening });
+        }
+    }
+}
+
+/// Moves the bodies.
+pub(super) async fn integrate(w: Wave, a: Arrays) {
+    let base = w.first_item();
+    let w = w.below(base, u64::from(a.bodies));
+    for axis in 0..3 {
+        let [place, velocity, acceleration] =
+            all([a.place[axis], a.velocity[axis], a.acceleration[axis]]
+                .map(|array| w.load(array, Unit(base))))
+            .await;
+        let change = acceleration * HALF_STEP;
+        let half = velocity + change;
+        w.store(a.place[axis], Unit(base), place + half * TIME_STEP);
+        w.store(a.velocity[axis], Unit(base), half + change).await;
+    }
+}
+
+/// Clears the fields of the cells before a tree is built.
+pub(super) async fn clear(w: Wave, a: Arrays) {
+    let base = w.first_item();
+    let w = w.below(base, u64::from(a.cells_max));
+    for octant in 0..8 {
+        w.store(a.children, w.item() * 8 + octant, Lanes::splat(EMPTY));
+    }
+    let is_root = w.item().eq(0);
+    w.store(a.ready, Unit(base), Lanes::splat(0));
+    w.store(a.start, Unit(base), Lanes::select(is_root, 0, UNKNOWN)).await;
+}

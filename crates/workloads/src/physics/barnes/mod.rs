@@ -1,0 +1,167 @@
+//! Barnes-Hut: gravity of many bodies with an octree, after LonestarGPU.
+//!
+//! Each time step runs a sequence of kernels. `bounding-box` finds the root, `clear` empties the
+//! tree, `build` inserts the bodies with a lock on each child, `summarize` computes masses from the
+//! leaves to the root, `sort` lists the bodies in the order of the tree, `force` walks the tree and
+//! `integrate` moves the bodies. In `summarize` and `sort`, work-items wait for cells of
+//! work-items that were dispatched no later.
+//!
+//! The shape of the tree depends only on the places of the bodies, so the sums have a fixed order.
+
+mod kernels;
+mod octree;
+
+use kernel::prelude::*;
+
+use super::grid_of;
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{Setting, Settings};
+use kernels::Arrays;
+use octree::{Bodies, simulate};
+
+pub(crate) static BARNES_HUT: Workload = Workload {
+    name: "barnes-hut",
+    summary: "gravity of many bodies: builds an octree with locks, summarizes, sorts and walks it",
+    origin: "LonestarGPU (IISWC 2012), BH, after Burtscher and Pingali",
+    room: Room::Physics,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("bodies", "150"), ("steps", "2")],
+        small: &[],
+        paper: &[("bodies", "16k"), ("steps", "2")],
+    },
+    settings: &[
+        Setting::count("bodies", 1024, 2, 1 << 20, "bodies"),
+        Setting::count("steps", 1, 1, 100, "time steps"),
+        Setting::decimal(
+            "angle",
+            "0.5",
+            (0, 4),
+            "a cell is opened if it appears wider than this, in radians",
+        ),
+    ],
+    make: |settings, seed| Ok(barnes_hut(settings, seed)),
+};
+
+impl Arrays {
+    fn alloc(host: &Host, bodies: u32) -> Arrays {
+        let count = u64::from(bodies);
+        let cells = 4 * count + 64;
+        let axes =
+            |name: &str, len: u64| ["x", "y", "z"].map(|axis| host.alloc(format!("{name}-{axis}"), len));
+        let groups = u64::from(grid_of(&host.shape(), count, GROUP_ITEMS).work_groups);
+        Arrays {
+            bodies,
+            cells_max: cells as u32,
+            place: axes("place", count),
+            velocity: axes("velocity", count),
+            acceleration: axes("acceleration", count),
+            mass: host.alloc("mass", count),
+            bounds: ["x-least", "y-least", "z-least", "x-most", "y-most", "z-most"]
+                .map(|name| host.alloc(name, groups)),
+            arrived: host.alloc("arrived", 1),
+            root: host.alloc("root", 4),
+            children: host.alloc("children", 8 * cells),
+            cells: host.alloc("cells", 1),
+            cell_place: axes("cell-place", cells),
+            cell_mass: host.alloc("cell-mass", cells),
+            below: host.alloc("below", cells),
+            ready: host.alloc("ready", cells),
+            start: host.alloc("start", cells),
+            sorted: host.alloc("sorted", count),
+        }
+    }
+
+    async fn build_tree(self, host: &Host) {
+        let (shape, bodies) = (host.shape(), u64::from(self.bodies));
+        host.write(self.arrived, &[0]).await;
+        // The root is the first cell.
+        host.write(self.cells, &[1]).await;
+        let kernel = Kernel::new("bounding-box", move |w| kernels::bounding_box(w, self))
+            .uses(self.place.map(|array| array.read().in_parts(GROUP_ITEMS)))
+            .uses(self.bounds.map(|array| array.read_write()))
+            .uses([self.arrived.read_write(), self.root.write()]);
+        let grid = grid_of(&shape, bodies, GROUP_ITEMS).lds_bytes(4 * GROUP_ITEMS as u32);
+        host.launch(kernel, grid).await;
+        let kernel = Kernel::new("clear", move |w| kernels::clear(w, self)).uses([
+            self.children.write(),
+            self.ready.write().in_parts(GROUP_ITEMS),
+            self.start.write().in_parts(GROUP_ITEMS),
+        ]);
+        host.launch(kernel, grid_of(&shape, u64::from(self.cells_max), GROUP_ITEMS)).await;
+        let kernel = Kernel::new("build", move |w| kernels::build(w, self))
+            .uses(self.place.map(|array| array.read()))
+            .uses([self.root.read(), self.children.read_write(), self.cells.read_write()]);
+        host.launch(kernel, grid_of(&shape, bodies, GROUP_ITEMS)).await;
+    }
+
+    async fn summarize_and_sort(self, host: &Host) {
+        let count = host.read(self.cells).await.first().copied().unwrap_or(1);
+        let grid = grid_of(&host.shape(), u64::from(count), GROUP_ITEMS);
+        let kernel = Kernel::new("summarize", move |w| kernels::summarize(w, self, count))
+            .uses(self.place.map(|array| array.read()))
+            .uses(self.cell_place.map(|array| array.read_write()))
+            .uses([self.mass.read(), self.children.read()])
+            .uses([self.cell_mass.read_write(), self.below.read_write(), self.ready.read_write()]);
+        host.launch(kernel, grid).await;
+        let kernel = Kernel::new("sort", move |w| kernels::sort(w, self, count))
+            .uses([self.children.read(), self.below.read()])
+            .uses([self.start.read_write(), self.sorted.write()]);
+        host.launch(kernel, grid).await;
+    }
+
+    async fn move_bodies(self, host: &Host, angle: f32, is_first: bool) {
+        let grid = grid_of(&host.shape(), u64::from(self.bodies), GROUP_ITEMS);
+        let kernel = Kernel::new("force", move |w| kernels::force(w, self, angle, is_first))
+            .uses(self.place.map(|array| array.read()))
+            .uses(self.cell_place.map(|array| array.read()))
+            .uses(self.velocity.map(|array| array.read_write()))
+            .uses(self.acceleration.map(|array| array.read_write()))
+            .uses([self.mass.read(), self.cell_mass.read(), self.children.read(), self.root.read()])
+            .uses([self.sorted.read().in_parts(GROUP_ITEMS)]);
+        host.launch(kernel, grid).await;
+        let kernel = Kernel::new("integrate", move |w| kernels::integrate(w, self))
+            .uses(self.place.map(|array| array.read_write().in_parts(GROUP_ITEMS)))
+            .uses(self.velocity.map(|array| array.read_write().in_parts(GROUP_ITEMS)))
+            .uses(self.acceleration.map(|array| array.read().in_parts(GROUP_ITEMS)));
+        host.launch(kernel, grid).await;
+    }
+}
+
+async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64) -> Answer {
+    let arrays = Arrays::alloc(&host, bodies.mass.len() as u32);
+    for (array, places) in arrays.place.into_iter().zip(&bodies.place) {
+        host.write(array, places).await;
+    }
+    host.write(arrays.mass, &bodies.mass).await;
+    for step in 0..steps {
+        arrays.build_tree(&host).await;
+        arrays.summarize_and_sort(&host).await;
+        arrays.move_bodies(&host, angle, step == 0).await;
+    }
+    let mut answer = Answer::new();
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        answer = answer
+            .with(name, &host.read(arrays.place[axis]).await)
+            .with(format!("velocity-{name}"), &host.read(arrays.velocity[axis]).await);
+    }
+    let mut sorted = host.read(arrays.sorted).await;
+    sorted.sort_unstable();
+    answer.with("bodies", &sorted)
+}
+
+fn barnes_hut(settings: &Settings, seed: u64) -> Instance {
+    let (count, steps) = (settings.count("bodies") as usize, settings.count("steps"));
+    let angle = settings.decimal("angle").max(0.01) as f32;
+    let program = Program::new("barnes-hut", move |host| run(host, Bodies::new(seed, count), angle, steps));
+    Instance::new(program, move |answer| {
+        let mut bodies = Bodies::new(seed, count);
+        simulate(&mut bodies, angle, steps);
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            answer.expect(name, &bodies.place[axis])?;
+            answer.expect(&format!("velocity-{name}"), &bodies.velocity[axis])?;
+        }
+        let all: Vec<u32> = (0..count as u32).collect();
+        answer.expect("bodies", &all)
+    })
+}

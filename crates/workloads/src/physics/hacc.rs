@@ -1,0 +1,387 @@
+//! HACC: the short-range force of cosmological particles.
+//!
+//! The host sorts the particles into the cells of a chaining mesh as wide as the range of the force,
+//! as HACC builds its tree on the host. A work-group of `short-force` computes a cell: it brings the
+//! particles of the 27 cells around it through local memory, tile by tile. The force is Newton's,
+//! softened, less the polynomial that the long-range solver covers. `kick` then changes the
+//! velocities and `stream` the places, in three substeps for each sorting.
+//!
+//! The mesh is periodic.
+
+use kernel::prelude::*;
+
+use super::{all, grid_of};
+use crate::data;
+use crate::fault::{Fault, planted};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{Setting, Settings};
+
+pub(crate) static HACC: Workload = Workload {
+    name: "hacc",
+    summary: "the short-range force of cosmological particles in a chaining mesh",
+    origin: "HACC (SC 2012), short-range force; Dalmia's thesis (2023), Table 5.2",
+    room: Room::Physics,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("particles", "300"), ("steps", "1")],
+        small: &[],
+        // The thesis has 512 particles along an edge of the cube; this is a small part of it.
+        paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],
+    },
+    settings: &[
+        Setting::count("particles", 2048, 1, 1 << 20, "particles"),
+        Setting::count("cells", 4, 3, 64, "cells along an edge of the mesh"),
+        Setting::count("steps", 1, 1, 100, "steps; the particles are sorted before each"),
+    ],
+    make: |settings, seed| Ok(hacc(settings, seed)),
+};
+
+/// The work-items of a work-group, and the particles of a tile in local memory.
+const GROUP_ITEMS: u64 = 64;
+/// The substeps between two sortings.
+const SUBSTEPS: u64 = 3;
+/// The change of velocity for a unit of force, and of place for a unit of velocity.
+const KICK: f32 = 1e-5;
+const STREAM: f32 = 1e-2;
+/// The softening of the force, in squared widths of a cell.
+const SOFTENING: f32 = 0.01;
+/// The polynomial of the long-range force, in squared widths of a cell: the fit of HACC.
+const LONG_RANGE: [f32; 6] =
+    [0.269_327, -0.075_097_8, 0.011_480_8, -0.001_091_31, 0.000_060_549_1, -0.000_001_471_77];
+
+/// The factor of the distance in the force at a squared distance, in widths of a cell.
+fn factor(square: f32) -> f32 {
+    let soft = square + SOFTENING;
+    let newton = 1.0 / (soft * soft.sqrt());
+    let long = LONG_RANGE.iter().rev().fold(0.0, |sum, coefficient| sum * square + coefficient);
+    if square < 1.0 { newton - long } else { 0.0 }
+}
+
+/// The particles, sorted by cell. Places are in widths of a cell.
+#[derive(Clone, Debug)]
+struct Particles {
+    place: [Vec<f32>; 3],
+    velocity: [Vec<f32>; 3],
+    /// The first particle of each cell, and the number of particles.
+    first: Vec<u32>,
+}
+
+impl Particles {
+    fn new(seed: u64, count: u64, cells: u64) -> Particles {
+        let axis = |axis: u64| {
+            let values = data::floats(seed ^ axis << 56, count);
+            values.into_iter().map(|value| wrapped((value + 1.0) * 0.5 * cells as f32, cells)).collect()
+        };
+        let still = vec![0.0; count as usize];
+        let mut particles = Particles {
+            place: [axis(1), axis(2), axis(3)],
+            velocity: [still.clone(), still.clone(), still],
+            first: Vec::new(),
+        };
+        particles.sort(cells);
+        particles
+    }
+
+    /// Sorts the particles by their cells. Particles of a cell keep their order.
+    fn sort(&mut self, cells: u64) {
+        let cell = |at: usize| {
+            let [x, y, z] = [0, 1, 2].map(|axis| (self.place[axis][at] as u64).min(cells - 1));
+            (z * cells + y) * cells + x
+        };
+        let of: Vec<u64> = (0..self.place[0].len()).map(cell).collect();
+        let mut order: Vec<usize> = (0..of.len()).collect();
+        order.sort_by_key(|at| of[*at]);
+        for values in self.place.iter_mut().chain(&mut self.velocity) {
+            *values = order.iter().map(|at| values[*at]).collect();
+        }
+        self.first = vec![0; (cells * cells * cells) as usize + 1];
+        of.iter().for_each(|cell| self.first[*cell as usize + 1] += 1);
+        (1..self.first.len()).for_each(|at| self.first[at] += self.first[at - 1]);
+    }
+}
+
+/// A coordinate within the periodic mesh.
+fn wrapped(value: f32, cells: u64) -> f32 {
+    let width = cells as f32;
+    let above = if value < 0.0 { value + width } else { value };
+    if above < width { above } else { above - width }
+}
+
+/// The cells around a cell, with the distances that wrapping around the mesh adds.
+fn around(cell: u64, cells: u64) -> impl Iterator<Item = (u64, [f32; 3])> {
+    let place = [cell % cells, cell / cells % cells, cell / cells / cells];
+    (0..27_u64).map(move |step| {
+        let steps = [step % 3, step / 3 % 3, step / 9];
+        let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] + steps[axis] + cells - 1) % cells);
+        let shift = [0, 1, 2].map(|axis| match (place[axis], steps[axis]) {
+            (0, 0) => -(cells as f32),
+            (last, 2) if last == cells - 1 => cells as f32,
+            _ => 0.0,
+        });
+        ((z * cells + y) * cells + x, shift)
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Arrays {
+    cells: u64,
+    place: [Array<f32>; 3],
+    velocity: [Array<f32>; 3],
+    force: [Array<f32>; 3],
+    first: Array<u32>,
+}
+
+/// Computes the forces on the particles of one cell. Rounds of particles, cells and tiles are the
+/// same for all wavefronts, so that they meet at the barriers.
+async fn short_force(w: Wave, a: Arrays) {
+    let cell = u64::from(w.work_group());
+    let range = |cell: u64| [w.load(a.first, cell), w.load(a.first, cell + 1)];
+    let [first, end] = all(range(cell)).await.map(u64::from);
+    let here = u64::from(w.index() * w.lanes());
+    let tile = [0, 1, 2].map(|axis| w.lds::<f32>(axis * 4 * GROUP_ITEMS as u32, GROUP_ITEMS as u32));
+    let mut round = first;
+    while round < end {
+        let mine = w.below(round + here, end);
+        let at = Unit(round + here);
+        let place = all(a.place.map(|place| mine.load(place, at))).await;
+        let mut sums = [Lanes::splat(0.0_f32); 3];
+        for (other, shift) in around(cell, a.cells) {
+            let [mut next, last] = all(range(other)).await.map(u64::from);
+            while next < last {
+                let theirs = w.below(next + here, last);
+                let there = all(a.place.map(|place| theirs.load(place, Unit(next + here)))).await;
+                for axis in 0..3 {
+                    theirs.store(tile[axis], Unit(here), there[axis] + shift[axis]).await;
+                }
+                if !planted(Fault::MissingBarrier) {
+                    w.barrier().await;
+                }
+                for particle in 0..(last - next).min(GROUP_ITEMS) {
+                    let index = particle ^ u64::from(planted(Fault::WrongIndex));
+                    let there = all(tile.map(|tile| w.load(tile, index))).await;
+                    add_force(&mut sums, &place, there);
+                }
+                w.barrier().await;
+                next += GROUP_ITEMS;
+            }
+        }
+        for (array, sum) in a.force.into_iter().zip(sums) {
+            mine.store(array, at, sum).await;
+        }
+        round += GROUP_ITEMS;
+    }
+}
+
+/// Adds the force of one particle to the sums of all lanes.
+fn add_force(sums: &mut [Lanes<f32>; 3], place: &[Lanes<f32>; 3], there: [f32; 3]) {
+    let apart = [0, 1, 2].map(|axis| Lanes::splat(there[axis]) - place[axis]);
+    let square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+    let soft = square + SOFTENING;
+    let newton = Lanes::splat(1.0_f32) / (soft * soft.sqrt());
+    let mut long = Lanes::splat(0.0_f32);
+    for coefficient in LONG_RANGE.into_iter().rev() {
+        long = long * square + coefficient;
+    }
+    let factor = Lanes::select(square.lt(1.0), newton - long, 0.0);
+    for (sum, apart) in sums.iter_mut().zip(apart) {
+        *sum += apart * factor;
+    }
+}
+
+/// Changes the velocities.
+async fn kick(w: Wave, a: Arrays) {
+    let base = w.first_item();
+    let w = w.below(base, a.force[0].len());
+    for axis in 0..3 {
+        let [velocity, force] =
+            all([a.velocity[axis], a.force[axis]].map(|array| w.load(array, Unit(base)))).await;
+        w.store(a.velocity[axis], Unit(base), velocity + force * KICK).await;
+    }
+}
+
+/// Changes the places, within the periodic mesh if `wraps`.
+async fn stream(w: Wave, a: Arrays, wraps: bool) {
+    let base = w.first_item();
+    let w = w.below(base, a.force[0].len());
+    for axis in 0..3 {
+        let [place, velocity] =
+            all([a.place[axis], a.velocity[axis]].map(|array| w.load(array, Unit(base)))).await;
+        let mut place = place + velocity * STREAM;
+        if wraps {
+            let width = a.cells as f32;
+            place = Lanes::select(place.lt(0.0), place + width, place);
+            place = Lanes::select(place.lt(width), place, place - width);
+        }
+        w.store(a.place[axis], Unit(base), place).await;
+    }
+}
+
+impl Arrays {
+    fn alloc(host: &Host, count: u64, cells: u64) -> Arrays {
+        let axes = |name: &str| ["x", "y", "z"].map(|axis| host.alloc(format!("{name}-{axis}"), count));
+        let first = host.alloc("first", cells * cells * cells + 1);
+        Arrays { cells, place: axes("place"), velocity: axes("velocity"), force: axes("force"), first }
+    }
+
+    async fn write(&self, host: &Host, particles: &Particles) {
+        host.write(self.first, &particles.first).await;
+        for axis in 0..3 {
+            host.write(self.place[axis], &particles.place[axis]).await;
+            host.write(self.velocity[axis], &particles.velocity[axis]).await;
+        }
+    }
+
+    async fn substep(self, host: &Host, is_last: bool) {
+        let shape = host.shape();
+        let lds = 12 * GROUP_ITEMS as u32;
+        let one = grid_of(&shape, GROUP_ITEMS, GROUP_ITEMS);
+        let grid = Grid::new((self.first.len() - 1) as u32, one.waves).lds_bytes(lds);
+        let kernel = Kernel::new("short-force", move |w| short_force(w, self))
+            .uses(self.place.map(|array| array.read()))
+            .uses(self.force.map(|array| array.write()))
+            .uses([self.first.read()]);
+        host.launch(kernel, grid).await;
+        let grid = grid_of(&shape, self.force[0].len(), GROUP_ITEMS);
+        let kernel = Kernel::new("kick", move |w| kick(w, self))
+            .uses(self.force.map(|array| array.read().in_parts(GROUP_ITEMS)))
+            .uses(self.velocity.map(|array| array.read_write().in_parts(GROUP_ITEMS)));
+        host.launch(kernel, grid).await;
+        let kernel = Kernel::new("stream", move |w| stream(w, self, is_last))
+            .uses(self.velocity.map(|array| array.read().in_parts(GROUP_ITEMS)))
+            .uses(self.place.map(|array| array.read_write().in_parts(GROUP_ITEMS)));
+        host.launch(kernel, grid).await;
+    }
+}
+
+async fn run(host: Host, mut particles: Particles, cells: u64, steps: u64) -> Answer {
+    let arrays = Arrays::alloc(&host, particles.place[0].len() as u64, cells);
+    for step in 0..steps {
+        if step > 0 {
+            particles.sort(cells);
+        }
+        arrays.write(&host, &particles).await;
+        for substep in 0..SUBSTEPS {
+            arrays.substep(&host, substep + 1 == SUBSTEPS).await;
+        }
+        for axis in 0..3 {
+            particles.place[axis] = host.read(arrays.place[axis]).await;
+            particles.velocity[axis] = host.read(arrays.velocity[axis]).await;
+        }
+    }
+    let mut answer = Answer::new();
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        answer = answer
+            .with(name, &particles.place[axis])
+            .with(format!("velocity-{name}"), &particles.velocity[axis]);
+    }
+    answer
+}
+
+impl Particles {
+    /// The force on one particle.
+    fn force(&self, at: usize, cell: u64, cells: u64) -> [f32; 3] {
+        let mut sum = [0.0_f32; 3];
+        for (other, shift) in around(cell, cells) {
+            for particle in self.first[other as usize]..self.first[other as usize + 1] {
+                let apart = [0, 1, 2]
+                    .map(|axis| (self.place[axis][particle as usize] + shift[axis]) - self.place[axis][at]);
+                let factor = factor(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]);
+                (0..3).for_each(|axis| sum[axis] += apart[axis] * factor);
+            }
+        }
+        sum
+    }
+
+    /// The same steps on the host, particle by particle.
+    fn simulate(&mut self, cells: u64, steps: u64) {
+        for step in 0..steps {
+            if step > 0 {
+                self.sort(cells);
+            }
+            for substep in 0..SUBSTEPS {
+                let mut forces = Vec::new();
+                for cell in 0..cells * cells * cells {
+                    for at in self.first[cell as usize]..self.first[cell as usize + 1] {
+                        forces.push(self.force(at as usize, cell, cells));
+                    }
+                }
+                for (at, force) in forces.into_iter().enumerate() {
+                    for (axis, force) in force.into_iter().enumerate() {
+                        self.velocity[axis][at] += force * KICK;
+                        let place = self.place[axis][at] + self.velocity[axis][at] * STREAM;
+                        let is_last = substep + 1 == SUBSTEPS;
+                        self.place[axis][at] = if is_last { wrapped(place, cells) } else { place };
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn hacc(settings: &Settings, seed: u64) -> Instance {
+    let (count, cells) = (settings.count("particles"), settings.count("cells"));
+    let steps = settings.count("steps");
+    let program = Program::new("hacc", move |host| {
+        let particles = Particles::new(seed, count, cells);
+        run(host, particles, cells, steps)
+    });
+    Instance::new(program, move |answer| {
+        // The host adds the forces in the order of the kernel, so all bits are equal.
+        let mut particles = Particles::new(seed, count, cells);
+        particles.simulate(cells, steps);
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            answer.expect(name, &particles.place[axis])?;
+            answer.expect(&format!("velocity-{name}"), &particles.velocity[axis])?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::finds_with;
+
+    #[test]
+    fn the_force_is_that_of_all_pairs_within_range() {
+        let cells = 3;
+        let particles = Particles::new(4, 80, cells);
+        let of_cell = |at: u32| particles.first.iter().rposition(|first| *first <= at).unwrap_or(0) as u64;
+        for at in 0..80 {
+            let mut sum = [0.0_f64; 3];
+            for other in 0..80 {
+                // The nearest image of the other particle.
+                let apart = [0, 1, 2].map(|axis| {
+                    let apart = f64::from(particles.place[axis][other] - particles.place[axis][at as usize]);
+                    apart - (apart / cells as f64).round() * cells as f64
+                });
+                let square: f64 = apart.iter().map(|a| a * a).sum();
+                (0..3).for_each(|axis| sum[axis] += apart[axis] * f64::from(factor(square as f32)));
+            }
+            let found = particles.force(at as usize, of_cell(at), cells);
+            for (found, want) in found.into_iter().zip(sum) {
+                assert!((f64::from(found) - want).abs() < 1e-2 + want.abs() * 1e-3, "{at}: {found} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_check_finds_a_wrong_index_and_a_missing_barrier() {
+        // Both wavefronts of a work-group have particles.
+        for fault in [Fault::WrongIndex, Fault::MissingBarrier] {
+            assert!(finds_with(&HACC, &[("particles", "1500"), ("cells", "3")], fault), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn sorted_particles_lie_in_their_cells() {
+        let particles = Particles::new(9, 100, 4);
+        assert_eq!(particles.first.last(), Some(&100));
+        for cell in 0..64_u32 {
+            for at in particles.first[cell as usize]..particles.first[cell as usize + 1] {
+                let [x, y, z] = [0, 1, 2].map(|axis| particles.place[axis][at as usize] as u32);
+                assert_eq!((z * 4 + y) * 4 + x, cell);
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! LULESH: the Sedov blast problem on an unstructured mesh of hexahedra.
+//!
+//! A time step of the Lagrangian method moves the nodes by the forces of stress and of the
+//! hourglass control. It then updates volume, viscosity, energy and pressure of the elements. The
+//! kernels are the loops of LULESH 2.0 in its order, with one region. Forces of corners go to memory
+//! and each node adds those of its corners, as in the threaded versions. The temporaries of the
+//! equation of state are arrays in memory, and most kernels read what the kernel before wrote.
+//!
+//! The three normal stresses are equal, so one array holds them. The deviatoric strains, which no
+//! later loop reads, are left out.
+
+mod domain;
+mod element;
+mod kernels;
+mod material;
+mod mesh;
+mod reference;
+
+use std::rc::Rc;
+
+use kernel::prelude::*;
+
+use super::grid_of;
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{Setting, Settings};
+use domain::{Domain, GROUP_ITEMS};
+use material::{Clock, STOP, UNBOUNDED};
+use mesh::Mesh;
+use reference::State;
+
+pub(crate) static LULESH: Workload = Workload {
+    name: "lulesh",
+    summary: "a blast wave in shock hydrodynamics on a mesh of hexahedra, 26 kernels a step",
+    origin: "LULESH 2.0 (LLNL-TR-490254); STC paper (TACO 2023), section 7; Dalmia's thesis (2023)",
+    room: Room::Physics,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("cells", "3"), ("steps", "2")],
+        small: &[],
+        // 130 steps are the 3,380 launches of the STC paper. Dalmia's thesis uses 10 cells.
+        paper: &[("cells", "10"), ("steps", "130")],
+    },
+    settings: &[
+        Setting::count("cells", 8, 1, 64, "elements along an edge of the cube"),
+        Setting::count("steps", 5, 1, 2000, "most time steps; the problem also ends at its time"),
+    ],
+    make: |settings, _| Ok(lulesh(settings)),
+};
+
+async fn launch_all(host: &Host, kernels: impl IntoIterator<Item = (Kernel, u64)>) {
+    for (kernel, items) in kernels {
+        host.launch(kernel, grid_of(&host.shape(), items, GROUP_ITEMS)).await;
+    }
+}
+
+async fn run(host: Host, cells: usize, steps: u64) -> Answer {
+    let mesh = Mesh::new(cells);
+    let domain = Rc::new(Domain::alloc(&host, &mesh));
+    domain.write(&host, &mesh).await;
+    let mut clock = Clock { time: 0.0, dt: mesh.first_dt, cycle: 0 };
+    let mut limits = [UNBOUNDED; 2];
+    while clock.time < STOP && clock.cycle < steps {
+        clock.advance(limits[0], limits[1]);
+        launch_all(&host, domain.node_kernels(clock.dt)).await;
+        let of_elements = domain.element_kernels(clock.dt).into_iter();
+        launch_all(&host, of_elements.map(|kernel| (kernel, domain.elements))).await;
+        for (limit, array) in limits.iter_mut().zip(domain.limits) {
+            *limit = host.read(array).await.into_iter().fold(UNBOUNDED, f64::min);
+        }
+    }
+    Answer::new()
+        .with("energy", &host.read(domain.e).await)
+        .with("pressure", &host.read(domain.p).await)
+        .with("viscosity", &host.read(domain.q).await)
+        .with("volume", &host.read(domain.v).await)
+        .with("x", &host.read(domain.place[0]).await)
+        .with("y", &host.read(domain.place[1]).await)
+        .with("z", &host.read(domain.place[2]).await)
+}
+
+fn lulesh(settings: &Settings) -> Instance {
+    let (cells, steps) = (settings.count("cells") as usize, settings.count("steps"));
+    let program = Program::new("lulesh", move |host| run(host, cells, steps));
+    Instance::new(program, move |answer| {
+        // The host evaluates the same formulas in the same order, so all bits are equal.
+        let mut state = State::new(cells);
+        state.run(steps);
+        answer.expect("energy", &state.e)?;
+        answer.expect("pressure", &state.p)?;
+        answer.expect("viscosity", &state.q)?;
+        answer.expect("volume", &state.v)?;
+        let [x, y, z] = &state.place;
+        answer.expect("x", x)?;
+        answer.expect("y", y)?;
+        answer.expect("z", z)
+    })
+}

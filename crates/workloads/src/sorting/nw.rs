@@ -1,0 +1,176 @@
+//! The alignment of two sequences by Needleman and Wunsch, in tiles along the diagonals.
+//!
+//! The tiles of a diagonal depend only on earlier diagonals, so each diagonal is a launch. One
+//! kernel does the diagonals up to the longest one, another one those after it. The work-items of
+//! a tile go along its diagonals in local memory.
+
+use kernel::prelude::*;
+use kernel::rng::Rng;
+
+use crate::data;
+use crate::group::{grid_of, local_item, members};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{BadSetting, Setting, Settings};
+
+pub(crate) static NW: Workload = Workload {
+    name: "nw",
+    summary: "aligns two sequences, a launch for each diagonal of tiles",
+    origin: "Rodinia (2009); Hechtman thesis (2014), section 4.5.1; Dalmia thesis (2023), Tables 3.3 and 5.2",
+    room: Room::Sorting,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("n", "48")],
+        small: &[],
+        // Both tables have 8192, which takes 16 times as long.
+        paper: &[("n", "2048")],
+    },
+    settings: &[
+        Setting::count("n", 256, 16, 1 << 14, "letters of each sequence, a multiple of 16"),
+        Setting::count("penalty", 10, 0, 1000, "the penalty of a gap"),
+    ],
+    make: nw,
+};
+
+/// The rows and the columns of a tile.
+const TILE: u32 = 16;
+
+/// The rows and the columns of a tile with the row above and the column to the left.
+const SIDE: u32 = TILE + 1;
+
+/// The letters of the sequences, as in Rodinia.
+const LETTERS: u64 = 10;
+
+#[derive(Clone, Copy)]
+struct Diagonal {
+    scores: Array<i32>,
+    /// The similarity of the letters of each row and column.
+    similarity: Array<i32>,
+    /// The rows and the columns of both matrices: one more than letters.
+    width: u32,
+    penalty: i32,
+    /// The tile of the first work-group: its column and its row. The next one is one column to the
+    /// right and one row up.
+    first: [u32; 2],
+}
+
+impl Diagonal {
+    async fn tile(self, w: Wave) {
+        let w = members(&w, TILE);
+        let (tx, group) = (local_item(&w), w.work_group());
+        let (tile_x, tile_y) = (self.first[0] + group, self.first[1] - group);
+        let scores = w.lds::<i32>(0, SIDE * SIDE);
+        let similarity = w.lds::<i32>(4 * SIDE * SIDE, TILE * TILE);
+        let corner = tile_y * TILE * self.width + tile_x * TILE;
+        let inner = tx + (corner + self.width + 1);
+
+        for row in 0..TILE {
+            let values = w.load(self.similarity, inner + row * self.width).await;
+            w.store(similarity, tx + row * TILE, values);
+        }
+        let above = w.load(self.scores, inner - self.width);
+        let left = w.load(self.scores, tx * self.width + (corner + self.width));
+        let diagonal = w.load(self.scores, u64::from(corner));
+        w.store(scores, tx + 1, above.await);
+        w.store(scores, (tx + 1) * SIDE, left.await);
+        let diagonal = diagonal.await;
+        if w.index() == 0 {
+            w.store(scores, 0, diagonal);
+        }
+        w.barrier().await;
+
+        for step in 0..2 * TILE - 1 {
+            // The lanes on the diagonal: first ever more, then ever fewer.
+            let (active, x, y) = if step < TILE {
+                (w.when(tx.le(step)), tx + 1, Lanes::splat(step + 1) - tx)
+            } else {
+                let end = 2 * TILE - 1 - step;
+                (w.when(tx.lt(end)), tx + (step - TILE + 2), Lanes::splat(TILE) - tx)
+            };
+            let at = y * SIDE + x;
+            let (diagonal, left) = (active.load(scores, at - (SIDE + 1)), active.load(scores, at - 1));
+            let above = active.load(scores, at - SIDE);
+            let similar = active.load(similarity, (y - 1) * TILE + x - 1);
+            let (diagonal, gap) = (diagonal.await + similar.await, left.await.max(above.await));
+            active.store(scores, at, diagonal.max(gap - self.penalty));
+            w.barrier().await;
+        }
+        for row in 0..TILE {
+            let values = w.load(scores, tx + ((row + 1) * SIDE + 1)).await;
+            w.store(self.scores, inner + row * self.width, values);
+        }
+    }
+}
+
+/// The matrix of similarities of two random sequences, and the scores of gaps at their starts.
+struct Alignment {
+    similarity: Vec<i32>,
+    scores: Vec<i32>,
+}
+
+/// Draws the sequences and the similarity of letters, which is in the range of the BLOSUM62 matrix:
+/// equal letters from 4 to 11, different ones from -4 to 3.
+fn alignment(seed: u64, n: u64, penalty: i32) -> Alignment {
+    let mut rng = Rng::new(seed);
+    let letters = LETTERS as usize;
+    let mut table = vec![0i32; letters * letters];
+    for a in 0..letters {
+        for b in 0..=a {
+            let draw = rng.below(8) as i32;
+            let similarity = if a == b { draw + 4 } else { draw - 4 };
+            table[a * letters + b] = similarity;
+            table[b * letters + a] = similarity;
+        }
+    }
+    let (rows, columns) = (data::words_below(seed ^ 1, n, LETTERS), data::words_below(seed ^ 2, n, LETTERS));
+    let width = n as usize + 1;
+    let (mut similarity, mut scores) = (vec![0; width * width], vec![0; width * width]);
+    for (i, row) in rows.iter().enumerate() {
+        for (j, column) in columns.iter().enumerate() {
+            similarity[(i + 1) * width + j + 1] = table[*row as usize * letters + *column as usize];
+        }
+    }
+    for i in 1..width {
+        scores[i] = -(i as i32) * penalty;
+        scores[i * width] = -(i as i32) * penalty;
+    }
+    Alignment { similarity, scores }
+}
+
+fn nw(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
+    let (n, penalty) = (settings.count("n"), settings.count("penalty") as i32);
+    if !n.is_multiple_of(u64::from(TILE)) {
+        return Err(settings.conflict(format!("setting `n` is {n}, but must be a multiple of {TILE}")));
+    }
+    let (width, tiles) = (n as u32 + 1, n as u32 / TILE);
+    let program = Program::new("nw", move |host| async move {
+        let cells = u64::from(width) * u64::from(width);
+        let (scores, similarity) = (host.alloc::<i32>("scores", cells), host.alloc("similarity", cells));
+        let start = alignment(seed, n, penalty);
+        host.write(scores, &start.scores).await;
+        host.write(similarity, &start.similarity).await;
+        for number in 0..2 * tiles - 1 {
+            let is_first_half = number < tiles;
+            let first = if is_first_half { [0, number] } else { [number + 1 - tiles, tiles - 1] };
+            let count = if is_first_half { number + 1 } else { 2 * tiles - 1 - number };
+            let name = if is_first_half { "needle-1" } else { "needle-2" };
+            let diagonal = Diagonal { scores, similarity, width, penalty, first };
+            let kernel = Kernel::new(name, move |w| diagonal.tile(w));
+            let kernel = kernel.uses([similarity.read(), scores.read_write()]);
+            let bytes = 4 * (SIDE * SIDE + TILE * TILE);
+            host.launch(kernel, grid_of(&host.shape(), u64::from(count), TILE).lds_bytes(bytes)).await;
+        }
+        Answer::new().with("scores", &host.read(scores).await)
+    });
+    Ok(Instance::new(program, move |answer| {
+        let Alignment { similarity, mut scores } = alignment(seed, n, penalty);
+        let width = width as usize;
+        for i in 1..width {
+            for j in 1..width {
+                let at = i * width + j;
+                let gap = scores[at - 1].max(scores[at - width]) - penalty;
+                scores[at] = gap.max(scores[at - width - 1] + similarity[at]);
+            }
+        }
+        answer.expect("scores", &scores)
+    }))
+}

@@ -1,0 +1,215 @@
+//! The temperature of a chip. Each launch computes several steps of a tile in local memory; each
+//! step leaves one more element out at each edge of the tile.
+
+use kernel::prelude::*;
+
+use crate::data;
+use crate::fault::{Fault, planted};
+use crate::group::{first_local, grid_of, group_at, in_tile};
+use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{Setting, Settings};
+
+pub(crate) static HOTSPOT: Workload = Workload {
+    name: "hotspot",
+    summary: "computes the temperature of a chip, several steps of a tile at a time in local memory",
+    origin: "Rodinia (2009); Hechtman thesis (2014), Table 3.2; Dalmia thesis (2023), Tables 3.3 and 5.2",
+    room: Room::Stencil,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("rows", "29"), ("columns", "41"), ("steps", "5")],
+        small: &[],
+        paper: &[("rows", "512"), ("columns", "512"), ("steps", "20")],
+    },
+    settings: &[
+        Setting::count("rows", 128, 1, 1 << 14, "rows of the chip"),
+        Setting::count("columns", 128, 1, 1 << 14, "columns of the chip"),
+        Setting::count("steps", 4, 1, 1 << 20, "steps of time"),
+        Setting::count("pyramid", 2, 1, 7, "steps of one launch"),
+    ],
+    make: |settings, seed| Ok(hotspot(settings, seed)),
+};
+
+/// The rows and the columns of a tile.
+const TILE: u32 = 16;
+
+/// Physical constants of Rodinia's model, in SI units.
+pub(super) mod chip {
+    /// The most power of a unit of volume.
+    pub(crate) const POWER_MAX: f64 = 3.0e6;
+    pub(crate) const PRECISION: f64 = 0.001;
+    pub(crate) const HEAT_SILICON: f64 = 1.75e6;
+    pub(crate) const CONDUCTION_SILICON: f64 = 100.0;
+    pub(crate) const FACTOR: f64 = 0.5;
+    pub(crate) const THICKNESS: f64 = 0.0005;
+    pub(crate) const SIDE: f64 = 0.016;
+    /// The temperature around the chip.
+    pub(crate) const AMBIENT: f32 = 80.0;
+
+    /// The longest step of time.
+    pub(crate) fn step() -> f64 {
+        PRECISION / (POWER_MAX / (FACTOR * THICKNESS * HEAT_SILICON))
+    }
+}
+
+/// The factors of a step.
+#[derive(Clone, Copy)]
+struct Factors {
+    step_by_capacity: f32,
+    /// The inverse resistances along rows, along columns, and to the surroundings.
+    along_rows: f32,
+    along_columns: f32,
+    outward: f32,
+}
+
+impl Factors {
+    fn of(rows: u32, columns: u32) -> Factors {
+        let (height, width) = (chip::SIDE / f64::from(rows), chip::SIDE / f64::from(columns));
+        let capacity = chip::FACTOR * chip::HEAT_SILICON * chip::THICKNESS * width * height;
+        let sideways = 2.0 * chip::CONDUCTION_SILICON * chip::THICKNESS;
+        Factors {
+            step_by_capacity: (chip::step() / capacity) as f32,
+            along_rows: (sideways * height / width) as f32,
+            along_columns: (sideways * width / height) as f32,
+            outward: (chip::CONDUCTION_SILICON * height * width / chip::THICKNESS) as f32,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    from: Array<f32>,
+    to: Array<f32>,
+    power: Array<f32>,
+    rows: u32,
+    columns: u32,
+    factors: Factors,
+    /// The steps of this launch.
+    count: u32,
+}
+
+impl Step {
+    /// The rows and the columns that a tile computes.
+    fn inner(&self) -> u32 {
+        TILE - 2 * self.count
+    }
+
+    async fn pyramid(self, w: Wave) {
+        let at = in_tile(&w, TILE);
+        let (tile_x, tile_y) = group_at(&w, self.columns.div_ceil(self.inner()));
+        // The halo of the first tiles has wrapped, so large, numbers.
+        let x = at.x + (tile_x * self.inner()).wrapping_sub(self.count);
+        let y = at.y + (tile_y * self.inner()).wrapping_sub(self.count);
+        let on_chip = x.lt(self.columns) & y.lt(self.rows);
+        let index = y * self.columns + x;
+        let here = first_local(&w);
+        let temperature = w.lds::<f32>(0, TILE * TILE);
+        let power = w.lds::<f32>(4 * TILE * TILE, TILE * TILE);
+        let loader = w.when(on_chip);
+        let (t, p) = (loader.load(self.from, index), loader.load(self.power, index));
+        let (mut own, p) = (t.await, p.await);
+        w.store(temperature, Unit(here), own);
+        w.store(power, Unit(here), p);
+        w.barrier().await;
+
+        // At an edge of the chip, an element is its own neighbour.
+        let place = at.y * TILE + at.x;
+        let left = Lanes::select(x.eq(0), place, place - 1);
+        let right = Lanes::select(x.eq(self.columns - 1), place, place + 1);
+        let above = Lanes::select(y.eq(0), place, place - TILE);
+        let below = Lanes::select(y.eq(self.rows - 1), place, place + TILE);
+        let right = if planted(Fault::WrongIndex) { left } else { right };
+        let mut inner = on_chip;
+        for step in 0..self.count {
+            let (first, last) = (step + 1, TILE - 2 - step);
+            inner = inner & at.x.ge(first) & at.x.le(last) & at.y.ge(first) & at.y.le(last);
+            let active = w.when(inner);
+            let neighbours = [above, below, right, left].map(|place| active.load(temperature, place));
+            let power = active.load(power, Unit(here));
+            let [n, s, e, west] = neighbours;
+            let (n, s, e, west) = (n.await, s.await, e.await, west.await);
+            let f = self.factors;
+            let columns = (n + s - own * 2.0) * f.along_columns;
+            let rows = (e + west - own * 2.0) * f.along_rows;
+            let outward = (-own + chip::AMBIENT) * f.outward;
+            let change = (power.await + columns + rows + outward) * f.step_by_capacity;
+            own = Lanes::select(inner, own + change, own);
+            if step + 1 < self.count {
+                if !planted(Fault::MissingBarrier) {
+                    w.barrier().await;
+                }
+                active.store(temperature, Unit(here), own);
+                w.barrier().await;
+            }
+        }
+        w.when(inner).store(self.to, index, own);
+    }
+}
+
+fn inputs(seed: u64, n: u64) -> (Vec<f32>, Vec<f32>) {
+    let temperatures = data::floats(seed, n).into_iter().map(|x| 330.0 + 8.0 * x).collect();
+    let power = data::floats(!seed, n).into_iter().map(|x| 0.005 * (x + 1.0)).collect();
+    (temperatures, power)
+}
+
+fn hotspot(settings: &Settings, seed: u64) -> Instance {
+    let (rows, columns) = (settings.count("rows") as u32, settings.count("columns") as u32);
+    let (steps, pyramid) = (settings.count("steps"), settings.count("pyramid"));
+    let n = u64::from(rows) * u64::from(columns);
+    let program = Program::new("hotspot", move |host| async move {
+        let (mut from, mut to) = (host.alloc("temperature", n), host.alloc("temperature-after", n));
+        let power = host.alloc("power", n);
+        let (temperatures, watts) = inputs(seed, n);
+        host.write(from, &temperatures).await;
+        host.write(power, &watts).await;
+        let factors = Factors::of(rows, columns);
+        for first in (0..steps).step_by(pyramid as usize) {
+            let count = (steps - first).min(pyramid) as u32;
+            let step = Step { from, to, power, rows, columns, factors, count };
+            let tiles = u64::from(rows.div_ceil(step.inner()) * columns.div_ceil(step.inner()));
+            let grid = grid_of(&host.shape(), tiles, TILE * TILE).lds_bytes(8 * TILE * TILE);
+            let kernel = Kernel::new("hotspot", move |w| step.pyramid(w));
+            host.launch(kernel.uses([from.read(), power.read(), to.write()]), grid).await;
+            (from, to) = (to, from);
+        }
+        Answer::new().with("temperature", &host.read(from).await)
+    });
+    Instance::new(program, move |answer| {
+        let (mut temperatures, power) = inputs(seed, n);
+        for _ in 0..steps {
+            temperatures = next(&temperatures, &power, rows as usize, columns as usize);
+        }
+        answer.expect("temperature", &temperatures)
+    })
+}
+
+/// One step of the whole chip.
+fn next(t: &[f32], power: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+    let f = Factors::of(rows as u32, columns as u32);
+    let mut after = vec![0.0; t.len()];
+    for y in 0..rows {
+        for x in 0..columns {
+            let at = |x: usize, y: usize| t[y * columns + x];
+            let own = at(x, y);
+            let (n, s) = (at(x, y.saturating_sub(1)), at(x, (y + 1).min(rows - 1)));
+            let (w, e) = (at(x.saturating_sub(1), y), at((x + 1).min(columns - 1), y));
+            let along_columns = (n + s - own * 2.0) * f.along_columns;
+            let along_rows = (e + w - own * 2.0) * f.along_rows;
+            let outward = (-own + chip::AMBIENT) * f.outward;
+            let sum = power[y * columns + x] + along_columns + along_rows + outward;
+            after[y * columns + x] = own + sum * f.step_by_capacity;
+        }
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::finds;
+
+    #[test]
+    fn the_check_finds_a_wrong_index_and_a_missing_barrier() {
+        assert!(finds(&HOTSPOT, Fault::WrongIndex));
+        assert!(finds(&HOTSPOT, Fault::MissingBarrier));
+    }
+}

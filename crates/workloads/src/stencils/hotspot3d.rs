@@ -1,0 +1,161 @@
+//! The temperature of a chip of several layers. A work-item computes a column of elements through
+//! all layers and keeps the layers around it in registers.
+
+use kernel::prelude::*;
+
+use super::hotspot::chip;
+use crate::data;
+use crate::group::{grid_of, group_at, in_tile};
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
+use crate::settings::{Setting, Settings};
+
+pub(crate) static HOTSPOT3D: Workload = Workload {
+    name: "hotspot3d",
+    summary: "computes the temperature of a chip of several layers, a launch for each step",
+    origin: "Rodinia (2009); Dalmia thesis (2023), Table 5.2",
+    room: Room::Stencil,
+    purpose: Purpose::Benchmark,
+    sizes: Sizes {
+        tiny: &[("side", "35"), ("layers", "3"), ("steps", "3")],
+        small: &[],
+        paper: &[("side", "512"), ("layers", "8"), ("steps", "20")],
+    },
+    settings: &[
+        Setting::count("side", 96, 1, 1 << 12, "rows and columns of a layer"),
+        Setting::count("layers", 4, 1, 64, "layers of the chip"),
+        Setting::count("steps", 2, 1, 1 << 20, "steps of time"),
+    ],
+    make: |settings, seed| Ok(hotspot3d(settings, seed)),
+};
+
+/// The columns of a work-group. It has four rows.
+const TILE_X: u32 = 64;
+const TILE_Y: u32 = GROUP_ITEMS as u32 / TILE_X;
+
+/// The factors of an element and of its neighbours.
+#[derive(Clone, Copy)]
+struct Factors {
+    step_by_capacity: f32,
+    centre: f32,
+    sideways: f32,
+    vertical: f32,
+}
+
+impl Factors {
+    fn of(side: u32, layers: u32) -> Factors {
+        let (width, depth) = (chip::SIDE / f64::from(side), chip::THICKNESS / f64::from(layers));
+        let capacity = chip::FACTOR * chip::HEAT_SILICON * chip::THICKNESS * width * width;
+        let step_by_capacity = chip::step() / capacity;
+        let sideways = step_by_capacity * 2.0 * chip::CONDUCTION_SILICON * chip::THICKNESS;
+        let vertical = step_by_capacity * chip::CONDUCTION_SILICON * width * width / depth;
+        Factors {
+            step_by_capacity: step_by_capacity as f32,
+            centre: (1.0 - (4.0 * sideways + 3.0 * vertical)) as f32,
+            sideways: sideways as f32,
+            vertical: vertical as f32,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    from: Array<f32>,
+    to: Array<f32>,
+    power: Array<f32>,
+    side: u32,
+    layers: u32,
+    factors: Factors,
+}
+
+impl Step {
+    async fn columns(self, w: Wave) {
+        let at = in_tile(&w, TILE_X);
+        let (tile_x, tile_y) = group_at(&w, self.side.div_ceil(TILE_X));
+        let (x, y) = (at.x + tile_x * TILE_X, at.y + tile_y * TILE_Y);
+        let w = w.when(x.lt(self.side) & y.lt(self.side));
+        let mut index = y * self.side + x;
+        // At an edge, an element is its own neighbour.
+        let mut around = [
+            Lanes::select(x.eq(0), index, index - 1),
+            Lanes::select(x.eq(self.side - 1), index, index + 1),
+            Lanes::select(y.eq(self.side - 1), index, index + self.side),
+            Lanes::select(y.eq(0), index, index - self.side),
+        ];
+        let layer = self.side * self.side;
+        let mut here = w.load(self.from, index).await;
+        let (mut below, mut above) = (here, here);
+        let f = self.factors;
+        for z in 0..self.layers {
+            if z + 1 < self.layers {
+                above = w.load(self.from, index + layer).await;
+            }
+            let loads = around.map(|place| w.load(self.from, place));
+            let power = w.load(self.power, index);
+            let mut sum = here * f.centre;
+            for load in loads {
+                sum = load.await.mul_add(f.sideways, sum);
+            }
+            sum = above.mul_add(f.vertical, below.mul_add(f.vertical, sum));
+            sum = power.await.mul_add(f.step_by_capacity, sum) + f.vertical * chip::AMBIENT;
+            w.store(self.to, index, sum);
+            (below, here) = (here, above);
+            index += layer;
+            around = around.map(|place| place + layer);
+        }
+    }
+}
+
+fn inputs(seed: u64, n: u64) -> (Vec<f32>, Vec<f32>) {
+    let temperatures = data::floats(seed, n).into_iter().map(|x| 330.0 + 8.0 * x).collect();
+    let power = data::floats(!seed, n).into_iter().map(|x| 0.005 * (x + 1.0)).collect();
+    (temperatures, power)
+}
+
+fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
+    let (side, layers) = (settings.count("side") as u32, settings.count("layers") as u32);
+    let steps = settings.count("steps");
+    let n = u64::from(side * side) * u64::from(layers);
+    let program = Program::new("hotspot3d", move |host| async move {
+        let (mut from, mut to) = (host.alloc("temperature", n), host.alloc("temperature-after", n));
+        let power = host.alloc("power", n);
+        let (temperatures, watts) = inputs(seed, n);
+        host.write(from, &temperatures).await;
+        host.write(power, &watts).await;
+        let tiles = u64::from(side.div_ceil(TILE_X) * side.div_ceil(TILE_Y));
+        let grid = grid_of(&host.shape(), tiles, TILE_X * TILE_Y);
+        let factors = Factors::of(side, layers);
+        for _ in 0..steps {
+            let step = Step { from, to, power, side, layers, factors };
+            let kernel = Kernel::new("hotspot3d", move |w| step.columns(w));
+            host.launch(kernel.uses([from.read(), power.read(), to.write()]), grid).await;
+            (from, to) = (to, from);
+        }
+        Answer::new().with("temperature", &host.read(from).await)
+    });
+    Instance::new(program, move |answer| {
+        let (mut temperatures, power) = inputs(seed, n);
+        for _ in 0..steps {
+            temperatures = next(&temperatures, &power, side as usize, layers as usize);
+        }
+        answer.expect("temperature", &temperatures)
+    })
+}
+
+/// One step of the whole chip.
+fn next(t: &[f32], power: &[f32], side: usize, layers: usize) -> Vec<f32> {
+    let f = Factors::of(side as u32, layers as u32);
+    let mut after = vec![0.0; t.len()];
+    for (index, after) in after.iter_mut().enumerate() {
+        let (x, y, z) = (index % side, index / side % side, index / side / side);
+        let at = |x: usize, y: usize, z: usize| t[(z * side + y) * side + x];
+        let mut sum = at(x, y, z) * f.centre;
+        sum = at(x.saturating_sub(1), y, z).mul_add(f.sideways, sum);
+        sum = at((x + 1).min(side - 1), y, z).mul_add(f.sideways, sum);
+        sum = at(x, (y + 1).min(side - 1), z).mul_add(f.sideways, sum);
+        sum = at(x, y.saturating_sub(1), z).mul_add(f.sideways, sum);
+        sum = at(x, y, z.saturating_sub(1)).mul_add(f.vertical, sum);
+        sum = at(x, y, (z + 1).min(layers - 1)).mul_add(f.vertical, sum);
+        *after = power[index].mul_add(f.step_by_capacity, sum) + f.vertical * chip::AMBIENT;
+    }
+    after
+}
