@@ -17,7 +17,7 @@ use guards::trials::Budget;
 #[derive(Debug, Parser)]
 #[command(name = "guards", version)]
 struct Arguments {
-    /// A protocol whose cases are run; may be repeated. All protocols whose claims hold, unless given
+    /// A protocol whose cases are run; may be repeated. All protocols, unless given
     #[arg(long, value_name = "NAME", value_parser = PROTOCOLS)]
     protocol: Vec<String>,
     /// Try only this number of mutants, drawn from the seed
@@ -53,6 +53,9 @@ struct Arguments {
     /// Use only one case in N, for a quick look
     #[arg(long, value_name = "N", default_value_t = 1)]
     share: usize,
+    /// Try again the mutants that earlier runs did not kill, for example after a change of programs
+    #[arg(long)]
+    again: bool,
     /// The folder of the rewritten tree and of the results
     #[arg(long, value_name = "DIR", default_value = "target/guards")]
     folder: PathBuf,
@@ -82,6 +85,7 @@ impl Arguments {
             },
             jobs: self.jobs,
             share_of: self.share,
+            is_again: self.again,
             budget: Budget { states_max: self.states, cases_max: self.cases },
         }
     }

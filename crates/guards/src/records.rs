@@ -46,6 +46,11 @@ impl CaseRecord {
         self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    /// Whether the case consists of a few episodes, which take less time than any program.
+    pub(crate) fn is_short_test(&self) -> bool {
+        matches!(self.program(), "r0" | "r1")
+    }
+
     /// The number of the program: the name without placement and machine.
     #[must_use]
     pub fn program(&self) -> &str {
@@ -54,7 +59,8 @@ impl CaseRecord {
 }
 
 /// The records of a protocol, from the files of earlier runs or from a run of every case. `jobs` is
-/// the number of processes at once, and one case in `share_of` is used.
+/// the number of processes at once, and one case in `share_of` is used. If `is_again` is true, all
+/// cases run again.
 ///
 /// # Errors
 /// If a child cannot be started or fails, or a file cannot be written.
@@ -64,6 +70,7 @@ pub fn of(
     digest: &str,
     protocol: &str,
     (jobs, share_of): (usize, usize),
+    is_again: bool,
 ) -> Result<Vec<CaseRecord>, String> {
     let next = AtomicUsize::new(0);
     // Case 0 is in part 0, case 1 in part 1, and so on: each part has cases of all groups.
@@ -74,7 +81,7 @@ pub fn of(
             if part >= parts {
                 return Ok(());
             }
-            share(tree, folder, digest, protocol, part)?;
+            share(tree, folder, digest, protocol, part, is_again)?;
         }
     };
     std::thread::scope(|scope| {
@@ -96,9 +103,16 @@ fn file(digest: &str, protocol: &str, part: usize) -> String {
     format!("record-{digest}-{protocol}-{part}.txt")
 }
 
-fn share(tree: &Tree, folder: &Path, digest: &str, protocol: &str, part: usize) -> Result<(), String> {
+fn share(
+    tree: &Tree,
+    folder: &Path,
+    digest: &str,
+    protocol: &str,
+    part: usize,
+    is_again: bool,
+) -> Result<(), String> {
     let path = folder.join(file(digest, protocol, part));
-    if path.exists() {
+    if path.exists() && !is_again {
         return Ok(());
     }
     let output = Command::new(&tree.trial)
