@@ -196,6 +196,7 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         killers: BTreeMap::new(),
         killed_with: BTreeMap::new(),
         files: BTreeMap::new(),
+        places: BTreeMap::new(),
     };
     report.add(&chosen, &trials, &arguments);
     Ok(report)

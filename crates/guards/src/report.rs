@@ -60,6 +60,10 @@ pub struct Report {
     pub killed_with: BTreeMap<String, usize>,
     /// The numbers for each file.
     pub files: BTreeMap<String, Counts>,
+    /// The file and the line of each mutant that the text names. A record has none, so that it
+    /// survives a change of comments.
+    #[serde(skip)]
+    pub places: BTreeMap<String, String>,
 }
 
 /// The group of a case, from the first letter of its name.
@@ -84,8 +88,8 @@ impl Report {
         for mutant in mutants {
             let Some(trial) = trials.get(&mutant.name) else { continue };
             let is_argued = arguments.iter().any(|argument| argument.is_about(&mutant.name));
-            // A record without line numbers survives a change of comments.
             let line = mutant.name.clone();
+            self.places.insert(line.clone(), format!("crates/{}:{}", mutant.file, mutant.line));
             self.finished += 1;
             let file = self.files.entry(format!("crates/{}", mutant.file)).or_default();
             for counts in [file, &mut self.counts] {
@@ -155,7 +159,10 @@ impl Report {
             ("unreached", &self.idle),
         ] {
             for name in names {
-                let _ = writeln!(text, "    {what}: {name}");
+                // Some names are followed by a reason.
+                let mutant = self.places.keys().rfind(|mutant| name.starts_with(mutant.as_str()));
+                let place = mutant.map_or("", |mutant| &self.places[mutant]);
+                let _ = writeln!(text, "    {what}: {place}: {name}");
             }
         }
         text

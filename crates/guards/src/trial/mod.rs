@@ -172,10 +172,12 @@ impl Process {
         switch::select(switch::NONE, u64::MAX);
         let one_line = |text: &str| text.replace('\n', " ");
         match ended {
-            Ok(found) => Ok(match found?.fault {
-                Some(why) => format!("killed {}: {}", case.title(), one_line(&why)),
-                None => String::from("left"),
-            }),
+            Ok(Ok(Found { fault: Some(why), .. })) => {
+                Ok(format!("killed {}: {}", case.title(), one_line(&why)))
+            }
+            Ok(Ok(_)) => Ok(String::from("left")),
+            // A mutant may make a machine that cannot be built.
+            Ok(Err(why)) => Ok(format!("crashed {}", one_line(&why))),
             Err(_) => {
                 self.explorers = PreparedExplorers::new(&self.subject);
                 let why = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();

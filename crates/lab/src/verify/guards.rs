@@ -46,7 +46,10 @@ pub struct Guards {
     surviving: Vec<String>,
     crashing: Vec<String>,
     misargued: Vec<String>,
+    idle: Vec<String>,
     unseeded: BTreeMap<String, u64>,
+    killers: BTreeMap<String, u64>,
+    killed_with: BTreeMap<String, u64>,
     files: BTreeMap<String, GuardCounts>,
 }
 
@@ -98,6 +101,12 @@ impl Guards {
         };
         self.files.iter().for_each(|(file, counts)| text.push_str(&row(&format!("`{file}`"), counts)));
         text.push_str(&row("all", &self.counts));
+        let listed = |counts: &BTreeMap<String, u64>, mark: &str| {
+            let each = counts.iter().map(|(name, count)| format!("{mark}{name}{mark}: {}", grouped(*count)));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let _ = writeln!(text, "\nKilled mutants by kind of case: {}.", listed(&self.killers, ""));
+        let _ = writeln!(text, "Killed mutants by protocol: {}.", listed(&self.killed_with, "`"));
         text.push_str("\nExpressions and mutations without a mutant:\n\n");
         for (reason, count) in &self.unseeded {
             let _ = writeln!(text, "* {} {reason}", grouped(*count));
@@ -106,6 +115,7 @@ impl Guards {
             (&self.surviving, "not killed"),
             (&self.crashing, "with a crash or a step that does not end"),
             (&self.misargued, "killed, though argued to be equivalent"),
+            (&self.idle, "not reached"),
         ] {
             if !names.is_empty() {
                 let items: String = names.iter().map(|name| format!("* {name}\n")).collect();
@@ -125,13 +135,15 @@ mod tests {
     fn a_record_without_finished_mutants_is_none() {
         let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nfinished = 8\ntotal = 7\nkilled = 6\n\
                     survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
-                    surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\n[unseeded]\n[files]\n";
+                    surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\
+                    [unseeded]\n[killers]\n\"shipped tests\" = 6\n[killed_with]\nvi = 6\n[files]\n";
         let guards = Guards::read(some).expect("it is read").expect("it has finished mutants");
         assert_eq!(
             guards.sentence(),
             "guards: 6 of 7 mutants killed, recorded for the tree of 2026-01-02 abc"
         );
         assert!(guards.to_markdown().contains("| all | 6 of 7 | 1 | 0 | 0 | 0 |"));
+        assert!(guards.to_markdown().contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n"));
         assert_eq!(Guards::read(&some.replace("finished = 8", "finished = 0")), Ok(None));
         assert!(Guards::read("tree = 1").is_err());
     }
@@ -146,5 +158,7 @@ mod tests {
         assert_eq!(c.total, c.killed + c.survivors);
         assert_eq!(c.total + c.crashed + c.endless + c.equivalent + c.unreached, guards.finished);
         assert_eq!(guards.surviving.len() as u64, c.survivors);
+        assert_eq!(guards.killers.values().sum::<u64>(), c.killed);
+        assert_eq!(guards.killed_with.values().sum::<u64>(), c.killed);
     }
 }
