@@ -160,15 +160,16 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     let tree = Tree::build(&options.root, folder, &schema, say)?;
     let chosen: Vec<&Mutant> =
         options.choose(&schema).into_iter().filter(|mutant| !tree.dropped.contains(&mutant.number)).collect();
-    let arguments_of = |mutant: &Mutant| arguments.iter().any(|argument| argument.is_about(&mutant.name));
-    let chosen_argued: Vec<Chosen<'_>> =
-        chosen.iter().map(|&mutant| Chosen { mutant, is_argued: arguments_of(mutant) }).collect();
+    let argued_of = |mutant: &Mutant| arguments.iter().any(|argument| argument.is_about(&mutant.name));
+    let is_argued: Vec<bool> = chosen.iter().map(|mutant| argued_of(mutant)).collect();
     let mut trials: BTreeMap<String, Trial> = BTreeMap::new();
     for protocol in &options.protocols {
-        let left = chosen_argued.iter().filter(|Chosen { mutant, .. }| {
-            trials.get(&mutant.name).is_none_or(|trial| trial.fate != Fate::Killed)
+        let left = chosen.iter().zip(&is_argued).filter_map(|(&mutant, &is_argued)| {
+            let fate = trials.get(&mutant.name).map(|trial| trial.fate);
+            let is_unlikely = is_argued || fate.is_some_and(|fate| fate != Fate::Unreached);
+            (fate != Some(Fate::Killed)).then_some(Chosen { mutant, is_unlikely })
         });
-        let left: Vec<Chosen<'_>> = left.copied().collect();
+        let left: Vec<Chosen<'_>> = left.collect();
         if left.is_empty() {
             break;
         }
@@ -206,7 +207,9 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     mutant: &'a Mutant,
-    is_argued: bool,
+    /// Whether a kill is unlikely: the mutant is argued to be equivalent, or no case of an earlier
+    /// protocol has killed it.
+    is_unlikely: bool,
 }
 
 /// The trials of one protocol after the other.
@@ -246,9 +249,10 @@ impl Night<'_> {
             let next = AtomicUsize::new(0);
             let work = |worker: &mut Worker<'_>| {
                 let mut own = Vec::new();
-                while let Some(Chosen { mutant, is_argued }) = left.get(next.fetch_add(1, Ordering::Relaxed))
+                while let Some(Chosen { mutant, is_unlikely }) =
+                    left.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let budget = if *is_argued { options.budget.of_argued() } else { options.budget };
+                    let budget = if *is_unlikely { options.budget.of_unlikely() } else { options.budget };
                     let named = (mutant.number, mutant.name.as_str());
                     let trial = trials::fate(worker, &subject, named, &kills, budget)?;
                     results.add(&trial)?;

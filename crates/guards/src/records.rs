@@ -11,6 +11,9 @@ use crate::tree::Tree;
 /// The number of shares of a recording run. A share that is complete is not run again.
 const PARTS: usize = 32;
 
+/// The number of generated programs of one machine that are tried together.
+const GENERATED: usize = 16;
+
 /// A case of a protocol, without a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
@@ -55,6 +58,17 @@ impl CaseRecord {
     #[must_use]
     pub fn program(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()
+    }
+
+    /// The group of cases of which a few are tried before the next few, and how many these are. A
+    /// program that was written for a purpose is a group. All generated programs of one machine are
+    /// a group.
+    pub(crate) fn group(&self) -> (&str, &str, usize) {
+        let program = self.program();
+        match program.chars().next() {
+            Some('g' | 'm') => (&program[..1], self.name.rsplit('.').next().unwrap_or_default(), GENERATED),
+            _ => (program, "", 1),
+        }
     }
 }
 

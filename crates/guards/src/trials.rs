@@ -60,14 +60,15 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of a mutant that is argued to be equivalent: a fraction, to find wrong arguments.
-    pub(crate) fn of_argued(self) -> Budget {
-        Budget { states_max: self.states_max / ARGUED, cases_max: self.cases_max }
+    /// The budget of a mutant that hardly any case may kill: it is argued to be equivalent, or has
+    /// survived an earlier protocol.
+    pub(crate) fn of_unlikely(self) -> Budget {
+        Budget { states_max: self.states_max / UNLIKELY, cases_max: self.cases_max }
     }
 }
 
-/// The fraction of the budget for a mutant that is argued to be equivalent.
-const ARGUED: u64 = 4;
+/// The part of the budget for such a mutant: one in this number.
+const UNLIKELY: u64 = 16;
 /// The growth of the number of states that a case may have with a mutant: this number of times the
 /// states without it, and some more for the smallest cases.
 const GROWTH_MAX: u64 = 4;
@@ -111,7 +112,7 @@ impl Kills {
 }
 
 /// The cases for a mutant in order. A few cases that have killed other mutants come first, then
-/// short episodes. Then come the smallest case of each program, the second smallest of each, and so
+/// short episodes. Then come the smallest case of each group, the second smallest of each, and so
 /// on.
 pub(crate) fn order<'a>(
     subject: &'a Subject,
@@ -124,12 +125,13 @@ pub(crate) fn order<'a>(
     let mut killers: Vec<_> = killers.collect();
     killers.sort_by_key(|&(rank, states, case)| (rank, states, &case.name));
     rest.sort_by_key(|case| (case.states, &case.name));
-    let mut ranks: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut ranked: Vec<((bool, usize), &CaseRecord)> = Vec::new();
     for case in rest {
-        let rank = ranks.entry(case.program()).or_default();
-        ranked.push(((!case.is_short_test(), *rank), case));
-        *rank += 1;
+        let (name, part, together) = case.group();
+        let count = counts.entry((name, part)).or_default();
+        ranked.push(((!case.is_short_test(), *count / together), case));
+        *count += 1;
     }
     ranked.sort_by_key(|(rank, case)| (*rank, case.states, &case.name));
     let mut left = budget.states_max;
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn killers_come_first_and_then_the_smallest_case_of_each_program() {
+    fn killers_come_first_and_then_the_smallest_cases_of_each_group() {
         let subject = subject(&[
             "r0.1 70 1 5",
             "s0.0.0 10 1 5",
@@ -239,6 +241,17 @@ mod tests {
         assert_eq!(names(5, &none, small), [&rest[..], &["s4.0.0", "s0.0.1"]].concat());
         assert_eq!(names(5, &none, Budget { cases_max: 2, ..budget }), ["r0.1", "s0.0.0"]);
         assert_eq!(names(7, &kills, budget), [""; 0]);
+    }
+
+    #[test]
+    fn generated_programs_do_not_crowd_out_those_with_a_purpose() {
+        let mut lines: Vec<String> = (0..40).map(|at| format!("g{at}.0.{} 10 1 5", at % 2)).collect();
+        lines.extend((0..3).map(|at| format!("s7.{at}.0 900 1 5")));
+        let subject = subject(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let budget = Budget { states_max: 100_000, cases_max: 100 };
+        let order = order(&subject, (5, "a.rs, f: `x` to `y`"), &Kills::default(), budget);
+        let places = order.iter().enumerate().filter(|(_, case)| case.name.starts_with('s'));
+        assert_eq!(places.map(|(at, _)| at).collect::<Vec<_>>(), [32, 41, 42]);
     }
 
     #[test]

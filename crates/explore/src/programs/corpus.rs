@@ -227,6 +227,7 @@ texts! {
     "caches/way-beside-flag-fetched.litmus"
     "caches/way-beside-flag-read.litmus"
     "caches/way-beside-flag.litmus"
+    "caches/updated-in-each-way.litmus"
     "caches/written-then-loaded-remote-system.litmus"
     "caches/written-then-loaded-remote.litmus"
     "caches/written-then-loaded-system.litmus"

@@ -143,7 +143,11 @@ mod tests {
             "guards: 6 of 7 mutants killed, recorded for the tree of 2026-01-02 abc"
         );
         assert!(guards.to_markdown().contains("| all | 6 of 7 | 1 | 0 | 0 | 0 |"));
-        assert!(guards.to_markdown().contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n"));
+        assert!(
+            guards
+                .to_markdown()
+                .contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n")
+        );
         assert_eq!(Guards::read(&some.replace("finished = 8", "finished = 0")), Ok(None));
         assert!(Guards::read("tree = 1").is_err());
     }
