@@ -45,10 +45,10 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
     /// The maximum number of states, over all cases of a protocol, for one mutant
-    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 150_000)]
     states: u64,
     /// The maximum number of cases of a protocol for one mutant
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 600)]
     cases: usize,
     /// Use only one case in N, for a quick look
     #[arg(long, value_name = "N", default_value_t = 1)]
