@@ -45,10 +45,10 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
     /// The maximum number of states, over all cases of a protocol, for one mutant
-    #[arg(long, value_name = "N", default_value_t = 150_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
     /// The maximum number of cases of a protocol for one mutant
-    #[arg(long, value_name = "N", default_value_t = 600)]
+    #[arg(long, value_name = "N", default_value_t = 2500)]
     cases: usize,
     /// Use only one case in N, for a quick look
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -84,9 +84,8 @@ impl Arguments {
                 false => Vec::new(),
             },
             jobs: self.jobs,
-            share_of: self.share,
             is_again: self.again,
-            budget: Budget { states_max: self.states, cases_max: self.cases },
+            budget: Budget { states_max: self.states, cases_max: self.cases, share_of: self.share },
         }
     }
 }

@@ -60,8 +60,6 @@ pub struct Options {
     pub names: Vec<String>,
     /// The number of trials at once.
     pub jobs: usize,
-    /// The fraction of the cases that is used: one in this number.
-    pub share_of: usize,
     /// Whether all mutants that earlier runs did not kill are tried again.
     pub is_again: bool,
     /// The bounds of the trials of one mutant with one protocol.
@@ -187,6 +185,8 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         tree: version(&options.root),
         protocols: options.protocols.clone(),
         chosen: chosen.len(),
+        states_max: options.budget.states_max,
+        cases_max: options.budget.cases_max,
         finished: 0,
         counts: Counts::default(),
         surviving: Vec::new(),
@@ -222,10 +222,7 @@ struct Night<'a> {
 
 impl Night<'_> {
     fn results(&self, protocol: &str) -> PathBuf {
-        let Budget { states_max, cases_max } = self.options.budget;
-        let (digest, share_of) = (self.digest, self.options.share_of);
-        let name = format!("results-{digest}-{protocol}-{share_of}-{states_max}-{cases_max}.jsonl");
-        self.options.folder.join(name)
+        self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
 
     /// The trials of these mutants with a protocol, in their order. Trials of earlier runs are not
@@ -233,7 +230,7 @@ impl Night<'_> {
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
         let Night { options, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));
-        let how = (options.jobs, options.share_of);
+        let how = (options.jobs, options.budget.share_of);
         let cases = records::of(tree, &options.folder, digest, protocol, how, options.is_again)?;
         let states: u64 = cases.iter().map(|case| case.states).sum();
         say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));
@@ -244,17 +241,21 @@ impl Night<'_> {
             (0..options.jobs.max(1)).map(|_| Worker::new(&tree.trial, protocol)).collect();
         let mut kills = Kills::default();
         for (at, round) in mutants.chunks(ROUND).enumerate() {
-            let is_known = |chosen: &&Chosen<'_>| known.contains_key(&chosen.mutant.name);
+            let budget_of = |chosen: &Chosen<'_>| match chosen.is_unlikely {
+                true => options.budget.of_unlikely(),
+                false => options.budget,
+            };
+            let is_known = |chosen: &&Chosen<'_>| {
+                known.get(&chosen.mutant.name).is_some_and(|trial| trial.covers(budget_of(chosen)))
+            };
             let left: Vec<&Chosen<'_>> = round.iter().filter(|chosen| !is_known(chosen)).collect();
             let next = AtomicUsize::new(0);
             let work = |worker: &mut Worker<'_>| {
                 let mut own = Vec::new();
-                while let Some(Chosen { mutant, is_unlikely }) =
-                    left.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let budget = if *is_unlikely { options.budget.of_unlikely() } else { options.budget };
+                while let Some(chosen) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mutant = chosen.mutant;
                     let named = (mutant.number, mutant.name.as_str());
-                    let trial = trials::fate(worker, &subject, named, &kills, budget)?;
+                    let trial = trials::fate(worker, &subject, named, &kills, budget_of(chosen))?;
                     results.add(&trial)?;
                     if trial.fate != Fate::Killed && trial.fate != Fate::Unreached {
                         let Mutant { file, line, name, .. } = mutant;
@@ -297,9 +298,8 @@ mod tests {
             only: only.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect(),
             names,
             jobs: 1,
-            share_of: 1,
             is_again: false,
-            budget: Budget { states_max: 1, cases_max: 1 },
+            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
         }
     }
 
@@ -344,6 +344,7 @@ mod tests {
             case: String::from("d0.0.0"),
             why: String::from("an outcome"),
             cases: 1,
+            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
         };
         let line = serde_json::to_string(&trial("a")).expect("JSON");
         fs::write(&path, format!("{line}\n{{\"mutant\":\"b")).expect("it is written");

@@ -39,6 +39,10 @@ pub struct Report {
     pub protocols: Vec<String>,
     /// The number of mutants that were chosen, and of those that are finished.
     pub chosen: usize,
+    /// The maximum number of states for one mutant with one protocol.
+    pub states_max: u64,
+    /// The maximum number of cases, likewise.
+    pub cases_max: usize,
     /// The number of finished mutants.
     pub finished: usize,
     /// The numbers over all files.

@@ -38,6 +38,17 @@ pub struct Trial {
     pub why: String,
     /// The number of cases that were tried.
     pub cases: usize,
+    /// The bounds of the trials.
+    pub budget: Budget,
+}
+
+impl Trial {
+    /// Whether trials within these bounds would give the same fate, or show less.
+    pub(crate) fn covers(&self, budget: Budget) -> bool {
+        let Budget { states_max, cases_max, share_of } = self.budget;
+        let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
+        self.fate == Fate::Killed || is_as_large && share_of <= budget.share_of
+    }
 }
 
 /// A protocol with the records of its cases.
@@ -50,20 +61,22 @@ pub struct Subject {
 }
 
 /// The bounds of the trials of one mutant with one protocol.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// The maximum sum of the states of all cases, counted without the mutant. Cases that have
     /// killed other mutants do not count.
     pub states_max: u64,
     /// The maximum number of cases, likewise.
     pub cases_max: usize,
+    /// The fraction of the cases that is used: one in this number.
+    pub share_of: usize,
 }
 
 impl Budget {
     /// The budget of a mutant that hardly any case may kill: it is argued to be equivalent, or has
     /// survived an earlier protocol.
     pub(crate) fn of_unlikely(self) -> Budget {
-        Budget { states_max: self.states_max / UNLIKELY, cases_max: self.cases_max }
+        Budget { states_max: self.states_max / UNLIKELY, ..self }
     }
 }
 
@@ -161,6 +174,7 @@ pub(crate) fn fate(
         case: String::new(),
         why: String::new(),
         cases: 0,
+        budget,
     };
     let mut crashes = 0;
     for case in order(subject, (number, name), kills, budget) {
@@ -206,7 +220,23 @@ mod tests {
             case: case.to_owned(),
             why: String::new(),
             cases: 1,
+            budget: Budget { states_max: 100, cases_max: 10, share_of: 2 },
         }
+    }
+
+    #[test]
+    fn a_kill_holds_and_other_trials_are_repeated_with_a_larger_budget() {
+        let budget = killed("a", "b").budget;
+        let survivor = Trial { fate: Fate::Survivor, ..killed("a", "b") };
+        let larger = [
+            Budget { states_max: 101, ..budget },
+            Budget { cases_max: 11, ..budget },
+            Budget { share_of: 1, ..budget },
+        ];
+        for larger in larger {
+            assert!(killed("a", "b").covers(larger) && !survivor.covers(larger), "{larger:?}");
+        }
+        assert!(survivor.covers(budget) && survivor.covers(Budget { states_max: 1, share_of: 8, ..budget }));
     }
 
     #[test]
@@ -220,7 +250,7 @@ mod tests {
             "s3.0.0 900 1 5",
             "s4.0.0 50 1 5",
         ]);
-        let budget = Budget { states_max: 2000, cases_max: 10 };
+        let budget = Budget { states_max: 2000, cases_max: 10, share_of: 1 };
         let names = |number, kills: &Kills, budget| {
             let order = order(&subject, (number, "a.rs, f: `x` to `y`"), kills, budget).into_iter();
             order.map(|case| case.name.clone()).collect::<Vec<_>>()
@@ -248,7 +278,7 @@ mod tests {
         let mut lines: Vec<String> = (0..40).map(|at| format!("g{at}.0.{} 10 1 5", at % 2)).collect();
         lines.extend((0..3).map(|at| format!("s7.{at}.0 900 1 5")));
         let subject = subject(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        let budget = Budget { states_max: 100_000, cases_max: 100 };
+        let budget = Budget { states_max: 100_000, cases_max: 100, share_of: 1 };
         let order = order(&subject, (5, "a.rs, f: `x` to `y`"), &Kills::default(), budget);
         let places = order.iter().enumerate().filter(|(_, case)| case.name.starts_with('s'));
         assert_eq!(places.map(|(at, _)| at).collect::<Vec<_>>(), [32, 41, 42]);

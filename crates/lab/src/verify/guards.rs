@@ -38,6 +38,10 @@ pub struct Guards {
     pub protocols: Vec<String>,
     /// The number of mutants that the run chose.
     pub chosen: u64,
+    /// The maximum number of states for one mutant with one protocol.
+    pub states_max: u64,
+    /// The maximum number of cases, likewise.
+    pub cases_max: u64,
     /// The number of mutants that the run finished.
     pub finished: u64,
     /// The numbers over all files.
@@ -84,12 +88,14 @@ impl Guards {
         let protocols: Vec<String> = self.protocols.iter().map(|name| format!("`{name}`")).collect();
         let mut text = format!(
             "\n## Guards\n\nThese mutants change guards: the code of controllers outside tables and plans. The run \
-             used the sources of {} and the protocols {}. It finished {} of {} mutants. The data is in \
-             [guards.toml](guards.toml).\n\n",
+             used the sources of {} and the protocols {}. It finished {} of {} mutants, with up to {} \
+             cases and {} states for each mutant and protocol. The data is in [guards.toml](guards.toml).\n\n",
             self.tree,
             protocols.join(", "),
             grouped(self.finished),
             grouped(self.chosen),
+            grouped(self.cases_max),
+            grouped(self.states_max),
         );
         text.push_str(
             "| file | mutants killed | crash | never end | equivalent | unreached |\n|---|---|---|---|---|---|\n",
@@ -133,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_record_without_finished_mutants_is_none() {
-        let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nfinished = 8\ntotal = 7\nkilled = 6\n\
+        let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nstates_max = 1\ncases_max = 1\nfinished = 8\ntotal = 7\nkilled = 6\n\
                     survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
                     surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\
                     [unseeded]\n[killers]\n\"shipped tests\" = 6\n[killed_with]\nvi = 6\n[files]\n";
