@@ -54,6 +54,7 @@ fn stress_one(
         mutation: None,
         chiplets: arguments.chiplets,
         overtaking: arguments.unordered,
+        shrink: true,
         jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
         stop,
         progress: &|episodes| bar.more(episodes as usize),

@@ -15,7 +15,8 @@
 //! * [`tree`] writes a copy of the crates with all mutants in one build, in which a [`switch`]
 //!   selects one of them at run time. Mutants that do not type-check are dropped.
 //! * [`records`] runs every case without a mutant, and keeps the mutants that each case may kill.
-//! * [`trials`] runs each mutant on these cases, in child processes whose program is [`trial`].
+//! * [`trials`] runs each mutant on these cases, in child processes (`worker`) whose program is
+//!   [`trial`].
 //! * [`argued`] reads the arguments that a mutant is equivalent, [`report`] sums up, and [`night`]
 //!   carries out all of this.
 
@@ -30,3 +31,4 @@ pub mod switch;
 pub mod tree;
 pub mod trial;
 pub mod trials;
+mod worker;

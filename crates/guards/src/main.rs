@@ -18,7 +18,7 @@ use guards::trials::Budget;
 #[derive(Debug, Parser)]
 #[command(name = "guards", version)]
 struct Arguments {
-    /// A protocol whose cases are run; may be repeated [default: all protocols whose claims hold]
+    /// A protocol whose cases are run; may be repeated [default: all protocols]
     #[arg(long, value_name = "NAME", value_parser = PROTOCOLS)]
     protocol: Vec<String>,
     /// Try only this number of mutants, drawn from the seed
@@ -46,14 +46,17 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
     /// The maximum number of states, over all cases of a protocol, for one mutant
-    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
     /// The maximum number of cases of a protocol for one mutant
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 2500)]
     cases: usize,
     /// Use only one case in N, for a quick look
     #[arg(long, value_name = "N", default_value_t = 1)]
     share: usize,
+    /// Try again the mutants that earlier runs did not kill, for example after a change of programs
+    #[arg(long)]
+    again: bool,
     /// The folder of the rewritten tree and of the results
     #[arg(long, value_name = "DIR", default_value = "target/guards")]
     folder: PathBuf,
@@ -82,8 +85,8 @@ impl Arguments {
                 false => Vec::new(),
             },
             jobs: self.jobs,
-            share_of: self.share,
-            budget: Budget { states_max: self.states, cases_max: self.cases },
+            is_again: self.again,
+            budget: Budget { states_max: self.states, cases_max: self.cases, share_of: self.share },
         }
     }
 }

@@ -17,10 +17,22 @@ use crate::report::{Counts, Report};
 use crate::schema::{Mutant, Schema};
 use crate::tree::Tree;
 use crate::trials::{self, Budget, Fate, Kills, Subject, Trial};
+use crate::worker::Worker;
 
-/// The protocols of a run, in the order in which they are tried: those whose claims hold.
-pub const PROTOCOLS: [&str; 8] =
-    ["vi", "no-l1", "rsp-repaired", "denovo-b", "hlrc-repaired", "vi-targeted", "rsp", "denovo-rprio"];
+/// The protocols of a run, in the order in which they are tried: the cheapest come first. Some have
+/// claims that do not hold; the programs that refute them are no cases.
+pub const PROTOCOLS: [&str; 10] = [
+    "vi",
+    "no-l1",
+    "vi-targeted",
+    "rsp-repaired",
+    "hlrc-repaired",
+    "denovo-b",
+    "rsp",
+    "hlrc",
+    "hlrc-noprio",
+    "denovo-rprio",
+];
 
 /// The mutants of the classes of faults that every verification must detect: the names, each with
 /// the class in words.
@@ -49,8 +61,8 @@ pub struct Options {
     pub names: Vec<String>,
     /// The number of trials at once.
     pub jobs: usize,
-    /// The fraction of the cases that is used: one in this number.
-    pub share_of: usize,
+    /// Whether all mutants that earlier runs did not kill are tried again.
+    pub is_again: bool,
     /// The bounds of the trials of one mutant with one protocol.
     pub budget: Budget,
 }
@@ -79,21 +91,33 @@ impl Options {
     }
 }
 
-/// The results on disk: one line of JSON for each finished mutant.
+/// The results of one protocol on disk: one line of JSON for each finished mutant.
 struct Results {
     file: Mutex<File>,
 }
 
 impl Results {
-    fn open(path: &Path) -> Result<(Results, BTreeMap<String, Trial>), String> {
+    /// Opens the results, with those that are known. `is_kept` says which of them hold.
+    fn open(
+        path: &Path,
+        is_kept: impl Fn(&Trial) -> bool,
+    ) -> Result<(Results, BTreeMap<String, Trial>), String> {
         let error = |error: std::io::Error| format!("{}: {error}", path.display());
         let text = fs::read_to_string(path).unwrap_or_default();
         // A run that was killed may leave half a line.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let trials = whole.lines().filter_map(|line| serde_json::from_str::<Trial>(line).ok());
-        let trials = trials.map(|trial| (trial.mutant.clone(), trial)).collect();
-        if whole.len() < text.len() {
-            fs::write(path, whole).map_err(error)?;
+        let mut kept = String::new();
+        let mut trials = BTreeMap::new();
+        for line in whole.lines() {
+            let trial = serde_json::from_str::<Trial>(line).ok().filter(&is_kept);
+            if let Some(trial) = trial {
+                kept += line;
+                kept.push('\n');
+                trials.insert(trial.mutant.clone(), trial);
+            }
+        }
+        if kept.len() < text.len() {
+            fs::write(path, kept).map_err(error)?;
         }
         let file = File::options().create(true).append(true).open(path).map_err(error)?;
         Ok((Results { file: Mutex::new(file) }, trials))
@@ -135,49 +159,26 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     let tree = Tree::build(&options.root, folder, &schema, say)?;
     let chosen: Vec<&Mutant> =
         options.choose(&schema).into_iter().filter(|mutant| !tree.dropped.contains(&mutant.number)).collect();
-    let subjects = subjects(options, &tree, &schema.digest, say)?;
-    let budget = options.budget;
-    let name = format!(
-        "results-{}-{}-{}-{}-{}.jsonl",
-        schema.digest,
-        options.share_of,
-        budget.states_max,
-        budget.cases_max,
-        options.protocols.join("+")
-    );
-    let (results, mut trials) = Results::open(&folder.join(name))?;
-    let done = AtomicUsize::new(0);
-    for round in chosen.chunks(ROUND) {
-        let kills = kills(trials.values());
-        let left: Vec<&&Mutant> = round.iter().filter(|mutant| !trials.contains_key(&mutant.name)).collect();
-        done.fetch_add(round.len() - left.len(), Ordering::Relaxed);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut own = Vec::new();
-            while let Some(mutant) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let trial =
-                    trials::fate(&tree.trial, &subjects, (mutant.number, &mutant.name), &kills, budget)?;
-                results.add(&trial)?;
-                let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-                if trial.fate != Fate::Killed && trial.fate != Fate::Unreached {
-                    say(&format!(
-                        "{:?}: crates/{}:{}: {}",
-                        trial.fate, mutant.file, mutant.line, mutant.name
-                    ));
-                }
-                if count.is_multiple_of(ROUND) {
-                    say(&format!("{count} of {} mutants", chosen.len()));
-                }
-                own.push(trial);
-            }
-            Ok::<_, String>(own)
-        };
-        let finished: Result<Vec<Vec<Trial>>, String> = std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..options.jobs.max(1)).map(|_| scope.spawn(work)).collect();
-            let all = handles.into_iter().map(|handle| handle.join());
-            all.map(|all| all.unwrap_or_else(|_| Err(String::from("a worker panicked")))).collect()
+    let argued_of = |mutant: &Mutant| arguments.iter().any(|argument| argument.is_about(&mutant.name));
+    let is_argued: Vec<bool> = chosen.iter().map(|mutant| argued_of(mutant)).collect();
+    let mut trials: BTreeMap<String, Trial> = BTreeMap::new();
+    for protocol in &options.protocols {
+        let left = chosen.iter().zip(&is_argued).filter_map(|(&mutant, &is_argued)| {
+            let fate = trials.get(&mutant.name).map(|trial| trial.fate);
+            let is_unlikely = is_argued || fate.is_some_and(|fate| fate != Fate::Unreached);
+            (fate != Some(Fate::Killed)).then_some(Chosen { mutant, is_unlikely })
         });
-        trials.extend(finished?.into_iter().flatten().map(|trial| (trial.mutant.clone(), trial)));
+        let left: Vec<Chosen<'_>> = left.collect();
+        if left.is_empty() {
+            break;
+        }
+        let night = Night { options, tree: &tree, digest: &schema.digest, say };
+        for trial in night.of(protocol, &left)? {
+            let is_better = trials.get(&trial.mutant).is_none_or(|known| trial.fate > known.fate);
+            if is_better {
+                trials.insert(trial.mutant.clone(), trial);
+            }
+        }
     }
     let unseeded = schema.unseeded(&tree.dropped).into_iter();
     let mut report = Report {
@@ -185,41 +186,103 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         tree: version(&options.root),
         protocols: options.protocols.clone(),
         chosen: chosen.len(),
+        states_max: options.budget.states_max,
+        cases_max: options.budget.cases_max,
         finished: 0,
         counts: Counts::default(),
         surviving: Vec::new(),
         crashing: Vec::new(),
         misargued: Vec::new(),
+        idle: Vec::new(),
         unseeded: unseeded.map(|(reason, count)| (reason.to_owned(), count)).collect(),
+        killers: BTreeMap::new(),
+        killed_with: BTreeMap::new(),
         files: BTreeMap::new(),
+        places: BTreeMap::new(),
     };
     report.add(&chosen, &trials, &arguments);
     Ok(report)
 }
 
-fn subjects(
-    options: &Options,
-    tree: &Tree,
-    digest: &str,
-    say: &(dyn Fn(&str) + Sync),
-) -> Result<Vec<Subject>, String> {
-    let mut subjects = Vec::new();
-    for protocol in &options.protocols {
-        say(&format!("{protocol}: recording which cases reach which mutants"));
-        let cases = records::of(tree, &options.folder, digest, protocol, (options.jobs, options.share_of))?;
-        let states: u64 = cases.iter().map(|case| case.states).sum();
-        say(&format!("{protocol}: {} cases, {states} states", cases.len()));
-        subjects.push(Subject { protocol: protocol.clone(), cases });
-    }
-    Ok(subjects)
+/// A mutant of a run.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    mutant: &'a Mutant,
+    /// Whether a kill is unlikely: the mutant is argued to be equivalent, or no case of an earlier
+    /// protocol has killed it.
+    is_unlikely: bool,
 }
 
-fn kills<'a>(trials: impl Iterator<Item = &'a Trial>) -> Kills {
-    let mut kills = Kills::new();
-    for trial in trials.filter(|trial| trial.fate == Fate::Killed) {
-        *kills.entry((trial.protocol.clone(), trial.case.clone())).or_default() += 1;
+/// The trials of one protocol after the other.
+struct Night<'a> {
+    options: &'a Options,
+    tree: &'a Tree,
+    digest: &'a str,
+    say: &'a (dyn Fn(&str) + Sync),
+}
+
+impl Night<'_> {
+    fn results(&self, protocol: &str) -> PathBuf {
+        self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
-    kills
+
+    /// The trials of these mutants with a protocol, in their order. Trials of earlier runs are not
+    /// repeated.
+    fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
+        let Night { options, tree, digest, say } = *self;
+        say(&format!("{protocol}: recording which cases reach which mutants"));
+        let how = (options.jobs, options.budget.share_of);
+        let cases = records::of(tree, &options.folder, digest, protocol, how, options.is_again)?;
+        let states: u64 = cases.iter().map(|case| case.states).sum();
+        say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));
+        let subject = Subject { protocol: protocol.to_owned(), cases };
+        let is_kept = |trial: &Trial| !options.is_again || trial.fate == Fate::Killed;
+        let (results, mut known) = Results::open(&self.results(protocol), is_kept)?;
+        let mut workers: Vec<Worker<'_>> =
+            (0..options.jobs.max(1)).map(|_| Worker::new(&tree.trial, protocol)).collect();
+        let mut kills = Kills::default();
+        for (at, round) in mutants.chunks(ROUND).enumerate() {
+            let budget_of = |chosen: &Chosen<'_>| match chosen.is_unlikely {
+                true => options.budget.of_unlikely(),
+                false => options.budget,
+            };
+            let is_known = |chosen: &&Chosen<'_>| {
+                known.get(&chosen.mutant.name).is_some_and(|trial| trial.covers(budget_of(chosen)))
+            };
+            let left: Vec<&Chosen<'_>> = round.iter().filter(|chosen| !is_known(chosen)).collect();
+            let next = AtomicUsize::new(0);
+            let work = |worker: &mut Worker<'_>| {
+                let mut own = Vec::new();
+                while let Some(chosen) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mutant = chosen.mutant;
+                    let named = (mutant.number, mutant.name.as_str());
+                    let trial = trials::fate(worker, &subject, named, &kills, budget_of(chosen))?;
+                    results.add(&trial)?;
+                    if trial.fate != Fate::Killed && trial.fate != Fate::Unreached {
+                        let Mutant { file, line, name, .. } = mutant;
+                        say(&format!("{:?}: crates/{file}:{line}: {name}", trial.fate));
+                    }
+                    own.push(trial);
+                }
+                Ok::<_, String>(own)
+            };
+            let finished: Result<Vec<Vec<Trial>>, String> = std::thread::scope(|scope| {
+                let work = &work;
+                let handles: Vec<_> =
+                    workers.iter_mut().map(|worker| scope.spawn(move || work(worker))).collect();
+                let all = handles.into_iter().map(|handle| handle.join());
+                all.map(|all| all.unwrap_or_else(|_| Err(String::from("a worker panicked")))).collect()
+            });
+            let finished = finished?.into_iter().flatten();
+            known.extend(finished.map(|trial| (trial.mutant.clone(), trial)));
+            let of_round = round.iter().filter_map(|chosen| known.get(&chosen.mutant.name));
+            of_round.filter(|trial| trial.fate == Fate::Killed).for_each(|trial| kills.add(trial));
+            if !left.is_empty() {
+                say(&format!("{protocol}: {} of {} mutants", at * ROUND + round.len(), mutants.len()));
+            }
+        }
+        Ok(mutants.iter().filter_map(|chosen| known.remove(&chosen.mutant.name)).collect())
+    }
 }
 
 #[cfg(test)]
@@ -236,8 +299,8 @@ mod tests {
             only: only.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect(),
             names,
             jobs: 1,
-            share_of: 1,
-            budget: Budget { states_max: 1, cases_max: 1 },
+            is_again: false,
+            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
         }
     }
 
@@ -282,14 +345,19 @@ mod tests {
             case: String::from("d0.0.0"),
             why: String::from("an outcome"),
             cases: 1,
+            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
         };
         let line = serde_json::to_string(&trial("a")).expect("JSON");
         fs::write(&path, format!("{line}\n{{\"mutant\":\"b")).expect("it is written");
-        let (results, trials) = Results::open(&path).expect("it is read");
+        let (results, trials) = Results::open(&path, |_| true).expect("it is read");
         assert_eq!(trials.into_values().collect::<Vec<_>>(), [trial("a")]);
         results.add(&trial("c")).expect("it is written");
-        let (_, trials) = Results::open(&path).expect("it is read");
+        let (_, trials) = Results::open(&path, |_| true).expect("it is read");
         assert_eq!(trials.keys().collect::<Vec<_>>(), ["a", "c"]);
+        let (_, trials) = Results::open(&path, |trial| trial.mutant == "c").expect("it is read");
+        assert_eq!(trials.keys().collect::<Vec<_>>(), ["c"]);
+        let (_, trials) = Results::open(&path, |_| true).expect("it is read");
+        assert_eq!(trials.keys().collect::<Vec<_>>(), ["c"]);
         fs::remove_file(&path).expect("it is removed");
     }
 }

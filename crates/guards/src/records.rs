@@ -11,6 +11,9 @@ use crate::tree::Tree;
 /// The number of shares of a recording run. A share that is complete is not run again.
 const PARTS: usize = 32;
 
+/// The number of generated programs of one machine that are tried together.
+const GENERATED: usize = 16;
+
 /// A case of a protocol, without a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
@@ -47,16 +50,33 @@ impl CaseRecord {
         self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    /// Whether the case consists of a few episodes, which take less time than any program.
+    pub(crate) fn is_short_test(&self) -> bool {
+        matches!(self.program(), "r0" | "r1")
+    }
+
     /// The number of the program, with the letter of its group: the name of the case without the
     /// placement and the machine, such as `s17`.
     #[must_use]
     pub fn program(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()
     }
+
+    /// The group of cases of which a few are tried before the next few, and how many these are. A
+    /// program that was written for a purpose is a group. All generated programs of one machine are
+    /// a group.
+    pub(crate) fn group(&self) -> (&str, &str, usize) {
+        let program = self.program();
+        match program.chars().next() {
+            Some('g' | 'm') => (&program[..1], self.name.rsplit('.').next().unwrap_or_default(), GENERATED),
+            _ => (program, "", 1),
+        }
+    }
 }
 
 /// The records of a protocol, from the files of earlier runs or from a run of every case. `jobs` is
-/// the number of processes at once, and one case in `share_of` is used.
+/// the number of processes at once, and one case in `share_of` is used. If `is_again` is true, all
+/// cases run again.
 ///
 /// # Errors
 /// If a child cannot be started or fails, or a file cannot be written.
@@ -66,6 +86,7 @@ pub fn of(
     digest: &str,
     protocol: &str,
     (jobs, share_of): (usize, usize),
+    is_again: bool,
 ) -> Result<Vec<CaseRecord>, String> {
     let next = AtomicUsize::new(0);
     // Case 0 is in part 0, case 1 in part 1, and so on: each part has cases of all groups.
@@ -76,7 +97,7 @@ pub fn of(
             if part >= parts {
                 return Ok(());
             }
-            share(tree, folder, digest, protocol, part)?;
+            share(tree, folder, digest, protocol, part, is_again)?;
         }
     };
     std::thread::scope(|scope| {
@@ -98,9 +119,16 @@ fn file(digest: &str, protocol: &str, part: usize) -> String {
     format!("record-{digest}-{protocol}-{part}.txt")
 }
 
-fn share(tree: &Tree, folder: &Path, digest: &str, protocol: &str, part: usize) -> Result<(), String> {
+fn share(
+    tree: &Tree,
+    folder: &Path,
+    digest: &str,
+    protocol: &str,
+    part: usize,
+    is_again: bool,
+) -> Result<(), String> {
     let path = folder.join(file(digest, protocol, part));
-    if path.exists() {
+    if path.exists() && !is_again {
         return Ok(());
     }
     let output = Command::new(&tree.trial)

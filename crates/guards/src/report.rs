@@ -40,21 +40,46 @@ pub struct Report {
     pub protocols: Vec<String>,
     /// The number of mutants that were chosen.
     pub chosen: usize,
+    /// The maximum number of states for one mutant with one protocol.
+    pub states_max: u64,
+    /// The maximum number of cases, likewise.
+    pub cases_max: usize,
     /// The number of finished mutants.
     pub finished: usize,
     /// The numbers over all files.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The names of the survivors, each with its file and line.
+    /// The names of the survivors.
     pub surviving: Vec<String>,
     /// The mutants that crash or never end, each with the reason.
     pub crashing: Vec<String>,
     /// The mutants that are argued to be equivalent, but were killed.
     pub misargued: Vec<String>,
+    /// The names of the mutants that make no difference in any case.
+    pub idle: Vec<String>,
     /// The number of expressions without mutants, for each reason.
     pub unseeded: BTreeMap<String, usize>,
+    /// The number of killed mutants for each group of cases.
+    pub killers: BTreeMap<String, usize>,
+    /// The number of killed mutants for each protocol.
+    pub killed_with: BTreeMap<String, usize>,
     /// The numbers for each file.
     pub files: BTreeMap<String, Counts>,
+    /// The file and the line of each mutant that the text names. A record has none, so that it
+    /// survives a change of comments.
+    #[serde(skip)]
+    pub places: BTreeMap<String, String>,
+}
+
+/// The group of a case, from the first letter of its name.
+fn group(case: &str) -> &'static str {
+    match case.chars().next() {
+        Some('r') => "the random tester",
+        Some('d') => "dimension programs",
+        Some('s') => "shipped tests",
+        Some('m') => "message programs",
+        _ => "generated programs",
+    }
 }
 
 impl Report {
@@ -68,7 +93,8 @@ impl Report {
         for mutant in mutants {
             let Some(trial) = trials.get(&mutant.name) else { continue };
             let is_argued = arguments.iter().any(|argument| argument.is_about(&mutant.name));
-            let line = format!("crates/{}:{}: {}", mutant.file, mutant.line, mutant.name);
+            let line = mutant.name.clone();
+            self.places.insert(line.clone(), format!("crates/{}:{}", mutant.file, mutant.line));
             self.finished += 1;
             let file = self.files.entry(format!("crates/{}", mutant.file)).or_default();
             for counts in [file, &mut self.counts] {
@@ -83,7 +109,12 @@ impl Report {
                     }
                 }
             }
+            if trial.fate == Fate::Killed {
+                *self.killers.entry(group(&trial.case).to_owned()).or_default() += 1;
+                *self.killed_with.entry(trial.protocol.clone()).or_default() += 1;
+            }
             match trial.fate {
+                Fate::Unreached if !is_argued => self.idle.push(line),
                 Fate::Killed if is_argued => self.misargued.push(format!("{line} ({})", trial.why)),
                 Fate::Survivor if !is_argued => self.surviving.push(line),
                 Fate::Crashed | Fate::Endless => {
@@ -117,6 +148,12 @@ impl Report {
             self.chosen,
             self.protocols.join(", ")
         );
+        for (group, count) in &self.killers {
+            let _ = writeln!(text, "  {count} killed by {group}");
+        }
+        for (protocol, count) in &self.killed_with {
+            let _ = writeln!(text, "  {count} killed with {protocol}");
+        }
         for (reason, count) in &self.unseeded {
             let _ = writeln!(text, "  {count} not seeded: {reason}");
         }
@@ -124,9 +161,13 @@ impl Report {
             ("survivor", &self.surviving),
             ("crash", &self.crashing),
             ("argued, but killed", &self.misargued),
+            ("unreached", &self.idle),
         ] {
             for name in names {
-                let _ = writeln!(text, "    {what}: {name}");
+                // Some names are followed by a reason.
+                let mutant = self.places.keys().rfind(|mutant| name.starts_with(mutant.as_str()));
+                let place = mutant.map_or("", |mutant| &self.places[mutant]);
+                let _ = writeln!(text, "    {what}: {place}: {name}");
             }
         }
         text

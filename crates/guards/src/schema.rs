@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use sha2::{Digest, Sha256};
 
 use crate::sites::{self, Found};
@@ -54,7 +55,7 @@ pub struct Schema {
     pub(crate) sources: Vec<Source>,
     /// The mutants in the order of their numbers.
     pub mutants: Vec<Mutant>,
-    /// A digest of all sources and of the rules.
+    /// A digest of the code of all sources, without comments, and of the rules.
     pub digest: String,
 }
 
@@ -78,6 +79,53 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// The tokens of a source, without its comments.
+fn code(text: &str) -> Result<String, String> {
+    let stream: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| error.to_string())?;
+    let mut code = String::new();
+    tokens(stream, &mut code);
+    Ok(code)
+}
+
+fn tokens(stream: TokenStream, code: &mut String) {
+    // The parser turns a comment of documentation into `#[doc = ...]` or `#![doc = ...]`.
+    let mut held = String::new();
+    for token in stream {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == '#' || (mark.as_char() == '!' && held == "#") => {
+                held.push(mark.as_char());
+                continue;
+            }
+            TokenTree::Group(group) if held.starts_with('#') && is_documentation(&group) => {
+                held.clear();
+                continue;
+            }
+            TokenTree::Group(group) => {
+                code.push_str(&core::mem::take(&mut held));
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                code.push_str(open);
+                tokens(group.stream(), code);
+                code.push_str(close);
+            }
+            other => {
+                code.push_str(&core::mem::take(&mut held));
+                code.push_str(&other.to_string());
+                code.push(' ');
+            }
+        }
+    }
+    code.push_str(&held);
+}
+
+fn is_documentation(group: &Group) -> bool {
+    matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
+}
+
 impl Schema {
     /// The mutants of the crates in the workspace at `root`.
     ///
@@ -92,7 +140,7 @@ impl Schema {
             for at in files(&folder, "rs")? {
                 let below = at.strip_prefix(&folder).unwrap_or(&at).to_string_lossy().replace('\\', "/");
                 let text = read(&at)?;
-                digest.update(&text);
+                digest.update(code(&text).map_err(|why| format!("crates/{name}/src/{below}: {why}"))?);
                 if name == "proto" && NOT_EXECUTED.contains(&below.as_str()) {
                     continue;
                 }
@@ -111,7 +159,7 @@ impl Schema {
             ));
         }
         for rule in [include_str!("sites.rs"), include_str!("switch.rs"), include_str!("edit.rs")] {
-            digest.update(rule);
+            digest.update(code(rule)?);
         }
         schema.digest = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         schema.name_all();
@@ -181,5 +229,21 @@ impl Source {
         let is_dropped =
             |site: usize| self.found.sites.get(site).is_some_and(|site| dropped.contains(&site.first));
         self.found.edits.apply(&self.text, is_dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_ignores_comments_and_sees_every_other_change() {
+        let text = "//! A.\n/// B.\n#[inline]\nfn f(x: u8) -> bool { // why\n    !x == 1 /* c */ }\n";
+        let other = "/// Other.\n#[inline]\nfn f(x: u8) -> bool {\n    !x == 1\n}\n";
+        assert_eq!(code(text), code(other));
+        for changed in [other.replace("== 1", "== 2"), other.replace('!', ""), other.replace("#[inline]", "")]
+        {
+            assert_ne!(code(&changed), code(other), "{changed}");
+        }
     }
 }

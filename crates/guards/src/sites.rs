@@ -44,6 +44,8 @@ pub(crate) struct Found {
 pub(crate) const IN_CONST: &str = "evaluated at compile time";
 /// The expression only counts.
 pub(crate) const STATISTICS: &str = "statistics, which no protocol reads";
+/// Statements with these names only count, or attribute time.
+const COUNTS: [&str; 4] = ["uses.", "stats", "coverage", "spend"];
 /// The expression is in the body of a macro.
 pub(crate) const IN_MACRO: &str = "in a macro";
 /// The expression only produces text for reports.
@@ -347,8 +349,9 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds a mutation that leaves out a statement.
-    fn statement(&mut self, expr: &Expr) {
+    /// Adds a mutation that leaves out a statement. Returns false if the statement has no mutant, and
+    /// none inside.
+    fn statement(&mut self, expr: &Expr) -> bool {
         let text = self.of(expr);
         let is_call = matches!(expr, Expr::Call(_) | Expr::MethodCall(_));
         let compound = match expr {
@@ -363,11 +366,11 @@ impl Finder<'_> {
             _ => None,
         };
         if !is_call && compound.is_none() && !matches!(expr, Expr::Assign(_)) {
-            return;
+            return true;
         }
-        if text.contains("uses.") || text.contains("stats") || text.contains("coverage") {
+        if COUNTS.iter().any(|count| text.contains(count)) {
             self.unseeded(expr.span(), STATISTICS);
-            return;
+            return false;
         }
         let short = on_one_line(&text).unwrap_or_else(|| text.lines().next().unwrap_or_default().to_owned());
         self.wrap(expr.span(), vec![format!("without `{short}`")], |first, switch| {
@@ -381,6 +384,7 @@ impl Finder<'_> {
             let mutation = format!("`{op}` of `{short}` to `{other}`");
             self.instead(expr.span(), &alternative, mutation);
         }
+        true
     }
 
     fn literal(&mut self, span: Span, lit: &Lit) {
@@ -521,10 +525,13 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_macro(&mut self, _: &'ast syn::Macro) {}
 
     fn visit_stmt(&mut self, stmt: &'ast Stmt) {
-        if let Stmt::Expr(expr, Some(_)) = stmt {
-            self.statement(expr);
+        let is_seeded = match stmt {
+            Stmt::Expr(expr, Some(_)) => self.statement(expr),
+            _ => true,
+        };
+        if is_seeded {
+            visit::visit_stmt(self, stmt);
         }
-        visit::visit_stmt(self, stmt);
     }
 
     fn visit_arm(&mut self, arm: &'ast Arm) {

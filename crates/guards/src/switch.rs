@@ -8,17 +8,16 @@
 //! switch notes the mutants whose value differs. A run that notes no difference for a mutant is the
 //! same with and without this mutant.
 //!
-//! **Fuel.** Every call burns one unit of fuel. A mutant that burns all of it never ends.
+//! **Fuel.** Every call burns one unit of fuel. A mutant that burns all of it never ends: its thread
+//! panics.
 
 use core::ops::Not;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The selection of no mutant.
 pub const NONE: u32 = 0;
 /// The selection of the recording mode.
 pub const RECORD: u32 = u32::MAX;
-/// The exit code of a process that has burnt all of its fuel.
-pub const ENDLESS: i32 = 87;
 /// The largest number of a mutant.
 pub const NUMBER_MAX: u32 = 64 * WORDS as u32 - 1;
 
@@ -26,12 +25,20 @@ const WORDS: usize = 256;
 
 static SELECTED: AtomicU32 = AtomicU32::new(NONE);
 static FUEL: AtomicU64 = AtomicU64::new(u64::MAX);
+static IS_EMPTY: AtomicBool = AtomicBool::new(false);
 static SEEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 
 /// Selects a mutant by its number, [`NONE`] or [`RECORD`], and sets the fuel that is left.
 pub fn select(number: u32, fuel: u64) {
     SELECTED.store(number, Relaxed);
     FUEL.store(fuel, Relaxed);
+    IS_EMPTY.store(false, Relaxed);
+}
+
+/// Whether all fuel has been burnt since the last selection.
+#[must_use]
+pub fn is_endless() -> bool {
+    IS_EMPTY.load(Relaxed)
 }
 
 /// The fuel that is left.
@@ -59,7 +66,10 @@ fn note(number: u32) {
 
 #[cold]
 fn end() -> ! {
-    std::process::exit(ENDLESS)
+    // Values that are dropped while the panic unwinds may call the switch.
+    FUEL.store(u64::MAX, Relaxed);
+    IS_EMPTY.store(true, Relaxed);
+    panic!("a step does not end")
 }
 
 /// Burns one unit of fuel. Every loop calls it in each turn.
@@ -233,6 +243,10 @@ mod tests {
         assert!(!is(200) && !when(30, false));
         assert_eq!(seen(), [6, 30, 200]);
         assert_eq!((seen(), fuel()), (vec![], 97));
+        select(NONE, 2);
+        let burnt = std::panic::catch_unwind(|| (0..3).for_each(|_| burn()));
+        assert!(burnt.is_err() && is_endless());
         select(NONE, u64::MAX);
+        assert!(!is_endless());
     }
 }

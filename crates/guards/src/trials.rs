@@ -1,46 +1,54 @@
-//! The trials of mutants: each mutant runs in child processes, on the cases that may kill it.
+//! The trials of mutants: each mutant runs on the cases of a protocol that may kill it.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::records::CaseRecord;
-use crate::switch;
+use crate::worker::{Answer, Worker};
 
 /// The fate of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless run.
-    Killed,
-    /// No case shows a fault, but in one case the process ended by a panic or a signal.
-    Crashed,
-    /// No case shows a fault, but in one case a step of a controller did not end.
-    Endless,
-    /// No case shows a fault.
-    Survivor,
     /// The mutant makes no difference in any case.
     Unreached,
+    /// No case shows a fault.
+    Survivor,
+    /// No case shows a fault, and a step of a controller did not end in one of them.
+    Endless,
+    /// No case shows a fault, and the mutant panicked or ended the process in one of them.
+    Crashed,
+    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless run.
+    Killed,
 }
 
-/// The result of the trials of one mutant.
+/// The result of the trials of one mutant with one protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// The name of the mutant.
     pub mutant: String,
     /// The fate of the mutant.
     pub fate: Fate,
-    /// The protocol that shows the fault, or the last one that was tried.
+    /// The protocol.
     pub protocol: String,
-    /// The case that shows the fault or ends the process.
+    /// The case that shows the fault or ends in a panic.
     pub case: String,
     /// The program and the fault, in words.
     pub why: String,
     /// The number of cases that were tried.
     pub cases: usize,
+    /// The bounds of the trials.
+    pub budget: Budget,
+}
+
+impl Trial {
+    /// Whether trials within these bounds would give the same fate, or show less.
+    pub(crate) fn covers(&self, budget: Budget) -> bool {
+        let Budget { states_max, cases_max, share_of } = self.budget;
+        let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
+        self.fate == Fate::Killed || is_as_large && share_of <= budget.share_of
+    }
 }
 
 /// A protocol with the records of its cases.
@@ -53,14 +61,27 @@ pub struct Subject {
 }
 
 /// The bounds of the trials of one mutant with one protocol.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The maximum sum of the states of all cases, counted without the mutant.
+    /// The maximum sum of the states of all cases, counted without the mutant. Cases that have
+    /// killed other mutants do not count.
     pub states_max: u64,
-    /// The maximum number of cases.
+    /// The maximum number of cases, likewise.
     pub cases_max: usize,
+    /// The fraction of the cases that is used: one in this number.
+    pub share_of: usize,
 }
 
+impl Budget {
+    /// The budget of a mutant that hardly any case may kill: it is argued to be equivalent, or has
+    /// survived an earlier protocol.
+    pub(crate) fn of_unlikely(self) -> Budget {
+        Budget { states_max: self.states_max / UNLIKELY, ..self }
+    }
+}
+
+/// The part of the budget for such a mutant: one in this number.
+const UNLIKELY: u64 = 16;
 /// The factor by which the number of states of a case may grow with a mutant. The limit is this
 /// factor times the number of states without the mutant, plus a constant that matters only for the
 /// smallest cases.
@@ -70,69 +91,80 @@ const STATES_MORE: u64 = 1000;
 /// too. A controller that loops burns the fuel of the limit in about a second.
 const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
-/// The maximum number of processes that may crash for one mutant with one protocol.
+/// The maximum number of cases that may crash or never end for one mutant with one protocol.
 const CRASHES_MAX: usize = 3;
 /// The maximum number of cases that have killed other mutants and are tried first.
-const KILLERS_MAX: usize = 48;
+const KILLERS_MAX: usize = 32;
 
-/// The numbers of the signals with which users end processes.
-#[cfg(unix)]
-const SIGHUP: i32 = 1;
-#[cfg(unix)]
-const SIGINT: i32 = 2;
-#[cfg(unix)]
-const SIGTERM: i32 = 15;
+/// The cases of a protocol that have killed mutants.
+#[derive(Debug, Default)]
+pub(crate) struct Kills {
+    /// The number of killed mutants for each case.
+    counts: BTreeMap<String, usize>,
+    /// The cases that killed mutants of each function.
+    of_functions: BTreeMap<String, BTreeSet<String>>,
+}
 
-/// The numbers of mutants that each case has killed, by protocol and name.
-pub(crate) type Kills = BTreeMap<(String, String), usize>;
+/// The function of a mutant, from its name.
+fn function(mutant: &str) -> &str {
+    mutant.split(": ").next().unwrap_or_default()
+}
 
-/// The cases for a mutant in order. First come those with the most kills; then the smallest case of
-/// each program, the second smallest of each, and so on.
+impl Kills {
+    pub(crate) fn add(&mut self, trial: &Trial) {
+        *self.counts.entry(trial.case.clone()).or_default() += 1;
+        let function = function(&trial.mutant).to_owned();
+        self.of_functions.entry(function).or_default().insert(trial.case.clone());
+    }
+
+    /// The rank of a case for a mutant, smaller for cases to try earlier: those that killed mutants
+    /// of the same function, and then those with the most kills. `None` if it has killed none.
+    fn rank(&self, mutant: &str, case: &str) -> Option<(bool, usize)> {
+        let count = *self.counts.get(case)?;
+        let is_near = self.of_functions.get(function(mutant)).is_some_and(|cases| cases.contains(case));
+        Some((!is_near, usize::MAX - count))
+    }
+}
+
+/// The cases for a mutant in order. A few cases that have killed other mutants come first, then
+/// short episodes. Then come the smallest case of each group, the second smallest of each, and so
+/// on.
 pub(crate) fn order<'a>(
     subject: &'a Subject,
-    number: u32,
+    (number, name): (u32, &str),
     kills: &Kills,
     budget: Budget,
 ) -> Vec<&'a CaseRecord> {
-    let count =
-        |case: &CaseRecord| kills.get(&(subject.protocol.clone(), case.name.clone())).copied().unwrap_or(0);
-    let mut seeing: Vec<&CaseRecord> = subject.cases.iter().filter(|case| case.sees(number)).collect();
-    seeing.sort_by_key(|case| (core::cmp::Reverse(count(case)), case.states));
-    let killers = seeing.iter().take(KILLERS_MAX).take_while(|case| count(case) > 0).count();
-    let mut rest = seeing.split_off(killers);
-    rest.sort_by_key(|case| case.states);
-    let mut ranks: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut ranked: Vec<(usize, &CaseRecord)> = Vec::new();
+    let mut rest: Vec<&CaseRecord> = subject.cases.iter().filter(|case| case.sees(number)).collect();
+    let killers = rest.iter().filter_map(|case| Some((kills.rank(name, &case.name)?, case.states, *case)));
+    let mut killers: Vec<_> = killers.collect();
+    killers.sort_by_key(|&(rank, states, case)| (rank, states, &case.name));
+    rest.sort_by_key(|case| (case.states, &case.name));
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut ranked: Vec<((bool, usize), &CaseRecord)> = Vec::new();
     for case in rest {
-        let rank = ranks.entry(case.program()).or_default();
-        ranked.push((*rank, case));
-        *rank += 1;
+        let (name, part, together) = case.group();
+        let count = counts.entry((name, part)).or_default();
+        ranked.push(((!case.is_short_test(), *count / together), case));
+        *count += 1;
     }
-    ranked.sort_by_key(|(rank, case)| (*rank, case.states));
-    seeing.extend(ranked.into_iter().map(|(_, case)| case));
+    ranked.sort_by_key(|(rank, case)| (*rank, case.states, &case.name));
     let mut left = budget.states_max;
-    seeing.retain(|case| {
+    ranked.retain(|(_, case)| {
         let rest = left.checked_sub(case.states);
         left = rest.unwrap_or(left);
         rest.is_some()
     });
-    seeing.truncate(budget.cases_max);
-    seeing
+    ranked.truncate(budget.cases_max);
+    let first = killers.into_iter().map(|(.., case)| case).take(KILLERS_MAX);
+    let mut seen = BTreeSet::new();
+    first.chain(ranked.into_iter().map(|(_, case)| case)).filter(|case| seen.insert(&case.name)).collect()
 }
 
-/// The end of a child process.
-#[derive(Debug, PartialEq, Eq)]
-enum End {
-    Killed { case: String, why: String },
-    Left,
-    Crashed { case: String, why: String },
-    Endless { case: String },
-}
-
-/// Tries a mutant on the protocols in order, until a case of one of them shows a fault.
+/// Tries a mutant on a protocol, until a case shows a fault.
 pub(crate) fn fate(
-    trial: &Path,
-    subjects: &[Subject],
+    worker: &mut Worker<'_>,
+    subject: &Subject,
     (number, name): (u32, &str),
     kills: &Kills,
     budget: Budget,
@@ -140,130 +172,37 @@ pub(crate) fn fate(
     let mut result = Trial {
         mutant: name.to_owned(),
         fate: Fate::Unreached,
-        protocol: String::new(),
+        protocol: subject.protocol.clone(),
         case: String::new(),
         why: String::new(),
         cases: 0,
+        budget,
     };
-    for subject in subjects {
-        let mut cases = order(subject, number, kills, budget);
-        if cases.is_empty() {
-            continue;
+    let mut crashes = 0;
+    for case in order(subject, (number, name), kills, budget) {
+        let (states, fuel) =
+            (STATES_MORE + GROWTH_MAX * case.states, FUEL_MORE + FUEL_GROWTH_MAX * case.fuel);
+        result.cases += 1;
+        let (fate, why) = match worker.ask(&format!("{number} {} {states} {fuel}", case.name))? {
+            Answer::Left => (Fate::Survivor, String::new()),
+            Answer::Killed(why) => (Fate::Killed, why),
+            Answer::Crashed(why) => (Fate::Crashed, why),
+            Answer::Endless => (Fate::Endless, String::from("a step does not end")),
+        };
+        // The first crash is kept, unless a later case shows a fault.
+        let is_kept = fate == Fate::Killed || result.fate <= Fate::Survivor && fate > result.fate;
+        if is_kept {
+            let is_shown = fate != Fate::Survivor;
+            result.fate = fate;
+            result.case = if is_shown { case.name.clone() } else { String::new() };
+            result.why = why;
         }
-        if result.fate == Fate::Unreached {
-            result.fate = Fate::Survivor;
-        }
-        for _ in 0..CRASHES_MAX {
-            let end = run(trial, &subject.protocol, number, &cases)?;
-            let place =
-                |name: &str| cases.iter().position(|case| case.name == name).map_or(cases.len(), |at| at + 1);
-            let (fate, case, why) = match end {
-                End::Left => {
-                    result.cases += cases.len();
-                    break;
-                }
-                End::Killed { case, why } => (Fate::Killed, case, why),
-                End::Crashed { case, why } => (Fate::Crashed, case, why),
-                End::Endless { case } => (Fate::Endless, case, String::from("a step does not end")),
-            };
-            let tried = place(&case);
-            result.cases += tried;
-            // The first crash is kept, unless a later case shows a fault.
-            if fate == Fate::Killed || result.fate == Fate::Survivor {
-                let protocol = subject.protocol.clone();
-                result = Trial { fate, protocol, case, why, ..result };
-            }
-            cases.drain(..tried);
-            if fate == Fate::Killed || cases.is_empty() {
-                break;
-            }
-        }
-        if result.fate == Fate::Killed {
+        crashes += usize::from(matches!(fate, Fate::Crashed | Fate::Endless));
+        if fate == Fate::Killed || crashes >= CRASHES_MAX {
             break;
-        }
-        if result.fate == Fate::Survivor {
-            result.protocol.clone_from(&subject.protocol);
         }
     }
     Ok(result)
-}
-
-/// Runs a child process with these cases.
-fn run(trial: &Path, protocol: &str, number: u32, cases: &[&CaseRecord]) -> Result<End, String> {
-    let mut child = Command::new(trial)
-        .args(["try", protocol, &number.to_string()])
-        .env("RUST_BACKTRACE", "0")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("{}: {error}", trial.display()))?;
-    let mut text = String::new();
-    for case in cases {
-        let (states, fuel) =
-            (STATES_MORE + GROWTH_MAX * case.states, FUEL_MORE + FUEL_GROWTH_MAX * case.fuel);
-        text += &format!("{} {states} {fuel}\n", case.name);
-    }
-    let stdin = child.stdin.take();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // A child that ends early closes its input.
-            stdin.map(|mut stdin| stdin.write_all(text.as_bytes()))
-        });
-        finish(&mut child)
-    })
-}
-
-/// Whether a signal of a user ended a process. Such an end says nothing about the mutant.
-fn is_interrupted(status: ExitStatus) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        matches!(status.signal(), Some(SIGHUP | SIGINT | SIGTERM))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = status;
-        false
-    }
-}
-
-fn finish(child: &mut Child) -> Result<End, String> {
-    let stdout = child.stdout.take().ok_or("a child has no output")?;
-    let (mut last, mut end) = (String::new(), None);
-    for line in BufReader::new(stdout).lines() {
-        let line = line.map_err(|error| format!("the output of a child: {error}"))?;
-        match line.split_once(' ') {
-            Some(("run", case)) => case.clone_into(&mut last),
-            Some(("killed", rest)) => {
-                let (case, why) = rest.split_once(' ').unwrap_or((rest, ""));
-                end = Some(End::Killed { case: case.to_owned(), why: why.to_owned() });
-            }
-            None if line == "left" => end = Some(End::Left),
-            _ => return Err(format!("a child says `{line}`")),
-        }
-    }
-    let mut errors = String::new();
-    if let Some(mut stderr) = child.stderr.take() {
-        // A part of the message is enough.
-        let _ = std::io::Read::read_to_string(&mut stderr, &mut errors);
-    }
-    let status = child.wait().map_err(|error| format!("a child: {error}"))?;
-    if status.code() == Some(2) {
-        return Err(format!("a child failed: {errors}"));
-    }
-    if is_interrupted(status) {
-        return Err(String::from("a child was ended from outside"));
-    }
-    Ok(match end {
-        Some(end) => end,
-        None if status.code() == Some(switch::ENDLESS) => End::Endless { case: last },
-        None => {
-            let panic = errors.lines().skip_while(|line| !line.contains("panicked at")).take(2);
-            let why = panic.collect::<Vec<_>>().join(" ");
-            End::Crashed { case: last, why: if why.is_empty() { status.to_string() } else { why } }
-        }
-    })
 }
 
 #[cfg(test)]
@@ -275,9 +214,37 @@ mod tests {
         Subject { protocol: String::from("vi"), cases }
     }
 
+    fn killed(mutant: &str, case: &str) -> Trial {
+        Trial {
+            mutant: mutant.to_owned(),
+            fate: Fate::Killed,
+            protocol: String::from("vi"),
+            case: case.to_owned(),
+            why: String::new(),
+            cases: 1,
+            budget: Budget { states_max: 100, cases_max: 10, share_of: 2 },
+        }
+    }
+
     #[test]
-    fn killers_come_first_and_then_the_smallest_case_of_each_program() {
+    fn a_kill_holds_and_other_trials_are_repeated_with_a_larger_budget() {
+        let budget = killed("a", "b").budget;
+        let survivor = Trial { fate: Fate::Survivor, ..killed("a", "b") };
+        let larger = [
+            Budget { states_max: 101, ..budget },
+            Budget { cases_max: 11, ..budget },
+            Budget { share_of: 1, ..budget },
+        ];
+        for larger in larger {
+            assert!(killed("a", "b").covers(larger) && !survivor.covers(larger), "{larger:?}");
+        }
+        assert!(survivor.covers(budget) && survivor.covers(Budget { states_max: 1, share_of: 8, ..budget }));
+    }
+
+    #[test]
+    fn killers_come_first_and_then_the_smallest_cases_of_each_group() {
         let subject = subject(&[
+            "r0.1 70 1 5",
             "s0.0.0 10 1 5",
             "s0.0.1 20 1 5",
             "s1.0.0 30 1 5",
@@ -285,45 +252,45 @@ mod tests {
             "s3.0.0 900 1 5",
             "s4.0.0 50 1 5",
         ]);
-        let budget = Budget { states_max: 1000, cases_max: 10 };
+        let budget = Budget { states_max: 2000, cases_max: 10, share_of: 1 };
         let names = |number, kills: &Kills, budget| {
-            let order = order(&subject, number, kills, budget).into_iter();
+            let order = order(&subject, (number, "a.rs, f: `x` to `y`"), kills, budget).into_iter();
             order.map(|case| case.name.clone()).collect::<Vec<_>>()
         };
-        let kill = |name: &str, count| ((String::from("vi"), name.to_owned()), count);
-        let kills = Kills::from([kill("s4.0.0", 3), kill("s2.0.0", 9)]);
-        assert_eq!(names(5, &kills, budget), ["s4.0.0", "s0.0.0", "s1.0.0", "s3.0.0"]);
+        let mut kills = Kills::default();
+        for trial in [killed("b.rs, g: without `h()`", "s4.0.0"), killed("b.rs, g: `i`", "s4.0.0")] {
+            kills.add(&trial);
+        }
+        kills.add(&killed("c.rs, h: `i`", "s2.0.0"));
+        let rest = ["r0.1", "s0.0.0", "s1.0.0"];
+        assert_eq!(names(5, &kills, budget), [&["s4.0.0"][..], &rest, &["s3.0.0", "s0.0.1"]].concat());
+        // A case that killed mutants of the same function is tried before one with more kills.
+        kills.add(&killed("a.rs, f: `z`", "s3.0.0"));
+        assert_eq!(names(5, &kills, budget)[..3], ["s3.0.0", "s4.0.0", "r0.1"]);
         // A case that is too large for the budget leaves room for smaller ones.
         let small = Budget { states_max: 500, ..budget };
-        assert_eq!(names(5, &kills, small), ["s4.0.0", "s0.0.0", "s1.0.0", "s0.0.1"]);
-        assert_eq!(names(5, &Kills::new(), Budget { cases_max: 2, ..budget }), ["s0.0.0", "s1.0.0"]);
+        let none = Kills::default();
+        assert_eq!(names(5, &none, small), [&rest[..], &["s4.0.0", "s0.0.1"]].concat());
+        assert_eq!(names(5, &none, Budget { cases_max: 2, ..budget }), ["r0.1", "s0.0.0"]);
         assert_eq!(names(7, &kills, budget), [""; 0]);
     }
 
-    #[cfg(unix)]
-    fn child(script: &str) -> Result<End, String> {
-        let mut child = Command::new("sh")
-            .args(["-c", script])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("there is a shell");
-        finish(&mut child)
+    #[test]
+    fn generated_programs_do_not_crowd_out_those_with_a_purpose() {
+        let mut lines: Vec<String> = (0..40).map(|at| format!("g{at}.0.{} 10 1 5", at % 2)).collect();
+        lines.extend((0..3).map(|at| format!("s7.{at}.0 900 1 5")));
+        let subject = subject(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let budget = Budget { states_max: 100_000, cases_max: 100, share_of: 1 };
+        let order = order(&subject, (5, "a.rs, f: `x` to `y`"), &Kills::default(), budget);
+        let places = order.iter().enumerate().filter(|(_, case)| case.name.starts_with('s'));
+        assert_eq!(places.map(|(at, _)| at).collect::<Vec<_>>(), [32, 41, 42]);
     }
 
-    #[cfg(unix)]
     #[test]
-    fn the_end_of_a_child_tells_violations_from_crashes() {
-        let case = || String::from("d1.0.0");
-        let killed = "echo run d1.0.0; echo killed d1.0.0 dimensions/2: x=1";
-        let why = String::from("dimensions/2: x=1");
-        assert_eq!(child(killed), Ok(End::Killed { case: case(), why }));
-        assert_eq!(child("echo run d1.0.0; echo left"), Ok(End::Left));
-        assert_eq!(child("echo run d1.0.0; exit 87"), Ok(End::Endless { case: case() }));
-        let panic = "echo run d1.0.0; printf 'thread panicked at a.rs:\\nindex\\nnote\\n' >&2; exit 101";
-        let why = String::from("thread panicked at a.rs: index");
-        assert_eq!(child(panic), Ok(End::Crashed { case: case(), why }));
-        assert!(child("echo run d1.0.0; kill -TERM $$").is_err());
-        assert!(child("echo no such case >&2; exit 2").is_err());
+    fn a_killed_mutant_outranks_every_other_fate() {
+        let mut fates = [Fate::Killed, Fate::Unreached, Fate::Crashed, Fate::Survivor, Fate::Endless];
+        fates.sort();
+        let expected = [Fate::Unreached, Fate::Survivor, Fate::Endless, Fate::Crashed, Fate::Killed];
+        assert_eq!(fates, expected);
     }
 }

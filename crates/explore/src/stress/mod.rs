@@ -60,6 +60,8 @@ pub struct Options<'a> {
     /// Whether a message may overtake earlier ones between the same two nodes, even if the protocol
     /// declares that it needs their order ([`Info::channels`](proto::Info::channels)).
     pub overtaking: bool,
+    /// Whether an episode that fails is shrunk. Otherwise the failure shows the whole episode.
+    pub shrink: bool,
     /// The number of episodes that run at once.
     pub jobs: usize,
     /// A function that the test calls now and then; if it returns true, the test ends.
@@ -79,6 +81,7 @@ impl Default for Options<'_> {
             mutation: None,
             chiplets: 1,
             overtaking: false,
+            shrink: true,
             jobs: 1,
             stop: &|| false,
             progress: &|_| {},
@@ -117,7 +120,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);
     let found = in_parallel(options.jobs, chunks, || {
-        let mut tester = Tester::new(subject, &machines, rules, options.mutation, channels);
+        let mut tester = Tester::new(subject, &machines, rules, (options.mutation, options.shrink), channels);
         let failed = &failed;
         move |chunk| {
             let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);

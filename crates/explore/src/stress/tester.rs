@@ -27,6 +27,8 @@ pub(super) struct Tester<'a> {
     planner: Planner,
     rules: Rules,
     setup: Setup,
+    /// Whether an episode that fails is shrunk.
+    is_shrinking: bool,
 }
 
 impl<'a> Tester<'a> {
@@ -34,13 +36,14 @@ impl<'a> Tester<'a> {
         subject: &'a Subject,
         topologies: &'a [Topology],
         rules: Rules,
-        mutation: Option<Mutation>,
+        (mutation, is_shrinking): (Option<Mutation>, bool),
         channels: Channels,
     ) -> Self {
         let machines = topologies.iter().map(|_| None).collect();
         let layouts: Rc<[Layout]> = Layout::all().into();
         let setup = Setup { mutation, channels, layouts: Rc::clone(&layouts) };
-        Tester { subject, topologies, machines, layouts, planner: Planner::default(), rules, setup }
+        let planner = Planner::default();
+        Tester { subject, topologies, machines, layouts, planner, rules, setup, is_shrinking }
     }
 
     pub(super) fn chunk(
@@ -101,9 +104,12 @@ impl<'a> Tester<'a> {
         fault: &EpisodeFault,
     ) -> Result<Failure, String> {
         let what = self.describe(at, &episode, fault);
-        let (small, order) = shrink::shrink(episode, order, |episode, order| {
-            matches!(self.run(at, episode, order), Ok(Err(_)))
-        });
+        let (small, order) = match self.is_shrinking {
+            true => shrink::shrink(episode, order, |episode, order| {
+                matches!(self.run(at, episode, order), Ok(Err(_)))
+            }),
+            false => (episode, order),
+        };
         let small_what = match self.run(at, &small, order)? {
             Err(fault) => self.describe(at, &small, &fault),
             Ok(_) => String::from("the failure does not reproduce"),

@@ -3,6 +3,7 @@
 
 pub mod census;
 mod options;
+mod prepared;
 pub(crate) mod reason;
 pub(crate) mod run;
 pub(crate) mod trials;
@@ -25,6 +26,7 @@ use crate::programs::{Feed, Programs};
 use crate::subject::Subject;
 pub use census::{Census, Dimensions};
 pub use options::{Options, Progress};
+pub use prepared::{PreparedExplorers, PreparedRun, prepared};
 pub use run::Finding;
 
 use census::Counter;

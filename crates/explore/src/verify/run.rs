@@ -122,7 +122,7 @@ impl<'a> Explorers<'a> {
 /// The result has in-order cores under two conditions: no claim that promises something for the
 /// program holds for the machine's cores, but such a claim holds for in-order cores. Work-groups
 /// that share a barrier are not preempted.
-fn bounds_for(
+pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
     promises: &[(&Claim, Promise)],
@@ -140,6 +140,18 @@ fn bounds_for(
         preemptions: if may_be_preempted { machine.preemptions } else { 0 },
         ..machine
     }
+}
+
+/// The machines of a test that has the number `index` among the tests, in the shape that it needs.
+pub(crate) fn machines_for(test: &Test, index: usize, bounds: &[Bounds]) -> Vec<Bounds> {
+    let only = match test.machines {
+        Machines::All => None,
+        Machines::InTurn => Some(index % bounds.len().max(1)),
+        Machines::Nth(number) => Some(usize::from(number) % bounds.len().max(1)),
+    };
+    let shaped = |machine: Bounds| test.shape.map_or(machine, |shape| machine.shaped(shape));
+    let chosen = bounds.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| *at == only));
+    chosen.map(|(_, &machine)| shaped(machine)).collect()
 }
 
 /// Explores a test on all its machines and in all its placements.
@@ -163,16 +175,7 @@ pub(crate) fn test(
             all_promised.push(tested.ask(claims, (program, test), &placement.stages, options));
         }
     }
-    let only = match test.machines {
-        Machines::All => None,
-        Machines::InTurn => Some(index % options.bounds.len().max(1)),
-        Machines::Nth(number) => Some(usize::from(number) % options.bounds.len().max(1)),
-    };
-    for (at, &machine) in options.bounds.iter().enumerate() {
-        if only.is_some_and(|only| at != only) {
-            continue;
-        }
-        let machine = test.shape.map_or(machine, |shape| machine.shaped(shape));
+    for machine in machines_for(test, index, &options.bounds) {
         for (number, placement) in test.placements.iter().enumerate() {
             let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
             let Some(Promised { promises, may_block, .. }) = promised else { continue };
@@ -252,16 +255,16 @@ pub(crate) fn test(
 }
 
 /// The promises of claims for a program whose threads run in these stages (positions of kernels).
-struct Promised<'a> {
+pub(crate) struct Promised<'a> {
     stages: &'a [u8],
-    promises: Vec<(&'a Claim, Promise)>,
-    may_block: bool,
+    pub(crate) promises: Vec<(&'a Claim, Promise)>,
+    pub(crate) may_block: bool,
 }
 
 impl Tested {
     /// Evaluates all claims on the program, with its threads in these stages (positions of
     /// kernels).
-    fn ask<'a>(
+    pub(crate) fn ask<'a>(
         &mut self,
         claims: &'a [Claim],
         (program, test): (&Program, &Test),
@@ -323,7 +326,7 @@ impl Tested {
 }
 
 /// The outcomes that all these claims allow, or `None` if none of them restricts the outcomes.
-fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
+pub(crate) fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
     let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
     of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {
         None => Some(allowed.clone()),

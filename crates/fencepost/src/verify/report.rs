@@ -1,6 +1,6 @@
 //! Formats the results of the verification of a protocol as JSON.
 
-use lab::verify::Verified;
+use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};
 
 pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
@@ -22,7 +22,19 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
     let claims = verification.claims.iter();
     let mutants = verification.mutants.as_ref().map(|mutants| {
         let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
+        // A test reads the record.
+        let guards = Guards::recorded().ok().flatten().map(|guards| {
+            json!({
+                "total": guards.counts.total,
+                "killed": guards.counts.killed,
+                "tree": guards.tree,
+                "protocols": guards.protocols,
+                "finished": guards.finished,
+                "chosen": guards.chosen,
+            })
+        });
         json!({
+            "guards": guards,
             "total": mutants.total(),
             "killed": mutants.killed.len(),
             "survivors": mutants.survivors,

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use explore::mutants::Mutants;
 use explore::verify::{Census, Dimensions, Verification};
-use lab::verify::Verified;
+use lab::verify::{Guards, Verified};
 
 use crate::Failure;
 use crate::table::{Side, Table, counted, grouped, plural};
@@ -134,6 +134,10 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     for (why, count) in unseeded {
         let faults = counted(count, "fault");
         writeln!(out, "    not seeded: {faults} in the plans of kernel beginnings, because {why}")?;
+    }
+    // A test reads the record.
+    if let Ok(Some(guards)) = Guards::recorded() {
+        writeln!(out, "  {}", guards.sentence())?;
     }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;

@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 
-use lab::verify::Records;
+use lab::verify::{Guards, Records};
 
 use crate::tree;
 
@@ -34,7 +34,9 @@ fn the_page_of_verification_renders_its_records() {
     let (data, page) = (tree::root().join(DATA), tree::root().join(PAGE));
     let text = fs::read_to_string(&data).unwrap();
     let records = Records::read(&text).unwrap_or_else(|error| panic!("{DATA}: {error}"));
-    let (written, rendered) = (records.to_toml().unwrap(), format!("{HEAD}{}", records.to_markdown()));
+    let guards = Guards::recorded().unwrap().map_or_else(String::new, |guards| guards.to_markdown());
+    let (written, rendered) =
+        (records.to_toml().unwrap(), format!("{HEAD}{}{guards}", records.to_markdown()));
     if env::var_os("FENCEPOST_BLESS").is_some() {
         fs::write(&data, written).unwrap();
         fs::write(&page, rendered).unwrap();

@@ -36,6 +36,34 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "grep -q '\"stress\"' crates/fencepost/benches/speed/main.rs",
         "builds for minutes",
     ),
+    (
+        "cargo run --release -p guards -- --protocol vi",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
+    (
+        "cargo run --release -p guards -- --sample 100 --seed 1",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
+    (
+        "cargo run --release -p guards -- --only crates/zoo/src/vi/bank.rs:95",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
+    ("cargo run --release -p guards -- --list", "test -f crates/guards/src/main.rs", "builds for minutes"),
+    ("cargo run --release -p guards -- --classes", "test -f crates/guards/src/main.rs", "builds for minutes"),
+    (
+        "cargo run --release -p guards -- --record docs/results/guards.toml",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
+    ("cargo run --release -p guards", "test -f crates/guards/src/main.rs", "builds for minutes"),
+    (
+        "cargo run --release -p guards -- --only FILE:LINE",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
     ("cargo bench -- --bless", "test -f benches/baseline.toml", "writes into the repository"),
     (
         "cargo run --release -p litmus --example hrf_search 3 5 2",

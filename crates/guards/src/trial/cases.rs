@@ -1,10 +1,10 @@
-//! The cases of a protocol: the programs of a short verification, each in one placement on one
-//! machine.
+//! The cases of a protocol: episodes of the random tester, and the programs of a short verification,
+//! each in one placement on one machine.
 
 use std::cell::OnceCell;
 
 use explore::claim::Claim;
-use explore::verify::{self, Machines, Test};
+use explore::verify::{self, Machines, Options, PreparedRun, Test};
 use explore::{Subject, corpus};
 
 /// The fraction of the message programs, and of the enumerated programs with up to three
@@ -12,17 +12,52 @@ use explore::{Subject, corpus};
 const MESSAGES_STEP: usize = 31;
 const GENERATED_STEP: usize = 97;
 
+/// The numbers of chiplets of the machines on which episodes run.
+const CHIPLETS: [u16; 3] = [1, 2, 4];
+/// The letter that begins the names of the cases with episodes.
+const EPISODES: char = 'r';
+/// The numbers of episodes of these cases: a few, then more. The seeds of one case follow those of
+/// the case before it.
+const EPISODE_COUNTS: [u64; 4] = [8, 64, 512, 2048];
+
 /// The groups of programs, each with the letter that begins the names of its cases.
 const GROUPS: [char; 4] = ['d', 's', 'm', 'g'];
 
-/// A program in one placement on one machine.
+/// The work of a case.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// The exploration of a program with one placement and one machine.
+    Explored(Box<Test>),
+    /// Episodes of the random tester.
+    Tested {
+        /// The seed of the first episode.
+        seed: u64,
+        /// The number of episodes.
+        episodes: u64,
+        /// The number of chiplets.
+        chiplets: u16,
+    },
+}
+
+/// A program in one placement on one machine, or episodes.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name, for example `s17.2.0`: the group, the number of the program, of the placement and
-    /// of the machine.
+    /// of the machine. Episodes have the name `r2.4`: the number of the case, and of the chiplets.
     pub name: String,
-    /// The program with one placement and one machine.
-    pub test: Test,
+    /// The work of the case.
+    pub work: Work,
+}
+
+impl Case {
+    /// The name of the program.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match &self.work {
+            Work::Explored(test) => &test.name,
+            Work::Tested { .. } => "episodes",
+        }
+    }
 }
 
 /// The programs of a protocol. Each group is made when it is first needed.
@@ -72,6 +107,9 @@ impl Corpus {
     #[must_use]
     pub fn all(&self) -> Vec<Case> {
         let mut all = Vec::new();
+        for at in 0..EPISODE_COUNTS.len() {
+            all.extend(CHIPLETS.iter().filter_map(|count| self.case(&format!("{EPISODES}{at}.{count}"))));
+        }
         for (group, letter) in GROUPS.iter().enumerate() {
             for (at, test) in self.group(group).iter().enumerate() {
                 for placement in 0..test.placements.len() {
@@ -89,12 +127,26 @@ impl Corpus {
     #[must_use]
     pub fn case(&self, name: &str) -> Option<Case> {
         let letter = name.chars().next()?;
-        let group = GROUPS.iter().position(|known| *known == letter)?;
         let numbers: Option<Vec<usize>> = name[1..].split('.').map(|part| part.parse().ok()).collect();
-        let [at, placement, machine] = *numbers? else { return None };
+        let numbers = numbers?;
+        if let (EPISODES, [at, chiplets]) = (letter, &*numbers) {
+            let seed = EPISODE_COUNTS.get(..*at)?.iter().sum();
+            let (episodes, chiplets) = (*EPISODE_COUNTS.get(*at)?, u16::try_from(*chiplets).ok()?);
+            return Some(Case { name: name.to_owned(), work: Work::Tested { seed, episodes, chiplets } });
+        }
+        let group = GROUPS.iter().position(|known| *known == letter)?;
+        let [at, placement, machine] = *numbers else { return None };
         let mut test = self.group(group).get(at)?.clone();
         test.placements = vec![test.placements.get(placement)?.clone()];
         test.machines = Machines::Nth(u8::try_from(machine).ok()?);
-        Some(Case { name: name.to_owned(), test })
+        Some(Case { name: name.to_owned(), work: Work::Explored(Box::new(test)) })
+    }
+
+    /// The runs of a case, with the outcomes that the claims allow. Episodes have none.
+    #[must_use]
+    pub fn prepared(&self, case: &Case) -> Vec<PreparedRun> {
+        let Work::Explored(test) = &case.work else { return Vec::new() };
+        let options = Options::new(verify::machines_of(&self.subject.info));
+        verify::prepared(&self.claims, test, 0, &options)
     }
 }

@@ -2,16 +2,22 @@
 //!
 //! * `record PROTOCOL PART PARTS` runs every case of the protocol without a mutant, and prints the
 //!   mutants that would have made a difference. `PART` of `PARTS` runs only a share of the cases.
-//! * `try PROTOCOL NUMBER` reads cases from the standard input, each with its limits, and runs them
-//!   with the mutant of this number, until one of them shows a fault.
+//! * `try PROTOCOL` reads trials from the standard input, and answers each with one line. A trial
+//!   is one line: the number of a mutant, a case, the maximum number of states, and the fuel.
+//!
+//! The mutants of a process share its programs and their promises, which are evaluated once for
+//! each case. A panic ends a trial only.
 
 pub mod cases;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
-use cases::{Case, Corpus};
-use explore::Subject;
-use explore::verify::{self, Options, Verification};
+use cases::{Case, Corpus, Work};
+use explore::verify::{PreparedExplorers, PreparedRun};
+use explore::{Limits, Subject, stress};
 
 use crate::switch;
 
@@ -19,6 +25,14 @@ use crate::switch;
 const MEMORY_BYTES: u64 = 1 << 30;
 /// The fuel of a run without a mutant.
 const FUEL: u64 = 1 << 40;
+/// The maximum number of states of a case without a mutant. A larger one is no case.
+const STATES_MAX: u64 = 30_000;
+
+/// The number of operations in episodes that take as much time as one explored state.
+const OPERATIONS_PER_STATE: u64 = 4;
+
+/// The place and the message of the first panic of a trial.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Carries out the command. Returns the exit code.
 #[must_use]
@@ -33,13 +47,13 @@ pub fn main(arguments: Vec<String>) -> i32 {
 }
 
 fn carry_out(arguments: &[String]) -> Result<(), String> {
-    let number = |text: &String| text.parse::<u32>().map_err(|_| format!("`{text}` is no number"));
+    let number = |text: &String| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
     match arguments {
         [command, protocol, part, parts] if command == "record" => {
-            record(protocol, number(part)? as usize, number(parts)? as usize)
+            record(protocol, number(part)?, number(parts)?)
         }
-        [command, protocol, mutant] if command == "try" => attempt(protocol, number(mutant)?),
-        _ => Err(String::from("expected `record PROTOCOL PART PARTS` or `try PROTOCOL NUMBER`")),
+        [command, protocol] if command == "try" => attempt(protocol),
+        _ => Err(String::from("expected `record PROTOCOL PART PARTS` or `try PROTOCOL`")),
     }
 }
 
@@ -47,11 +61,50 @@ fn subject(protocol: &str) -> Result<Subject, String> {
     Subject::named(protocol).ok_or_else(|| format!("no protocol is called `{protocol}`"))
 }
 
-/// Verifies one case with the selected mutant.
-fn verified(subject: &Subject, case: &Case, states_max: u64) -> Result<Verification, String> {
-    let bounds = verify::machines_of(&subject.info);
-    let options = Options { memory_bytes: MEMORY_BYTES, states_max, ..Options::new(bounds) };
-    verify::verify(subject, core::slice::from_ref(&case.test), &options)
+/// The result of one case.
+struct Found {
+    /// The number of states that the case explores, or that take as much time as its episodes.
+    states: u64,
+    /// The fault, if the case shows one.
+    fault: Option<String>,
+    /// Whether the case says something: it ran, and it is complete.
+    is_complete: bool,
+}
+
+/// Explores the runs of a case, or runs its episodes, until a fault is found.
+fn found(
+    subject: &Subject,
+    explorers: &mut PreparedExplorers,
+    (case, runs): (&Case, &[PreparedRun]),
+    states_max: u64,
+) -> Result<Found, String> {
+    let mut sum = Found { states: 0, fault: None, is_complete: true };
+    match &case.work {
+        Work::Explored(_) => {
+            let mut count = 0;
+            for run in runs {
+                let mut limits = Limits { memory_bytes: MEMORY_BYTES, states_max, ..Limits::default() };
+                let Ok(found) = explorers.explore(run, &mut limits) else { continue };
+                count += 1;
+                sum.states += found.states;
+                sum.is_complete &= found.incomplete.is_none() && !found.throttled;
+                if let Some(violation) = found.violation {
+                    sum.fault = Some(violation.why);
+                    break;
+                }
+            }
+            sum.is_complete &= count > 0;
+        }
+        &Work::Tested { seed, episodes, chiplets } => {
+            let options =
+                stress::Options { seed, episodes, chiplets, shrink: false, ..stress::Options::default() };
+            let report = stress::stress(subject, &options)?;
+            // An operation of an episode takes a fraction of the time of a state.
+            sum.states = report.operations / OPERATIONS_PER_STATE;
+            sum.fault = report.failure.map(|failure| format!("seed {}: {}", failure.seed, failure.what));
+        }
+    }
+    Ok(sum)
 }
 
 fn print(line: &str) -> Result<(), String> {
@@ -68,41 +121,92 @@ fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
         if at % parts.max(1) != part {
             continue;
         }
+        let runs = corpus.prepared(&case);
         let _ = switch::seen();
         switch::select(switch::RECORD, FUEL);
-        let found = verified(&subject, &case, u64::MAX)?;
+        // A known step is not computed again, and would record nothing.
+        let mut explorers = PreparedExplorers::new(&subject);
+        // A protocol may have no episodes.
+        let Ok(found) = found(&subject, &mut explorers, (&case, &runs), STATES_MAX) else { continue };
         let burnt = FUEL - switch::fuel();
         switch::select(switch::NONE, u64::MAX);
         let seen: Vec<String> = switch::seen().iter().map(u32::to_string).collect();
         // A case in which the protocol itself has a fault, or that no machine can run, kills nothing.
-        if found.findings.is_empty() && found.runs > 0 && found.gaps.is_empty() {
+        if found.fault.is_none() && found.is_complete {
             print(&format!("{} {} {burnt} {}", case.name, found.states, seen.join(",")))?;
         }
     }
     Ok(())
 }
 
-/// Runs cases with a mutant. Each line of the input has the name of a case, the maximum number of
-/// states, and the fuel.
-fn attempt(protocol: &str, number: u32) -> Result<(), String> {
-    let subject = subject(protocol)?;
-    let corpus = Corpus::of(&subject)?;
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|error| format!("standard input: {error}"))?;
-        let [name, states_max, fuel] = *line.split(' ').collect::<Vec<_>>() else {
-            return Err(format!("`{line}`: expected a case, a number of states, and the fuel"));
-        };
-        let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
-        let case = corpus.case(name).ok_or_else(|| format!("no case is called `{name}`"))?;
-        print(&format!("run {name}"))?;
-        switch::select(number, count(fuel)?);
-        let found = verified(&subject, &case, count(states_max)?)?;
+/// The state of the process that tries mutants.
+struct Process {
+    subject: Subject,
+    corpus: Corpus,
+    /// The cases that were needed, with their runs.
+    cases: BTreeMap<String, (Case, Vec<PreparedRun>)>,
+    /// The explorers of the last mutant.
+    explorers: PreparedExplorers,
+    number: u32,
+}
+
+impl Process {
+    /// Runs a case with a mutant. Returns a word for the result, and an explanation.
+    fn attempt(&mut self, number: u32, name: &str, states_max: u64, fuel: u64) -> Result<String, String> {
+        if !self.cases.contains_key(name) {
+            switch::select(switch::NONE, u64::MAX);
+            let case = self.corpus.case(name).ok_or_else(|| format!("no case is called `{name}`"))?;
+            let runs = self.corpus.prepared(&case);
+            self.cases.insert(name.to_owned(), (case, runs));
+        }
+        if number != self.number {
+            self.number = number;
+            self.explorers = PreparedExplorers::new(&self.subject);
+        }
+        let (case, runs) = &self.cases[name];
+        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        switch::select(number, fuel);
+        let run = || found(&self.subject, &mut self.explorers, (case, runs), states_max);
+        let ended = catch_unwind(AssertUnwindSafe(run));
+        let is_endless = switch::is_endless();
         switch::select(switch::NONE, u64::MAX);
-        if let Some(finding) = found.findings.first() {
-            let why = finding.violation.why.replace('\n', " ");
-            print(&format!("killed {name} {}: {why}", case.test.name))?;
-            return Ok(());
+        let one_line = |text: &str| text.replace('\n', " ");
+        match ended {
+            Ok(Ok(Found { fault: Some(why), .. })) => {
+                Ok(format!("killed {}: {}", case.title(), one_line(&why)))
+            }
+            Ok(Ok(_)) => Ok(String::from("left")),
+            // A mutant may make a machine that cannot be built.
+            Ok(Err(why)) => Ok(format!("crashed {}", one_line(&why))),
+            Err(_) => {
+                self.explorers = PreparedExplorers::new(&self.subject);
+                let why = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+                Ok(match is_endless {
+                    true => String::from("endless"),
+                    false => format!("crashed {}", one_line(&why.unwrap_or_default())),
+                })
+            }
         }
     }
-    print("left")
+}
+
+/// Tries mutants. Each line of the input is one trial.
+fn attempt(protocol: &str) -> Result<(), String> {
+    std::panic::set_hook(Box::new(|panic| {
+        let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| panic.to_string());
+    }));
+    let subject = subject(protocol)?;
+    let (corpus, explorers) = (Corpus::of(&subject)?, PreparedExplorers::new(&subject));
+    let mut process = Process { subject, corpus, cases: BTreeMap::new(), explorers, number: switch::NONE };
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| format!("standard input: {error}"))?;
+        let [number, name, states_max, fuel] = *line.split(' ').collect::<Vec<_>>() else {
+            return Err(format!("`{line}`: expected a mutant, a case, a number of states, and the fuel"));
+        };
+        let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
+        let mutant = u32::try_from(count(number)?).map_err(|_| format!("`{number}` is no mutant"))?;
+        print(&process.attempt(mutant, name, count(states_max)?, count(fuel)?)?)?;
+    }
+    Ok(())
 }

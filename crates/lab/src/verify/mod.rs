@@ -3,10 +3,12 @@
 //! A front end creates a [`Question`] and takes the answers one protocol at a time. It
 //! supplies the tests, decides when to stop, and shows or stores the results.
 
+mod guards;
 mod records;
 mod replay;
 mod verified;
 
+pub use guards::{GuardCounts, Guards};
 pub use records::{Record, Records};
 pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;

@@ -1,0 +1,177 @@
+//! Child processes that carry out trials. A process serves many mutants, one trial after another.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+
+/// The result of one trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The case shows a fault, which the text describes.
+    Killed(String),
+    /// The case shows no fault.
+    Left,
+    /// The mutant panics, or ends the process.
+    Crashed(String),
+    /// A step of a controller does not end.
+    Endless,
+}
+
+/// The maximum number of processes that may be gone without an answer for the same trial.
+const GONE_MAX: usize = 8;
+
+/// The numbers of the signals with which users end processes.
+const SIGHUP: i32 = 1;
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
+
+/// A process that is running.
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+/// A process for trials with one protocol. It starts when it is first needed, and again after its
+/// end.
+pub(crate) struct Worker<'a> {
+    program: &'a Path,
+    arguments: Vec<String>,
+    running: Option<Running>,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(program: &'a Path, protocol: &str) -> Worker<'a> {
+        Worker { program, arguments: vec![String::from("try"), protocol.to_owned()], running: None }
+    }
+
+    fn start(&self) -> Result<Running, String> {
+        let error = |error: std::io::Error| format!("{}: {error}", self.program.display());
+        let mut child = Command::new(self.program)
+            .args(&self.arguments)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(error)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else {
+            return Err(String::from("a child has no pipes"));
+        };
+        Ok(Running { child, input, output: BufReader::new(output) })
+    }
+
+    /// Carries out one trial. A process that is killed from outside is started again.
+    pub(crate) fn ask(&mut self, trial: &str) -> Result<Answer, String> {
+        for _ in 0..GONE_MAX {
+            let mut running = match self.running.take() {
+                Some(running) => running,
+                None => self.start()?,
+            };
+            // A process that has ended closes its input: its status says why.
+            let _ = writeln!(running.input, "{trial}").and_then(|()| running.input.flush());
+            let mut line = String::new();
+            let _ = running.output.read_line(&mut line);
+            if let Some(line) = line.strip_suffix('\n') {
+                self.running = Some(running);
+                return answer(line);
+            }
+            if let Some(answer) = ended(running)? {
+                return Ok(answer);
+            }
+        }
+        Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        if let Some(Running { mut child, input, output }) = self.running.take() {
+            drop((input, output));
+            // The process ends at the end of its input.
+            let _ = child.wait();
+        }
+    }
+}
+
+fn answer(line: &str) -> Result<Answer, String> {
+    let (word, why) = line.split_once(' ').unwrap_or((line, ""));
+    match word {
+        "killed" => Ok(Answer::Killed(why.to_owned())),
+        "left" => Ok(Answer::Left),
+        "crashed" => Ok(Answer::Crashed(why.to_owned())),
+        "endless" => Ok(Answer::Endless),
+        _ => Err(format!("a child says `{line}`")),
+    }
+}
+
+/// The answer of a process that has ended within a trial. `None` if it was killed from outside.
+fn ended(mut running: Running) -> Result<Option<Answer>, String> {
+    drop(running.input);
+    let mut errors = String::new();
+    if let Some(mut stderr) = running.child.stderr.take() {
+        // A part of the message is enough.
+        let _ = stderr.read_to_string(&mut errors);
+    }
+    let status = running.child.wait().map_err(|error| format!("a child: {error}"))?;
+    if matches!(status.code(), Some(0 | 2)) {
+        return Err(format!("a child failed: {errors}"));
+    }
+    match signal_of(status) {
+        Some(SIGHUP | SIGINT | SIGTERM) => Err(String::from("a child was ended from outside")),
+        Some(SIGKILL) => Ok(None),
+        _ => {
+            let why = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            Ok(Some(Answer::Crashed(format!("{status} {}", why.trim()))))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: ExitStatus) -> Option<i32> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn asked(script: &str, trials: usize) -> Vec<Result<Answer, String>> {
+        let arguments = vec![String::from("-c"), script.to_owned()];
+        let mut worker = Worker { program: Path::new("sh"), arguments, running: None };
+        (0..trials).map(|_| worker.ask("7 d1.0.0 10 10")).collect()
+    }
+
+    #[test]
+    fn a_process_answers_one_trial_after_another() {
+        let script = "read a; echo killed $a; read a; echo left; read a; echo endless; read a; \
+                      echo crashed a.rs:1; read a; echo what";
+        let answers = asked(script, 5);
+        assert_eq!(answers[0], Ok(Answer::Killed(String::from("7 d1.0.0 10 10"))));
+        assert_eq!(answers[1], Ok(Answer::Left));
+        assert_eq!(answers[2], Ok(Answer::Endless));
+        assert_eq!(answers[3], Ok(Answer::Crashed(String::from("a.rs:1"))));
+        assert!(answers[4].is_err());
+    }
+
+    #[test]
+    fn the_end_of_a_process_tells_crashes_from_kills() {
+        let of = |script| asked(script, 1).remove(0);
+        assert!(
+            matches!(of("read a; echo overflow >&2; kill -ABRT $$"), Ok(Answer::Crashed(why)) if why.contains("overflow"))
+        );
+        assert!(of("read a; kill -TERM $$").is_err());
+        assert!(of("read a; echo no such case >&2; exit 2").is_err_and(|why| why.contains("no such case")));
+        assert_eq!(
+            of("read a; kill -KILL $$"),
+            Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! The recorded run of the mutants of guards. The command `guards --record` writes the record;
+//! a verification does not run these mutants.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+use proto::words::{counted, grouped};
+use serde::Deserialize;
+
+/// The record that comes with the tool.
+const RECORD: &str = include_str!("../../../../docs/results/guards.toml");
+
+/// The numbers of mutants with each fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct GuardCounts {
+    /// The number of killed and surviving mutants.
+    pub total: u64,
+    /// The number of killed mutants.
+    pub killed: u64,
+    /// The number of surviving mutants without an argument.
+    pub survivors: u64,
+    /// The number of mutants that end the process, without a fault in any case.
+    pub crashed: u64,
+    /// The number of mutants with a step that does not end, without a fault in any case.
+    pub endless: u64,
+    /// The number of surviving mutants that are argued to be equivalent.
+    pub equivalent: u64,
+    /// The number of mutants that make no difference in any case.
+    pub unreached: u64,
+}
+
+/// A recorded run of the mutants of guards.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Guards {
+    /// The date and the commit of the sources.
+    pub tree: String,
+    /// The protocols on which the mutants ran.
+    pub protocols: Vec<String>,
+    /// The number of mutants that the run chose.
+    pub chosen: u64,
+    /// The maximum number of states for one mutant with one protocol.
+    pub states_max: u64,
+    /// The maximum number of cases, likewise.
+    pub cases_max: u64,
+    /// The number of mutants that the run finished.
+    pub finished: u64,
+    /// The numbers over all files.
+    #[serde(flatten)]
+    pub counts: GuardCounts,
+    surviving: Vec<String>,
+    crashing: Vec<String>,
+    misargued: Vec<String>,
+    idle: Vec<String>,
+    unseeded: BTreeMap<String, u64>,
+    killers: BTreeMap<String, u64>,
+    killed_with: BTreeMap<String, u64>,
+    files: BTreeMap<String, GuardCounts>,
+}
+
+impl Guards {
+    /// The record that comes with the tool. `None` if it holds no finished mutant.
+    ///
+    /// # Errors
+    /// The syntax error of the record, with its line.
+    pub fn recorded() -> Result<Option<Guards>, String> {
+        Guards::read(RECORD)
+    }
+
+    fn read(text: &str) -> Result<Option<Guards>, String> {
+        let guards: Guards = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        Ok(Some(guards).filter(|guards| guards.finished > 0))
+    }
+
+    /// The record in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!(
+            "guards: {} of {} mutants killed, recorded for the tree of {}",
+            grouped(self.counts.killed),
+            grouped(self.counts.total),
+            self.tree
+        )
+    }
+
+    /// The record as a section of a Markdown page.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let protocols: Vec<String> = self.protocols.iter().map(|name| format!("`{name}`")).collect();
+        let mut text = format!(
+            "\n## Guards\n\nThese mutants change guards: the code of controllers outside tables and plans. The run \
+             used the sources of {} and the protocols {}. It finished {} of {} mutants, with up to {} \
+             cases and {} states for each mutant and protocol. The data is in [guards.toml](guards.toml).\n\n",
+            self.tree,
+            protocols.join(", "),
+            grouped(self.finished),
+            grouped(self.chosen),
+            grouped(self.cases_max),
+            grouped(self.states_max),
+        );
+        text.push_str(
+            "| file | mutants killed | crash | never end | equivalent | unreached |\n|---|---|---|---|---|---|\n",
+        );
+        let row = |name: &str, c: &GuardCounts| {
+            let [killed, total, crashed, endless, equivalent, unreached] =
+                [c.killed, c.total, c.crashed, c.endless, c.equivalent, c.unreached].map(grouped);
+            format!("| {name} | {killed} of {total} | {crashed} | {endless} | {equivalent} | {unreached} |\n")
+        };
+        self.files.iter().for_each(|(file, counts)| text.push_str(&row(&format!("`{file}`"), counts)));
+        text.push_str(&row("all", &self.counts));
+        let listed = |counts: &BTreeMap<String, u64>, mark: &str| {
+            let each = counts.iter().map(|(name, count)| format!("{mark}{name}{mark}: {}", grouped(*count)));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let _ = writeln!(text, "\nKilled mutants by kind of case: {}.", listed(&self.killers, ""));
+        let _ = writeln!(text, "Killed mutants by protocol: {}.", listed(&self.killed_with, "`"));
+        text.push_str("\nExpressions and mutations without a mutant:\n\n");
+        for (reason, count) in &self.unseeded {
+            let _ = writeln!(text, "* {} {reason}", grouped(*count));
+        }
+        for (names, what) in [
+            (&self.surviving, "not killed"),
+            (&self.crashing, "with a crash or a step that does not end"),
+            (&self.misargued, "killed, though argued to be equivalent"),
+            (&self.idle, "not reached"),
+        ] {
+            if !names.is_empty() {
+                let items: String = names.iter().map(|name| format!("* {name}\n")).collect();
+                let count = counted(names.len() as u64, "mutant");
+                let _ = write!(text, "\n<details><summary>{count} {what}</summary>\n\n{items}\n</details>\n");
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_finished_mutants_is_none() {
+        let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nstates_max = 1\ncases_max = 1\nfinished = 8\ntotal = 7\nkilled = 6\n\
+                    survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
+                    surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\
+                    [unseeded]\n[killers]\n\"shipped tests\" = 6\n[killed_with]\nvi = 6\n[files]\n";
+        let guards = Guards::read(some).expect("it is read").expect("it has finished mutants");
+        assert_eq!(
+            guards.sentence(),
+            "guards: 6 of 7 mutants killed, recorded for the tree of 2026-01-02 abc"
+        );
+        assert!(guards.to_markdown().contains("| all | 6 of 7 | 1 | 0 | 0 | 0 |"));
+        assert!(
+            guards
+                .to_markdown()
+                .contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n")
+        );
+        assert_eq!(Guards::read(&some.replace("finished = 8", "finished = 0")), Ok(None));
+        assert!(Guards::read("tree = 1").is_err());
+    }
+
+    #[test]
+    fn the_numbers_of_the_record_add_up() {
+        // A record without finished mutants is shown nowhere.
+        let Some(guards) = Guards::recorded().expect("the record can be read") else { return };
+        let sum = |of: fn(&GuardCounts) -> u64| guards.files.values().map(of).sum::<u64>();
+        let c = guards.counts;
+        assert_eq!((sum(|c| c.total), sum(|c| c.killed)), (c.total, c.killed));
+        assert_eq!(c.total, c.killed + c.survivors);
+        assert_eq!(c.total + c.crashed + c.endless + c.equivalent + c.unreached, guards.finished);
+        assert_eq!(guards.surviving.len() as u64, c.survivors);
+        assert_eq!(guards.killers.values().sum::<u64>(), c.killed);
+        assert_eq!(guards.killed_with.values().sum::<u64>(), c.killed);
+    }
+}
