@@ -39,7 +39,7 @@ pub(super) fn cutoff(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         if open > 0 {
             let programs = counted(all.len(), "program");
             complaints.push(format!(
-                "{open} of {programs} of {protocol} lack a verification for all numbers of compute units"
+                "{protocol}: {open} of {programs} not verified for an arbitrary number of compute units"
             ));
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     let (field, symmetry) = header(scan)?;
     if !scan.next_line(b"%")? {
         scan.word()?;
-        return Err(scan.unexpected("a line of rows, columns and entries"));
+        return Err(scan.unexpected("a line with the numbers of rows, columns and entries"));
     }
     let rows = scan.whole(1..=u64::from(u32::MAX), "a number of rows")?;
     let columns = scan.whole(1..=u64::from(u32::MAX), "a number of columns")?;

@@ -49,7 +49,7 @@ fn errors_of_a_matrix_are_named() {
         ),
         (
             &format!("{MTX} real general"),
-            "g:1:46: the file ends here, expected a line of rows, columns and entries",
+            "g:1:46: the file ends here, expected a line with the numbers of rows, columns and entries",
         ),
         (
             &format!("{MTX} real general\n% x\n\n2 x 1\n"),

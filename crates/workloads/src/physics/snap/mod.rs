@@ -223,7 +223,8 @@ impl Arrays {
         }
     }
 
-    /// Writes the problem. Returns the ends of the planes in `planes`.
+    /// Writes the arrays of the problem to memory. The array `self.planes` lists the cells plane by
+    /// plane. Returns, for each plane, the index after its last cell in this array.
     async fn write(&self, host: &Host, problem: &Problem) -> Vec<u64> {
         let planes = problem.size.planes();
         let packed: Vec<u32> =
