@@ -10,7 +10,7 @@ use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static MESSAGE_PASSING: Workload = Workload {
     name: "message-passing",
-    summary: "one work-group passes messages behind a scoped flag to another and waits for each ack",
+    summary: "one work-group writes messages and sets a scoped flag after each; another reads each message and sets a flag in return",
     origin: "ours",
     room: Room::Synchronization,
     purpose: Purpose::Benchmark,

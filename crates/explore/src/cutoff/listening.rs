@@ -372,12 +372,16 @@ impl Listening {
         let known = closing.groups.get(shared).and_then(|group| group.sent[own].get(&message));
         if let Some(known) = known {
             let is_same = *known == after;
-            return if is_same { Ok(()) } else { Err(obstacle("a message depends on inputs that wait")) };
+            return if is_same {
+                Ok(())
+            } else {
+                Err(obstacle("the effect of a message depends on inputs that wait at its receiver"))
+            };
         }
         let alone = self.told(shared, message)?;
         self.check_silence(&alone, Some(own))?;
         if self.without(alone, own) != after {
-            return Err(obstacle("the effect of a message depends on inputs that wait"));
+            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
         }
         let Some(group) = closing.groups.get_mut(shared) else { return Ok(()) };
         group.sent[own].insert(message, after);
@@ -398,7 +402,7 @@ impl Listening {
         let next = self.told(view, message)?;
         let next = self.without(next, 1 - own);
         if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
-            return Err(obstacle("the effect of a message depends on inputs that wait"));
+            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
         }
         closing.add(own, next);
         Ok(())

@@ -201,6 +201,7 @@ fn stressed<P: Protocol>() -> explore::stress::StressReport {
         mutation: None,
         jobs: 1,
         overtaking: false,
+        shrink: true,
         stop: &|| false,
         progress: &|_| {},
     };

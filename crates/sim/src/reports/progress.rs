@@ -26,7 +26,7 @@ use crate::queue::Cycle;
 const ROUND_TRIPS: u64 = 16;
 /// The minimum patience in periods of the longest timer.
 const TIMER_PERIODS: u64 = 4;
-/// A computation counts as long if this number of such computations takes longer than the patience.
+/// A computation is long if it takes more than the patience divided by this number.
 const LONG_TIMES: u64 = 4;
 
 /// The number by which [`Watch`] knows the host as a busy component. Small numbers are wavefronts.

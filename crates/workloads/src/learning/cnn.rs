@@ -320,9 +320,10 @@ fn cnn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }
     let sizes = Sizing { batch, channels, side, filters, classes };
     let elements = batch * channels.max(filters) * sizes.pixels();
-    if elements.max(classes * sizes.features()) > 1 << 28 {
+    let weights = classes * sizes.features();
+    if elements.max(weights) > 1 << 28 {
         let why =
-            format!("{elements} pixels of a layer and {classes} classes exceed 2^28 numbers in an array");
+            format!("a layer has {elements} pixels and {weights} weights, expected at most 2^28 of each");
         return Err(settings.conflict(why));
     }
     let program = Program::new("cnn", move |host| async move {

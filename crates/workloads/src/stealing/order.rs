@@ -226,7 +226,7 @@ pub static STEPS: [QueueRow; 15] = [
         STEAL,
         LOAD_TAIL,
         (SeqCst, Relaxed),
-        "sees the claim of every owner that read the head before the theft; acquires the task",
+        "sees the store of PopClaim if the owner's read of the head (PopHead) precedes this read; acquires the task",
     ),
     row(
         QueueStep::StealTake,
