@@ -132,8 +132,8 @@ impl Table {
             return vec![self];
         }
         let (mut groups, mut width) = (Vec::<Vec<usize>>::new(), 0);
-        for column in 1..widths.len() {
-            let more = self.gap + widths[column];
+        for (column, own) in widths.iter().enumerate().skip(1) {
+            let more = self.gap + own;
             match groups.last_mut() {
                 Some(group) if width + more <= columns => {
                     group.push(column);
