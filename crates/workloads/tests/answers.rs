@@ -38,6 +38,31 @@ fn every_workload_computes_its_answer_for_any_lane_count_and_schedule() {
     }
 }
 
+/// Checks the answer of every workload on a machine with few lanes. A work-group of 256 work-items
+/// has up to 256 wavefronts.
+fn all_with_lanes(lanes: u32) {
+    let shape = Shape { lanes, waves_per_cu: 256, lds_bytes_per_cu: 1 << 20, ..Shape::default() };
+    let options = Options { shape, checks_uses: true, ..Options::default() };
+    for workload in terminating() {
+        answer(workload, &tiny(workload), 9, &options);
+    }
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_one_lane() {
+    all_with_lanes(1);
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_two_lanes() {
+    all_with_lanes(2);
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_four_lanes() {
+    all_with_lanes(4);
+}
+
 #[test]
 fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
     for workload in terminating() {
