@@ -194,6 +194,18 @@ fn work_groups_that_wait_for_each_other_must_fit_on_the_machine() {
 }
 
 #[test]
+fn a_work_group_with_more_wavefronts_than_a_compute_unit_holds_is_named() {
+    let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
+    let mut settings = tiny(lock);
+    assert_eq!((settings.set("waves", "64"), settings.set("work-groups", "2")), (Ok(()), Ok(())));
+    let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
+    let error = reference::run(instance.program, &options(64, Schedule::RoundRobin)).err();
+    let message = error.map(|e| e.to_string()).unwrap_or_default();
+    let want = "one work-group of 64 wavefronts does not fit a compute unit with 16 slots";
+    assert!(message.contains(want), "{message}");
+}
+
+#[test]
 fn contradictory_settings_are_refused() {
     let messages = workloads::find("message-passing").unwrap_or_else(|error| panic!("{error}"));
     let mut settings = messages.defaults();
