@@ -206,6 +206,21 @@ fn a_work_group_with_more_wavefronts_than_a_compute_unit_holds_is_named() {
 }
 
 #[test]
+fn an_opening_angle_too_small_to_be_used_is_refused() {
+    let workload = workloads::find("barnes-hut").unwrap_or_else(|error| panic!("{error}"));
+    let refusal = |angle: &str| {
+        let mut settings = tiny(workload);
+        assert_eq!(settings.set("angle", angle), Ok(()));
+        workload.instance(&settings, 0).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let want =
+        |angle| format!("workload `barnes-hut`: setting `angle` is {angle}, but must be at least 0.01");
+    assert_eq!(refusal("0"), Err(want("0")));
+    assert_eq!(refusal("0.009"), Err(want("0.009")));
+    assert_eq!(refusal("0.01"), Ok(()));
+}
+
+#[test]
 fn contradictory_settings_are_refused() {
     let messages = workloads::find("message-passing").unwrap_or_else(|error| panic!("{error}"));
     let mut settings = messages.defaults();
