@@ -99,6 +99,7 @@ fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
             );
         }
     }
+    settings.limit_arrays(&["width", "height"], 8 * width * height)?;
     let program = Program::new("dct", move |host| async move {
         let t = Transform {
             input: host.alloc("input", width * height),

@@ -201,6 +201,9 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         return Err(settings.conflict(why));
     }
     let n = u64::from(rows) * u64::from(columns);
+    // The image, its coefficients, four differences, and two arrays of sums over the region.
+    let bytes = 4 * (6 * n + 2 * u64::from(region).pow(2));
+    settings.limit_arrays(&["rows", "columns", "region"], bytes)?;
     let program = Program::new("srad", move |host| async move {
         let differences = ["above", "below", "left", "right"].map(|name| host.alloc(name, n));
         let pixels = host.alloc("image", n);
