@@ -3,6 +3,11 @@
 //! Each iteration sums the image and its squares over a region, level by level, and the host
 //! computes the variation of the region. Two kernels then compute the coefficients of diffusion
 //! from the differences between neighbours, and the image from the coefficients.
+//!
+//! Rodinia has two versions, and this program takes parts of both. From version 1 come the kernels
+//! that sum, and the kernels of the diffusion, which use no local memory. From version 2 come the
+//! region of speckles, a part of the image, the work-groups of 16 by 16 pixels, and the size of the
+//! paper. Version 2 sums the region on the host, and version 1 sums the whole image.
 
 use kernel::prelude::*;
 
