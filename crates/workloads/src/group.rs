@@ -24,6 +24,17 @@ pub(crate) fn members(w: &Wave, items: u32) -> Wave {
     w.below(first_local(w), u64::from(items))
 }
 
+/// Stores words that the whole wavefront knows to consecutive elements from `first`: as many at a
+/// time as the wavefront has lanes.
+#[track_caller]
+pub(crate) fn store_words<T: Word>(w: &Wave, to: Array<T>, first: u64, words: &[T]) {
+    let count = words.len() as u64;
+    for base in (0..count).step_by(w.lanes() as usize) {
+        let values = Lanes::from_fn(|lane| words.get(base as usize + lane).copied().unwrap_or_default());
+        w.below(base, count).store(to, Unit(first + base), values);
+    }
+}
+
 /// The place of each lane's work-item in a work-group of two dimensions.
 #[derive(Clone, Copy)]
 pub(crate) struct InTile {

@@ -34,7 +34,10 @@ pub(crate) static HISTOGRAM: Workload = Workload {
             "the memory with the bins that work-items count in",
         ),
     ],
-    make: |settings, seed| Ok(histogram(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n", "bins"], 4 * (settings.count("n") + settings.count("bins")))?;
+        Ok(histogram(settings, seed))
+    },
 };
 
 #[derive(Clone, Copy, Debug)]

@@ -68,6 +68,7 @@ async fn apply(w: Wave, s: State, vertices: f32) {
 
 fn pagerank_push(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (vertices, edges) = (settings.count("vertices"), settings.count("edges"));
+    settings.limit_arrays(&["vertices", "edges"], 4 * (3 * vertices + 2 * edges))?;
     on_graph(&power_law(vertices as u32, edges, seed), settings, seed)
 }
 

@@ -2,6 +2,7 @@
 //! placement of work-groups.
 
 use kernel::prelude::*;
+use proto::words::counted;
 
 use crate::settings::{Setting, Settings};
 
@@ -45,6 +46,11 @@ pub(crate) fn placement(settings: &Settings) -> Placement {
 pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     let (shape, groups) = (host.shape(), u64::from(grid.work_groups));
     let per_cu = u64::from(shape.resident_per_cu(grid));
+    if grid.waves > shape.waves_per_cu {
+        let (waves, slots) = (u64::from(grid.waves), u64::from(shape.waves_per_cu));
+        let (waves, slots) = (counted(waves, "wavefront"), counted(slots, "slot"));
+        host.fail(format!("one work-group of {waves} does not fit a compute unit with {slots}")).await;
+    }
     let (room, place) = match grid.placement {
         Placement::Pack => (per_cu, "one compute unit"),
         Placement::Spread => (per_cu * u64::from(shape.compute_units), "the machine"),

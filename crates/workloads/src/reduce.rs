@@ -22,7 +22,10 @@ pub(crate) static REDUCE: Workload = Workload {
         Setting::count("n", 1 << 20, 1, 1 << 28, "elements of the array"),
         Setting::count("per-item", 4, 1, 1024, "elements that each work-item adds alone"),
     ],
-    make: |settings, seed| Ok(reduce(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
+        Ok(reduce(settings, seed))
+    },
 };
 
 /// Sums, in each work-group, a part of `from` into one element of `to`.

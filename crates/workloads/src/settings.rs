@@ -70,6 +70,10 @@ impl Setting {
     }
 }
 
+/// The limit of the bytes of all arrays of a program. A run needs several times as many bytes of
+/// memory, because the host has copies of the arrays.
+const ARRAYS_BYTES_MAX: u64 = 1 << 30;
+
 /// The values of all settings of one workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -323,6 +327,22 @@ impl Settings {
 
     pub(crate) fn conflict(&self, why: String) -> BadSetting {
         BadSetting::Conflict { workload: self.workload, why }
+    }
+
+    /// Checks the size of a program. `bytes` is the size of all its arrays, which the settings of
+    /// these names determine.
+    ///
+    /// # Errors
+    /// If the arrays exceed the common limit.
+    pub(crate) fn limit_arrays(&self, names: &[&str], bytes: u64) -> Result<(), BadSetting> {
+        if bytes <= ARRAYS_BYTES_MAX {
+            return Ok(());
+        }
+        let values: Vec<_> = names.iter().map(|name| format!("`{name}`={}", self.count(name))).collect();
+        Err(self.conflict(format!(
+            "the arrays for {} have {bytes} bytes, expected at most {ARRAYS_BYTES_MAX}",
+            values.join(" ")
+        )))
     }
 
     fn value(&self, name: &str) -> Option<Value> {

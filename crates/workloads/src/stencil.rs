@@ -172,6 +172,8 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
             counted(u64::from(waves), "wavefront")
         )));
     }
+    let bytes = 8 * u64::from(groups) * part.width();
+    settings.limit_arrays(&["cells", "work-groups", "steps"], bytes)?;
     let program = Program::new("stencil", move |host| async move {
         let groups = if groups == 0 { host.shape().compute_units } else { groups };
         let length = u64::from(groups) * part.width();

@@ -16,7 +16,10 @@ pub(crate) static VEC_COPY: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "3000")], small: &[("n", "256k")], paper: &[("n", "16m")] },
     settings: &[N],
-    make: |settings, seed| Ok(vec_copy(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
+        Ok(vec_copy(settings, seed))
+    },
 };
 
 pub(crate) static VEC_ADD: Workload = Workload {
@@ -27,7 +30,10 @@ pub(crate) static VEC_ADD: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "3000")], small: &[("n", "256k")], paper: &[("n", "16m")] },
     settings: &[N],
-    make: |settings, seed| Ok(vec_add(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 12 * settings.count("n"))?;
+        Ok(vec_add(settings, seed))
+    },
 };
 
 pub(crate) static CACHE_REUSE: Workload = Workload {
@@ -41,7 +47,10 @@ pub(crate) static CACHE_REUSE: Workload = Workload {
         Setting::count("n", 1 << 16, 1, 1 << 28, "elements of each array"),
         Setting::count("kernels", 10, 1, 1000, "consecutive kernels"),
     ],
-    make: |settings, seed| Ok(cache_reuse(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
+        Ok(cache_reuse(settings, seed))
+    },
 };
 
 async fn copy(w: Wave, from: Array<u32>, to: Array<u32>) {

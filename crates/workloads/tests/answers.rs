@@ -2,7 +2,7 @@
 
 use kernel::reference::{self, Awaited, Options, RunError, Schedule};
 use kernel::{Answer, Placement, Shape};
-use workloads::{Purpose, Settings, Size, Workload, all};
+use workloads::{Purpose, SettingKind, Settings, Size, Workload, all};
 
 /// The settings of the smallest size, with which a run takes milliseconds.
 fn tiny(workload: &Workload) -> Settings {
@@ -38,11 +38,36 @@ fn every_workload_computes_its_answer_for_any_lane_count_and_schedule() {
     }
 }
 
+/// Checks the answer of every workload on a machine with few lanes. A work-group of 256 work-items
+/// has up to 256 wavefronts.
+fn all_with_lanes(lanes: u32) {
+    let shape = Shape { lanes, waves_per_cu: 256, lds_bytes_per_cu: 1 << 20, ..Shape::default() };
+    let options = Options { shape, checks_uses: true, ..Options::default() };
+    for workload in terminating() {
+        answer(workload, &tiny(workload), 9, &options);
+    }
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_one_lane() {
+    all_with_lanes(1);
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_two_lanes() {
+    all_with_lanes(2);
+}
+
+#[test]
+fn every_workload_computes_its_answer_with_four_lanes() {
+    all_with_lanes(4);
+}
+
 #[test]
 fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
     for workload in terminating() {
         for setting in workload.settings {
-            let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
+            let SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
                 let mut settings = tiny(workload);
                 settings.set_policy(choice).unwrap_or_else(|error| panic!("{error}"));
@@ -166,6 +191,79 @@ fn work_groups_that_wait_for_each_other_must_fit_on_the_machine() {
         let message = error.map(|e| e.to_string()).unwrap_or_default();
         assert!(message.contains(room), "{message}");
     }
+}
+
+#[test]
+fn a_work_group_with_more_wavefronts_than_a_compute_unit_holds_is_named() {
+    let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
+    let mut settings = tiny(lock);
+    assert_eq!((settings.set("waves", "64"), settings.set("work-groups", "2")), (Ok(()), Ok(())));
+    let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
+    let error = reference::run(instance.program, &options(64, Schedule::RoundRobin)).err();
+    let message = error.map(|e| e.to_string()).unwrap_or_default();
+    let want = "one work-group of 64 wavefronts does not fit a compute unit with 16 slots";
+    assert!(message.contains(want), "{message}");
+}
+
+/// The workload with all whole numbers at their maximum: the refusal, or nothing.
+fn refusal_at_the_maximum(workload: &Workload, names: &[&str]) -> Option<String> {
+    let mut settings = workload.defaults();
+    for setting in workload.settings.iter().filter(|setting| names.contains(&setting.name)) {
+        let SettingKind::Count { max, .. } = setting.kind else { panic!("{} is no count", setting.name) };
+        assert_eq!(settings.set(setting.name, &max.to_string()), Ok(()));
+    }
+    workload.instance(&settings, 0).err().map(|error| error.to_string())
+}
+
+#[test]
+fn arrays_beyond_the_common_limit_are_refused_with_the_settings_that_cause_them() {
+    let large: [(&str, &[&str], u64); 23] = [
+        ("matmul", &["m", "n", "k"], 3 << 30),
+        ("dgemm", &["m", "n", "k"], 6 << 30),
+        ("hotspot", &["rows", "columns"], 3 << 30),
+        ("hotspot3d", &["side", "layers"], 12 << 30),
+        ("srad", &["rows", "columns", "region"], 2 << 30),
+        ("pathfinder", &["columns", "rows"], (4 << 30) + (4 << 20)),
+        ("nw", &["n"], 8 * 16385 * 16385),
+        ("babel-stream", &["n"], 6 << 30),
+        ("vec-copy", &["n"], 2 << 30),
+        ("vec-add", &["n"], 3 << 30),
+        ("cache-reuse", &["n"], 2 << 30),
+        ("square", &["n"], 2 << 30),
+        ("reduce", &["n"], 2 << 30),
+        ("scan", &["n"], 2 << 30),
+        ("histogram", &["n", "bins"], (1 << 30) + (64 << 20)),
+        ("convolution-2d", &["width", "height"], 4 * (16388 * 16388 + 16384 * 16388 + 16384 * 16384)),
+        ("dct", &["width", "height"], 2 << 30),
+        ("dwt2d", &["width", "height"], 7 << 28),
+        ("spmv", &["rows", "per-row"], (8 << 36) + (12 << 24)),
+        ("kmeans", &["points", "features"], (8 << 30) + (4 << 22)),
+        ("snapc", &["cells", "layers", "groups", "angles"], 1 << 39),
+        ("bfs", &["vertices", "edges"], (4 << 26) + 4 + (8 << 28)),
+        ("pagerank-push", &["vertices", "edges"], (12 << 26) + (8 << 28)),
+    ];
+    for (name, names, bytes) in large {
+        let workload = workloads::find(name).unwrap_or_else(|error| panic!("{error}"));
+        let message = refusal_at_the_maximum(workload, names).unwrap_or_default();
+        assert!(names.iter().all(|name| message.contains(&format!("`{name}`="))), "{name}: {message}");
+        let end = format!(" have {bytes} bytes, expected at most 1073741824");
+        assert!(message.ends_with(&end), "{name}: {message}");
+    }
+}
+
+#[test]
+fn an_opening_angle_too_small_to_be_used_is_refused() {
+    let workload = workloads::find("barnes-hut").unwrap_or_else(|error| panic!("{error}"));
+    let refusal = |angle: &str| {
+        let mut settings = tiny(workload);
+        assert_eq!(settings.set("angle", angle), Ok(()));
+        workload.instance(&settings, 0).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let want =
+        |angle| format!("workload `barnes-hut`: setting `angle` is {angle}, but must be at least 0.01");
+    assert_eq!(refusal("0"), Err(want("0")));
+    assert_eq!(refusal("0.009"), Err(want("0.009")));
+    assert_eq!(refusal("0.01"), Ok(()));
 }
 
 #[test]

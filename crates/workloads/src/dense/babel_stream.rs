@@ -31,6 +31,8 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
         ),
     ],
     make: |settings, seed| {
+        let width = if settings.is("type", "double") { 8 } else { 4 };
+        settings.limit_arrays(&["n"], 3 * width * settings.count("n"))?;
         let stream = if settings.is("type", "double") { stream::<f64> } else { stream::<f32> };
         Ok(stream(settings, seed))
     },

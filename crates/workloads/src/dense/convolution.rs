@@ -30,7 +30,10 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
             "the form of the convolution",
         ),
     ],
-    make: |settings, seed| Ok(convolution(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["width", "height", "radius"], arrays_bytes(settings))?;
+        Ok(convolution(settings, seed))
+    },
 };
 
 /// An image with a margin of zeros, and its filters.
@@ -121,6 +124,13 @@ impl Filtering {
             host.launch(kernel, grid_over(&shape, self.output.len())).await;
         }
     }
+}
+
+/// The bytes of the image with its margin, of the result of the first pass and of the output.
+fn arrays_bytes(settings: &Settings) -> u64 {
+    let [width, height] = ["width", "height"].map(|name| settings.count(name));
+    let margin = 2 * settings.count("radius");
+    4 * ((width + margin) * (height + margin) + width * (height + margin) + width * height)
 }
 
 /// Random numbers from 0 to 1.

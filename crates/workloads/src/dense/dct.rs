@@ -99,6 +99,7 @@ fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
             );
         }
     }
+    settings.limit_arrays(&["width", "height"], 8 * width * height)?;
     let program = Program::new("dct", move |host| async move {
         let t = Transform {
             input: host.alloc("input", width * height),
@@ -140,4 +141,55 @@ fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
         *output = sum as f32;
     }
     output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of pixels, 128 less each, and its transform with two decimals: the worked example of
+    /// JPEG in the literature.
+    const PIXELS: [[i16; 8]; 8] = [
+        [52, 55, 61, 66, 70, 61, 64, 73],
+        [63, 59, 55, 90, 109, 85, 69, 72],
+        [62, 59, 68, 113, 144, 104, 66, 73],
+        [63, 58, 71, 122, 154, 106, 70, 69],
+        [67, 61, 68, 104, 126, 88, 68, 70],
+        [79, 65, 60, 70, 77, 68, 58, 75],
+        [85, 71, 64, 59, 55, 61, 65, 83],
+        [87, 79, 69, 68, 65, 76, 78, 94],
+    ];
+    const FREQUENCIES: [[f32; 8]; 8] = [
+        [-415.38, -30.19, -61.20, 27.24, 56.12, -20.10, -2.39, 0.46],
+        [4.47, -21.86, -60.76, 10.25, 13.15, -7.09, -8.54, 4.88],
+        [-46.83, 7.37, 77.13, -24.56, -28.91, 9.93, 5.42, -5.65],
+        [-48.53, 12.07, 34.10, -14.76, -10.24, 6.30, 1.83, 1.95],
+        [12.12, -6.55, -13.20, -3.95, -1.87, 1.75, -2.79, 3.14],
+        [-7.73, 2.91, 2.38, -5.94, -2.38, 0.94, 4.30, 1.85],
+        [-1.03, 0.18, 0.42, -2.42, -0.88, -3.02, 4.12, -0.66],
+        [-0.17, 0.14, -1.07, -4.19, -1.17, -0.10, 0.50, 1.68],
+    ];
+
+    #[test]
+    fn the_transform_of_the_example_of_jpeg_has_the_published_numbers() {
+        let pixels: Vec<f32> = PIXELS.concat().into_iter().map(|pixel| f32::from(pixel - 128)).collect();
+        let frequencies = FREQUENCIES.concat();
+        let near = |found: &[f32], want: &[f32], error: f32| {
+            found.iter().zip(want).all(|(found, want)| (found - want).abs() < error)
+        };
+        assert!(near(&reference(&pixels, 8, false), &frequencies, 0.006));
+        assert!(near(&reference(&frequencies, 8, true), &pixels, 0.05));
+    }
+
+    #[test]
+    fn the_cosines_are_those_of_the_standard() {
+        // The halves of cos(k pi / 16), for k from 1 to 7.
+        let halves = [0.490_393, 0.461_940, 0.415_735, 0.353_553, 0.277_785, 0.191_342, 0.097_545];
+        for (k, half) in (1..8).zip(halves) {
+            assert!((cosine(k, 0) - half).abs() < 1e-6, "{k}");
+        }
+        assert!((0..8).all(|x| (cosine(0, x) - 0.353_553).abs() < 1e-6));
+        // Signs of the odd and the even rows.
+        assert!((cosine(1, 7) + 0.490_393).abs() < 1e-6 && (cosine(2, 7) - 0.461_940).abs() < 1e-6);
+    }
 }

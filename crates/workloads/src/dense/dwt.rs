@@ -35,6 +35,9 @@ pub(crate) static DWT2D: Workload = Workload {
         ),
     ],
     make: |settings, seed| {
+        // The pixels, and the input and the output of each colour.
+        let bytes = 4 * 7 * settings.count("width") * settings.count("height");
+        settings.limit_arrays(&["width", "height"], bytes)?;
         let dwt = if settings.is("wavelet", "5-3") { dwt::<i32> } else { dwt::<f32> };
         Ok(dwt(settings, seed))
     },

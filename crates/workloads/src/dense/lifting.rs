@@ -151,6 +151,54 @@ mod tests {
         }
     }
 
+    /// The bands of lines with one element `unit` each, around the middle: the taps of the filters
+    /// that the lifting steps make. A tap of the low filter and one of the high filter for each
+    /// distance from -4 to 4.
+    fn taps<T: Lifted>(unit: T) -> [[T; 2]; 9] {
+        core::array::from_fn(|distance| {
+            let band = |centre: usize, index: usize| {
+                let mut line = vec![T::default(); 32];
+                line[centre + distance - 4] = unit;
+                transform(&mut line, 1, 32);
+                line[index]
+            };
+            // Element 16 is in the low band, element 15 in the high band.
+            [band(16, 8), band(15, 16 + 7)]
+        })
+    }
+
+    #[test]
+    fn the_filters_of_the_9_7_wavelet_are_those_of_jpeg_2000() {
+        let low = [0.602_949_018, 0.266_864_118, -0.078_223_267, -0.016_864_118, 0.026_748_757];
+        let high = [1.115_087_052, -0.591_271_763, -0.057_543_526, 0.091_271_763, 0.0];
+        let k = 1.230_174_105_f64;
+        for (distance, [l, h]) in (-4..5_i32).zip(taps(1.0_f32)) {
+            let at = distance.unsigned_abs() as usize;
+            assert!((f64::from(l) / k - low[at]).abs() < 1e-6, "{distance}: {l}");
+            assert!((f64::from(h) * k - high[at]).abs() < 1e-6, "{distance}: {h}");
+        }
+        for (high, want) in [([false; 2], 1.0 / k / k), ([true, false], 1.0), ([true; 2], k * k)] {
+            assert!((f64::from(f32::scaled_one(1.0, high)) - want).abs() < 1e-6, "{high:?}");
+        }
+    }
+
+    #[test]
+    fn the_filters_of_the_5_3_wavelet_are_those_of_jpeg_2000() {
+        // In eighths: -1 2 6 2 -1 and -4 8 -4.
+        let want = [[0, 0], [0, 0], [-8, 0], [16, -32], [48, 64], [16, -32], [-8, 0], [0, 0], [0, 0]];
+        assert_eq!(taps(64_i32), want);
+    }
+
+    #[test]
+    fn a_line_is_mirrored_at_its_ends_without_repeating_the_end() {
+        let mut ramp = [0, 1, 2, 3, 4, 5, 6, 7];
+        transform(&mut ramp, 1, 8);
+        assert_eq!(ramp, [0, 2, 4, 6, 0, 0, 0, 1]);
+        let mut edge = [8, 0, 0, 0, 0, 0, 0, 0];
+        transform(&mut edge, 1, 8);
+        assert_eq!(edge, [6, -1, 0, 0, -4, 0, 0, 0]);
+    }
+
     #[test]
     fn mirrors_repeat_beyond_both_ends() {
         let indices: Vec<i64> = (-4..7).map(|i| mirrored(i, 3)).collect();

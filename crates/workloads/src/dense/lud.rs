@@ -217,7 +217,7 @@ fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSe
         let (wanted, n) = (matrix.get(), n as usize);
         let triangles = reference(&wanted, n);
         match matrix {
-            Numbers::Generated(_) => answer.compare("m", &triangles, near::<f32>(1e-5, 1e-5)),
+            Numbers::Generated(_) => compare(answer, &triangles, n),
             // The triangles of any matrix may be inaccurate; their product is accurate.
             Numbers::Given(_) => {
                 let mut products = Products::of(answer, n).into_iter();
@@ -229,6 +229,19 @@ fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSe
             }
         }
     }))
+}
+
+/// Compares the triangles of a matrix of [`dominant`]. The elements of the lower triangle have the
+/// magnitude `1 / n`, those of the upper triangle the magnitude 1, and those of the diagonal `n`.
+/// Each kind has its own tolerance.
+fn compare(answer: &Answer, triangles: &[f32], n: usize) -> Result<(), WrongAnswer> {
+    let below = near::<f32>(0.0, 1e-5 / n as f64);
+    let above = near::<f32>(1e-5, 1e-5);
+    let mut index = 0..n * n;
+    answer.compare("m", triangles, |want, found| {
+        let is_below = index.next().is_some_and(|index| index % n < index / n);
+        if is_below { below(want, found) } else { above(want, found) }
+    })
 }
 
 /// An element of the product of two triangles.
@@ -283,4 +296,46 @@ fn reference(matrix: &[f32], n: usize) -> Vec<f32> {
         }
     }
     m.into_iter().map(|x| x as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::reference::{Options, run};
+
+    use super::*;
+
+    const N: usize = 512;
+
+    #[test]
+    fn the_kernels_are_right_at_the_size_of_the_paper() {
+        let mut settings = LUD.defaults();
+        assert_eq!(settings.set("n", &N.to_string()), Ok(()));
+        let (program, check) = lud(&settings, 3).unwrap_or_else(|error| panic!("{error}")).into_parts();
+        let outcome = run(program, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(check(&outcome.answer), Ok(()));
+    }
+
+    #[test]
+    fn the_check_finds_a_lost_update_of_a_block_at_the_lower_left() {
+        let mut matrix = dominant(3, N as u64);
+        let right = reference(&matrix, N);
+        let answer = |triangles: &[f32]| Answer::new().with("m", triangles);
+        assert_eq!(compare(&answer(&right), &right, N), Ok(()));
+        // The first step subtracts the product of two blocks from the block of these elements. A
+        // matrix to which the product is added decomposes as if this update were lost.
+        let (rows, columns, step) = (N - 16..N, 16..32, 0..16);
+        for row in rows.clone() {
+            for column in columns.clone() {
+                let product = |k: usize| right[row * N + k] * right[k * N + column];
+                matrix[row * N + column] += step.clone().map(product).sum::<f32>();
+            }
+        }
+        let lost = reference(&matrix, N);
+        let mut wrong = right.clone();
+        for row in rows {
+            wrong[row * N + 16..row * N + 32].copy_from_slice(&lost[row * N + 16..row * N + 32]);
+        }
+        let index = compare(&answer(&wrong), &right, N).map_err(|wrong| wrong.index as usize);
+        assert!(index.is_err_and(|index| index / N == N - 16 && columns.contains(&(index % N))), "{index:?}");
+    }
 }

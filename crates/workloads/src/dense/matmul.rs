@@ -11,7 +11,7 @@ use crate::float::{Float, fused, times};
 use crate::group::{InTile, first_local, grid_of, group_at, in_tile};
 use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::settings::{Setting, Settings};
+use crate::settings::{BadSetting, Setting, Settings};
 
 const SIZES: Sizes = Sizes {
     tiny: &[("m", "40"), ("n", "33"), ("k", "35")],
@@ -47,7 +47,7 @@ pub(crate) static MATMUL: Workload = Workload {
             "the type of the elements",
         ),
     ],
-    make: |settings, seed| Ok(product(settings, Matrices::random(settings, seed))),
+    make: |settings, seed| product(settings, Matrices::random(settings, seed)),
 };
 
 pub(crate) static DGEMM: Workload = Workload {
@@ -58,9 +58,7 @@ pub(crate) static DGEMM: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: SIZES,
     settings: &[M, N, K, KERNEL],
-    make: |settings, seed| {
-        Ok(matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::random(settings, seed)))
-    },
+    make: |settings, seed| matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::random(settings, seed)),
 };
 
 /// The number of rows of a tile. The number of columns is the same.
@@ -191,7 +189,7 @@ pub(crate) const MATMUL_ON_FILES: NumberProgram = NumberProgram {
     workload: &MATMUL,
     files,
     settings: &[],
-    make: |tables, settings, seed| Ok(product(settings, Matrices::of_files(tables, settings, seed))),
+    make: |tables, settings, seed| product(settings, Matrices::of_files(tables, settings, seed)),
 };
 
 /// The scaled product of matrices from files.
@@ -200,12 +198,12 @@ pub(crate) const DGEMM_ON_FILES: NumberProgram = NumberProgram {
     files,
     settings: &[],
     make: |tables, settings, seed| {
-        Ok(matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::of_files(tables, settings, seed)))
+        matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::of_files(tables, settings, seed))
     },
 };
 
 /// The plain product, in the precision of the settings.
-fn product(settings: &Settings, matrices: Matrices) -> Instance {
+fn product(settings: &Settings, matrices: Matrices) -> Result<Instance, BadSetting> {
     match settings.is("type", "double") {
         true => matmul::<f64>("matmul", None, settings, matrices),
         false => matmul::<f32>("matmul", None, settings, matrices),
@@ -220,8 +218,11 @@ fn matmul<T: Float>(
     scale: Option<(T, T)>,
     settings: &Settings,
     matrices: Matrices,
-) -> Instance {
-    let (m, n, k) = (settings.count("m") as u32, settings.count("n") as u32, settings.count("k") as u32);
+) -> Result<Instance, BadSetting> {
+    let [m, n, k] = ["m", "n", "k"].map(|name| settings.count(name));
+    let bytes = T::WIDTH.bytes() as u64 * (m * k + k * n + m * n);
+    settings.limit_arrays(&["m", "n", "k"], bytes)?;
+    let (m, n, k) = (m as u32, n as u32, k as u32);
     let is_tiled = settings.is("kernel", "tiled");
     let of_check = matrices.clone();
     let program = Program::new(name, move |host| async move {
@@ -248,7 +249,7 @@ fn matmul<T: Float>(
         }
         Answer::new().with("c", &host.read(c).await)
     });
-    Instance::new(program, move |answer| {
+    Ok(Instance::new(program, move |answer| {
         let [a, b, mut c] = of_check.get::<T>();
         for row in 0..m as usize {
             // The terms of each element in ascending order, but a row of elements at a time.
@@ -263,7 +264,7 @@ fn matmul<T: Float>(
             }
         }
         answer.expect("c", &c)
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -25,7 +25,10 @@ pub(crate) static SQUARE: Workload = Workload {
         Setting::count("launches", 1, 1, 1000, "launches of the kernel"),
         Setting::count("work-groups", 512, 1, 1 << 20, "work-groups of a launch"),
     ],
-    make: |settings, seed| Ok(square(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
+        Ok(square(settings, seed))
+    },
 };
 
 async fn square_all(w: Wave, from: Array<f32>, to: Array<f32>) {

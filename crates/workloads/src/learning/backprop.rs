@@ -2,9 +2,10 @@
 //! pass forward and one backward.
 //!
 //! A work-group of 16 by 16 work-items multiplies 16 inputs with their weights to the 16 hidden
-//! units, and adds the products in local memory. The host adds the partial sums, and computes the
-//! hidden units, the output, and the errors of both. The second kernel adjusts the weights between
-//! input and hidden layer.
+//! units, and adds the products in local memory. Each work-item then stores its sum in place of its
+//! weight, although no kernel reads it. The host adds the partial sums, and computes the hidden
+//! units, the output, and the errors of both. It copies the weights in again, and the second kernel
+//! adjusts the weights between input and hidden layer.
 
 use kernel::prelude::*;
 
@@ -86,10 +87,13 @@ async fn layer_forward(w: Wave, s: Layer) {
         }
         half *= 2;
     }
-    if w.index() == 0 {
-        let w = w.below(0, u64::from(SIDE));
-        let sums = w.load(products, Unit(0)).await;
-        w.store(s.partials, Unit(u64::from(w.work_group() * SIDE)), sums).await;
+    let sum = w.load(products, Unit(here)).await;
+    w.store(s.weights, weight_of(&w, unit, input), sum);
+    // The first work-items are in several wavefronts if a wavefront has few lanes.
+    let w = w.below(here, u64::from(SIDE));
+    if w.any() {
+        let sums = w.load(products, Unit(here)).await;
+        w.store(s.partials, Unit(u64::from(w.work_group() * SIDE) + here), sums).await;
     }
 }
 
@@ -209,11 +213,12 @@ fn backprop(settings: &Settings, seed: u64) -> Instance {
         let (row, tile) = (u64::from(ROW), u64::from(ROW * SIDE));
         let of_inputs = |array: Array<f32>| array.slice(row..array.len());
         let kernel = Kernel::new("layer-forward", move |w| layer_forward(w, s))
-            .uses([s.inputs.read(), of_inputs(s.weights).read().in_parts(tile)])
+            .uses([s.inputs.read(), of_inputs(s.weights).read_write().in_parts(tile)])
             .uses([s.partials.write().in_parts(u64::from(SIDE))]);
         host.launch(kernel, grid.lds_bytes(4 * (SIDE + SIDE * SIDE))).await;
         let partials = host.read(s.partials).await;
         host.write(s.deltas, &network.deltas(&sums_of(&partials))).await;
+        host.write(s.weights, &network.weights).await;
         let thresholds = [s.weights, s.changes].map(|array| array.slice(0..row).read_write());
         let weights = [s.weights, s.changes].map(|array| of_inputs(array).read_write().in_parts(tile));
         let kernel = Kernel::new("adjust-weights", move |w| adjust_weights(w, s))
@@ -236,8 +241,43 @@ fn backprop(settings: &Settings, seed: u64) -> Instance {
 
 #[cfg(test)]
 mod tests {
+    use kernel::reference::{Issue, Observer, Options, run_observed};
+    use kernel::{Action, Posted, Space};
+
     use super::*;
     use crate::fault::finds;
+
+    /// Counts the elements that `layer-forward` loads and stores in global memory.
+    #[derive(Default)]
+    struct Elements {
+        loads: u32,
+        stores: u32,
+    }
+
+    impl Observer for Elements {
+        fn issue(&mut self, issue: Option<Issue>, op: &Posted) {
+            if issue.is_none_or(|issue| issue.kernel.0 > 0) || op.space != Space::Global {
+                return;
+            }
+            match op.action {
+                Action::Load => self.loads += op.exec.count(),
+                Action::Store => self.stores += op.exec.count(),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn each_work_item_of_the_forward_kernel_stores_its_sum_in_place_of_its_weight() {
+        let mut settings = BACKPROP.defaults();
+        assert_eq!(settings.set("blocks", "3"), Ok(()));
+        let (program, check) = backprop(&settings, 1).into_parts();
+        let mut elements = Elements::default();
+        let outcome = run_observed(program, &Options::default(), &mut elements);
+        assert_eq!(outcome.map(|outcome| check(&outcome.answer)), Ok(Ok(())));
+        // A block has 16 inputs, 256 weights and 16 sums.
+        assert_eq!((elements.loads, elements.stores), (3 * (16 + 256), 3 * (256 + 16)));
+    }
 
     #[test]
     fn an_index_that_is_wrong_by_one_and_a_missing_barrier_give_wrong_sums() {

@@ -1,7 +1,7 @@
 //! HACC: the short-range force of cosmological particles.
 //!
 //! The host sorts the particles into the cells of a chaining mesh. A cell is as wide as the range
-//! of the force. HACC builds its tree on the host too. A work-group of `short-force` computes a
+//! of the force, 3.116 grid spacings of the long-range solver. HACC builds its tree on the host too. A work-group of `short-force` computes a
 //! cell: it brings the particles of the 27 cells around it through local memory, tile by tile. The
 //! force is Newton's force, softened, less the polynomial that the long-range solver covers. `kick`
 //! then changes the velocities and `stream` changes the places, in three substeps for each sorting.
@@ -48,20 +48,25 @@ const SUBSTEPS: u64 = 3;
 /// velocity.
 const KICK: f32 = 1e-5;
 const STREAM: f32 = 1e-2;
-/// The softening of the force, as a square of a distance. Distances are in widths of a cell.
-const SOFTENING: f32 = 0.01;
-/// The coefficients of the long-range force, as a polynomial of the squared distance: the fit of
-/// HACC. Distances are in widths of a cell.
+/// The square of the range of the force, in grid spacings of the long-range solver: 3.116326355
+/// spacings. A cell is as wide, so this number also converts squares of distances from widths of a
+/// cell to spacings.
+const RANGE_SQUARE: f32 = 9.711_49;
+/// The softening of the force, as the square of a distance of 0.01 grid spacings.
+const SOFTENING: f32 = 1e-4;
+/// The coefficients of the long-range force, as a polynomial of the squared distance in grid
+/// spacings: the fit of HACC. At the range, this force equals Newton's.
 const LONG_RANGE: [f32; 6] =
-    [0.269_327, -0.075_097_8, 0.011_480_8, -0.001_091_31, 0.000_060_549_1, -0.000_001_471_77];
+    [0.269_327, -0.075_097_8, 0.011_480_8, -0.001_093_13, 0.000_060_549_1, -0.000_001_471_77];
 
 /// The factor by which the distance vector is multiplied to give the force. `square` is the squared
-/// distance. Distances are in widths of a cell.
+/// distance in widths of a cell.
 fn factor(square: f32) -> f32 {
+    let square = square * RANGE_SQUARE;
     let soft = square + SOFTENING;
     let newton = 1.0 / (soft * soft.sqrt());
     let long = LONG_RANGE.iter().rev().fold(0.0, |sum, coefficient| sum * square + coefficient);
-    if square < 1.0 { newton - long } else { 0.0 }
+    if square < RANGE_SQUARE { newton - long } else { 0.0 }
 }
 
 /// The particles, sorted by cell. Places are in widths of a cell.
@@ -189,14 +194,14 @@ async fn short_force(w: Wave, a: Arrays) {
 /// Adds the force of one particle to the sums of all lanes.
 fn add_force(sums: &mut [Lanes<f32>; 3], place: &[Lanes<f32>; 3], there: [f32; 3]) {
     let apart = [0, 1, 2].map(|axis| Lanes::splat(there[axis]) - place[axis]);
-    let square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+    let square = (apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]) * RANGE_SQUARE;
     let soft = square + SOFTENING;
     let newton = Lanes::splat(1.0_f32) / (soft * soft.sqrt());
     let mut long = Lanes::splat(0.0_f32);
     for coefficient in LONG_RANGE.into_iter().rev() {
         long = long * square + coefficient;
     }
-    let factor = Lanes::select(square.lt(1.0), newton - long, 0.0);
+    let factor = Lanes::select(square.lt(RANGE_SQUARE), newton - long, 0.0);
     for (sum, apart) in sums.iter_mut().zip(apart) {
         *sum += apart * factor;
     }
@@ -367,6 +372,35 @@ fn hacc(settings: &Settings, particles: impl Fn() -> Particles + Clone + 'static
 mod tests {
     use super::*;
     use crate::fault::finds_with;
+
+    /// The factor of HACC's kernel `Step10`, with the literals of its public source. `square` is
+    /// in grid spacings.
+    fn published(square: f64) -> f64 {
+        let (ma0, ma1, ma2) = (0.269327, -0.0750978, 0.0114808);
+        let (ma3, ma4, ma5) = (-0.00109313, 0.0000605491, -0.00000147177);
+        let rsm = 0.01;
+        (square + rsm * rsm).powf(-1.5)
+            - (ma0 + square * (ma1 + square * (ma2 + square * (ma3 + square * (ma4 + square * ma5)))))
+    }
+
+    #[test]
+    fn the_factor_is_that_of_the_public_source() {
+        let range = 3.116326355_f64;
+        for step in 1..1000 {
+            let distance = range * f64::from(step) / 1000.0;
+            let found = f64::from(factor((distance / range).powi(2) as f32));
+            let want = published(distance * distance);
+            assert!((found - want).abs() < want.abs() * 1e-5 + 1e-6, "{distance}: {found} {want}");
+        }
+    }
+
+    #[test]
+    fn the_force_ends_at_its_range_without_a_jump() {
+        // Newton's factor alone is 0.033 there.
+        assert!(factor(0.999_999).abs() < 5e-5, "{}", factor(0.999_999));
+        assert_eq!((factor(1.0), factor(4.0)), (0.0, 0.0));
+        assert!(factor(0.25) > 0.05, "{}", factor(0.25));
+    }
 
     #[test]
     fn the_force_is_that_of_all_pairs_within_range() {

@@ -313,6 +313,8 @@ impl Problem {
 
 fn kmeans(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let problem = Problem::of(settings);
+    // The points, in the order of points and in that of features, and their clusters.
+    settings.limit_arrays(&["points", "features"], 4 * problem.points * (2 * problem.features + 1))?;
     clustering(problem, Numbers::generated(move || problem.points(seed)), settings)
 }
 

@@ -38,6 +38,7 @@ pub(crate) static SPMV: Workload = Workload {
     ],
     make: |settings, seed| {
         let (rows, per_row) = (settings.count("rows"), settings.count("per-row"));
+        settings.limit_arrays(&["rows", "per-row"], 8 * rows * per_row.min(rows) + 12 * rows)?;
         spmv(random_matrix(seed, rows, per_row), settings)
     },
 };

@@ -146,6 +146,7 @@ fn nw(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     if !n.is_multiple_of(u64::from(TILE)) {
         return Err(settings.conflict(format!("setting `n` is {n}, but must be a multiple of {TILE}")));
     }
+    settings.limit_arrays(&["n"], 8 * (n + 1).pow(2))?;
     let (width, tiles) = (n as u32 + 1, n as u32 / TILE);
     let program = Program::new("nw", move |host| async move {
         let cells = u64::from(width) * u64::from(width);

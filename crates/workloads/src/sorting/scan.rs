@@ -19,7 +19,10 @@ pub(crate) static SCAN: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "1700")], small: &[], paper: &[("n", "4m")] },
     settings: &[Setting::count("n", 64 << 10, 1, 1 << 28, "elements of the array")],
-    make: |settings, seed| Ok(scan(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
+        Ok(scan(settings, seed))
+    },
 };
 
 const GROUP: u32 = GROUP_ITEMS as u32;

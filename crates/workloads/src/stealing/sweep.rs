@@ -18,6 +18,7 @@ use kernel::{Target, Use};
 use super::deque::Queues;
 use super::policy::{Policy, Stealing};
 use super::worker::{Worker, lds_bytes};
+use crate::group::store_words;
 use crate::settings::{Setting, Settings};
 
 /// An iterative computation on the vertices of a graph.
@@ -78,10 +79,9 @@ const fn fingerprint(task: u32) -> u64 {
 }
 
 impl Tally {
-    fn words(&self) -> Lanes<u32> {
+    fn words(&self) -> [u32; TALLY_WORDS as usize] {
         let (low, high) = (self.fingerprint as u32, (self.fingerprint >> 32) as u32);
-        let words = [self.tasks, self.stolen, self.changed, low, high];
-        Lanes::from_fn(|lane| words.get(lane).copied().unwrap_or(0))
+        [self.tasks, self.stolen, self.changed, low, high, 0, 0, 0]
     }
 
     /// The sum over all wavefronts.
@@ -188,7 +188,7 @@ async fn all_tasks<A: Application>(
         }
     }
     tally.stolen = worker.stolen;
-    w.below(0, TALLY_WORDS).store(counts, Unit(w.global_index() * TALLY_WORDS), tally.words());
+    store_words(&w, counts, w.global_index() * TALLY_WORDS, &tally.words());
 }
 
 impl SweepTotals {

@@ -8,7 +8,7 @@ use crate::fault::{Fault, planted};
 use crate::group::{first_local, grid_of, group_at, in_tile};
 use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
-use crate::settings::{Setting, Settings};
+use crate::settings::{BadSetting, Setting, Settings};
 
 pub(crate) static HOTSPOT: Workload = Workload {
     name: "hotspot",
@@ -27,7 +27,7 @@ pub(crate) static HOTSPOT: Workload = Workload {
         Setting::count("steps", 4, 1, 1 << 20, "steps of time"),
         Setting::count("pyramid", 2, 1, 7, "steps of one launch"),
     ],
-    make: |settings, seed| Ok(hotspot(settings, seed)),
+    make: hotspot,
 };
 
 /// The number of rows of a tile, which is also the number of its columns.
@@ -126,7 +126,7 @@ impl Step {
     }
 }
 
-fn hotspot(settings: &Settings, seed: u64) -> Instance {
+fn hotspot(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let n = settings.count("rows") * settings.count("columns");
     on_inputs(settings, move || Inputs::random(seed, n))
 }
@@ -143,14 +143,18 @@ pub(crate) const HOTSPOT_ON_FILES: NumberProgram = NumberProgram {
     settings: &[],
     make: |tables, settings, _| {
         let [temperatures, power] = [0, 1].map(|at| tables[at].clone());
-        Ok(on_inputs(settings, move || Inputs {
+        on_inputs(settings, move || Inputs {
             temperatures: temperatures.numbers().to_vec(),
             power: power.numbers().to_vec(),
-        }))
+        })
     },
 };
 
-fn on_inputs(settings: &Settings, inputs: impl Fn() -> Inputs + Clone + 'static) -> Instance {
+fn on_inputs(
+    settings: &Settings,
+    inputs: impl Fn() -> Inputs + Clone + 'static,
+) -> Result<Instance, BadSetting> {
+    settings.limit_arrays(&["rows", "columns"], 12 * settings.count("rows") * settings.count("columns"))?;
     let (rows, columns) = (settings.count("rows") as u32, settings.count("columns") as u32);
     let (steps, pyramid) = (settings.count("steps"), settings.count("pyramid"));
     let factors = Factors::of(rows, columns);
@@ -162,7 +166,7 @@ fn on_inputs(settings: &Settings, inputs: impl Fn() -> Inputs + Clone + 'static)
         (Kernel::new("hotspot", move |w| step.pyramid(w)), grid)
     };
     let next = move |t: &[f32], power: &[f32]| next(t, power, rows as usize, columns as usize);
-    simulation("hotspot", inputs, counts.collect(), launch, (steps, next))
+    Ok(simulation("hotspot", inputs, counts.collect(), launch, (steps, next)))
 }
 
 /// One step of the whole chip.

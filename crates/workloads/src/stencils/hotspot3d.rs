@@ -24,7 +24,13 @@ pub(crate) static HOTSPOT3D: Workload = Workload {
         Setting::count("layers", 4, 1, 64, "layers of the chip"),
         Setting::count("steps", 2, 1, 1 << 20, "steps of time"),
     ],
-    make: |settings, seed| Ok(hotspot3d(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(
+            &["side", "layers"],
+            12 * settings.count("side").pow(2) * settings.count("layers"),
+        )?;
+        Ok(hotspot3d(settings, seed))
+    },
 };
 
 /// The number of columns of a work-group. A work-group has four rows.

@@ -25,7 +25,13 @@ pub(crate) static PATHFINDER: Workload = Workload {
         Setting::count("rows", 41, 2, 1 << 10, "rows of the grid"),
         Setting::count("pyramid", 20, 1, 100, "rows of one launch"),
     ],
-    make: |settings, seed| Ok(pathfinder(settings, seed)),
+    make: |settings, seed| {
+        settings.limit_arrays(
+            &["columns", "rows"],
+            4 * settings.count("columns") * (settings.count("rows") + 1),
+        )?;
+        Ok(pathfinder(settings, seed))
+    },
 };
 
 const GROUP: u32 = GROUP_ITEMS as u32;

@@ -3,6 +3,11 @@
 //! Each iteration sums the image and its squares over a region, level by level, and the host
 //! computes the variation of the region. Two kernels then compute the coefficients of diffusion
 //! from the differences between neighbours, and the image from the coefficients.
+//!
+//! Rodinia has two versions, and this program takes parts of both. From version 1 come the kernels
+//! that sum, and the kernels of the diffusion, which use no local memory. From version 2 come the
+//! region of speckles, a part of the image, the work-groups of 16 by 16 pixels, and the size of the
+//! paper. Version 2 sums the region on the host, and version 1 sums the whole image.
 
 use kernel::prelude::*;
 
@@ -201,6 +206,9 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         return Err(settings.conflict(why));
     }
     let n = u64::from(rows) * u64::from(columns);
+    // The image, its coefficients, four differences, and two arrays of sums over the region.
+    let bytes = 4 * (6 * n + 2 * u64::from(region).pow(2));
+    settings.limit_arrays(&["rows", "columns", "region"], bytes)?;
     let program = Program::new("srad", move |host| async move {
         let differences = ["above", "below", "left", "right"].map(|name| host.alloc(name, n));
         let pixels = host.alloc("image", n);

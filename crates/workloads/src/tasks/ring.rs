@@ -136,12 +136,20 @@ impl Ring {
         u64::from(position % self.capacity)
     }
 
-    /// Reads the variables by one access.
+    /// Reads the variables by one access, or by several if a wavefront has fewer lanes than there
+    /// are variables. A taker needs no consistent snapshot: it checks the head and the slot again,
+    /// and a count of producers that is zero stays zero.
     pub(super) fn look(&self, w: &Wave) -> impl Future<Output = RingSnapshot> + use<> {
-        let values = w.below(0, VARIABLES).atomic_load(self.variables, Unit(0), relaxed(self.level));
+        let (lanes, order) = (u64::from(w.lanes()), relaxed(self.level));
+        let load = |base: u64| w.below(base, VARIABLES).atomic_load(self.variables, Unit(base), order);
+        let parts: Vec<_> = (0..VARIABLES).step_by(lanes as usize).map(load).collect();
         async move {
-            let values = values.await;
-            let of = |variable: u64| values.get(variable as usize);
+            let mut values = [0; VARIABLES as usize];
+            for (words, part) in values.chunks_mut(lanes as usize).zip(parts) {
+                let part = part.await;
+                words.iter_mut().enumerate().for_each(|(lane, word)| *word = part.get(lane));
+            }
+            let of = |variable: u64| values[variable as usize];
             RingSnapshot { head: of(HEAD), tail: of(TAIL), busy: of(BUSY) }
         }
     }

@@ -11,6 +11,7 @@ use super::front::{FRONTS_MAX, FUNCTIONS_MAX, Fronts};
 use super::policy::Scopes;
 use super::ring::Rings;
 use super::worker::{COUNTS, Queues, TaskCounts, Worker};
+use crate::group::store_words;
 use crate::settings::{BadSetting, Setting, Settings};
 
 /// A program of tasks. A task consists of `WORDS` words and calls one of the
@@ -228,18 +229,13 @@ async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
         let (lanes, tasks) = worker.load(entry).await;
         program.run(&lanes, entry.function as usize, tasks, &mut worker).await;
     }
-    let words = worker.counts.words();
-    let values = Lanes::from_fn(|lane| words.get(lane).copied().unwrap_or(0));
-    w.below(0, COUNTS as u64).store(counts, Unit(w.global_index() * COUNTS as u64), values);
+    store_words(&w, counts, w.global_index() * COUNTS as u64, &worker.counts.words());
     let first = w.global_index() * TALLIES_MAX;
     let used = worker.tallies.len() as u64;
     if used > TALLIES_MAX {
         w.fail(format!("the task program has {used} tallies, expected at most {TALLIES_MAX}")).await;
     }
-    for base in (0..used).step_by(w.lanes() as usize) {
-        let values = Lanes::from_fn(|lane| worker.tallies.get(base as usize + lane).copied().unwrap_or(0));
-        w.below(base, used).store(tallies, Unit(first + base), values);
-    }
+    store_words(&w, tallies, first, &worker.tallies);
 }
 
 /// The totals of all wavefronts.

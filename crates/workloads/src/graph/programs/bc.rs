@@ -1,12 +1,14 @@
 //! Betweenness centrality by the algorithm of Brandes (Pannotia's bc).
 //!
 //! For each source, the forward kernels find the levels of a breadth-first search
-//! and count the shortest paths by atomic float adds. The backward kernels visit
-//! the levels from the last to the first: each vertex adds its dependency to its
-//! predecessors, by atomic float adds again. A last kernel adds the dependencies
-//! to the centralities.
-
-use std::rc::Rc;
+//! and count the shortest paths by atomic adds. The backward kernels visit the
+//! levels from the last to the first: each vertex adds its dependency to its
+//! predecessors, by atomic float adds. A last kernel adds the dependencies to the
+//! centralities.
+//!
+//! Pannotia counts the paths in 32-bit integers. Two vertices of a grid have more
+//! shortest paths than such an integer or a float of 32 bits holds, so the counts
+//! are floats of 64 bits here. A graph with still more paths is refused.
 
 use kernel::prelude::*;
 
@@ -46,13 +48,17 @@ const UNREACHED: u32 = u32::MAX;
 /// precision. The atomic adds have no fixed order. All terms are positive.
 const TOLERANCE: f64 = 1e-4;
 
+/// The largest number of shortest paths between two vertices. Up to this limit, the counts and
+/// their reciprocals are normal floats of 64 bits.
+const PATHS_MAX: f64 = 1e300;
+
 #[derive(Clone, Copy, Debug)]
 struct Centrality {
     outgoing: Rows,
     incoming: Rows,
     levels: Array<u32>,
     /// The number of shortest paths from the source.
-    paths: Array<f32>,
+    paths: Array<f64>,
     dependencies: Array<f32>,
     centralities: Array<f32>,
     more: Flag,
@@ -104,11 +110,11 @@ async fn backward(w: Wave, s: Centrality, level: u32) {
     }
     let (paths, dependency) = (w.load(s.paths, Unit(base)), w.load(s.dependencies, Unit(base)));
     let bounds = s.incoming.from(&w, base).await;
-    let share = (dependency.await + 1.0) / paths.await;
+    let share = (dependency.await + 1.0).to_f64() / paths.await;
     let visit = async |w: &Wave, _arc: Lanes<u32>, source: Lanes<u32>| {
         let theirs = w.load(s.levels, source).await;
         let w = w.when(theirs.eq(level - 1));
-        let more = w.load(s.paths, source).await * share;
+        let more = (w.load(s.paths, source).await * share).to_f32();
         w.update(s.dependencies, source, RmwKind::AddF, more, relaxed(Level::Device).commutative()).await;
     };
     s.incoming.each_arc(&w, bounds, visit).await;
@@ -177,8 +183,15 @@ fn sources(graph: &Csr, count: u64) -> Vec<u32> {
     (0..count).map(|index| all[index * all.len() / count]).collect()
 }
 
+/// A vertex to which there are more than [`PATHS_MAX`] shortest paths from a source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TooManyPaths {
+    source: u32,
+    vertex: u32,
+}
+
 /// The centralities by Brandes' algorithm with a queue, in double precision.
-fn reference(graph: &Csr, sources: &[u32]) -> Vec<f64> {
+fn reference(graph: &Csr, sources: &[u32]) -> Result<Vec<f64>, TooManyPaths> {
     let vertices = graph.vertices() as usize;
     let mut centralities = vec![0.0; vertices];
     for &source in sources {
@@ -198,6 +211,9 @@ fn reference(graph: &Csr, sources: &[u32]) -> Vec<f64> {
                 }
             }
         }
+        if let Some(&vertex) = order.iter().find(|&&v| paths[v as usize] > PATHS_MAX) {
+            return Err(TooManyPaths { source, vertex });
+        }
         let mut dependencies = vec![0.0; vertices];
         for &v in order.iter().rev() {
             for &u in graph.neighbours(v) {
@@ -211,45 +227,84 @@ fn reference(graph: &Csr, sources: &[u32]) -> Vec<f64> {
             }
         }
     }
-    centralities
+    Ok(centralities)
 }
 
 pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let sources = sources(graph, settings.count("sources"));
     let incoming = Arcs::of(graph.reversed(), settings)?;
     let outgoing = Arcs::of(graph.clone(), settings)?;
-    let graph = Rc::new(graph.clone());
-    let of_program = sources.clone();
+    let centralities = reference(graph, &sources).map_err(|TooManyPaths { source, vertex }| {
+        settings.conflict(format!(
+            "vertex {vertex} has more than {PATHS_MAX:e} shortest paths from vertex {source}, expected at \
+             most so many, because the kernels count them in double precision; take a smaller graph"
+        ))
+    })?;
+    let centralities: Vec<f32> = centralities.into_iter().map(|sum| sum as f32).collect();
     let program = Program::new("bc", move |host| async move {
         let s = Centrality::load(&host, &outgoing, &incoming).await;
-        for source in of_program {
+        for source in sources {
             s.add_source(&host, source).await;
         }
         Answer::new().with("centralities", &host.read(s.centralities).await)
     });
     Ok(Instance::new(program, move |answer| {
-        let centralities = reference(&graph, &sources);
-        let centralities: Vec<f32> = centralities.into_iter().map(|sum| sum as f32).collect();
         answer.compare("centralities", &centralities, |want, have| {
-            (f64::from(want) - f64::from(have)).abs() <= f64::from(want) * TOLERANCE
+            // Terms below the normal floats lose digits.
+            let tiny = if want > 0.0 { f64::from(f32::MIN_POSITIVE) } else { 0.0 };
+            (f64::from(want) - f64::from(have)).abs() <= f64::from(want) * TOLERANCE + tiny
         })
     }))
 }
 
 #[cfg(test)]
 mod tests {
+    use kernel::reference::{Options, run as reference_run};
+
     use super::*;
+    use crate::graph::stand_in::{self, Scale};
 
     #[test]
     fn the_middle_of_a_path_is_between_all_pairs() {
         let path = Csr::from_edges(5, (0..4).flat_map(|v| [(v, v + 1), (v + 1, v)]).collect());
-        assert_eq!(reference(&path, &[0, 1, 2, 3, 4]), [0.0, 6.0, 8.0, 6.0, 0.0]);
+        assert_eq!(reference(&path, &[0, 1, 2, 3, 4]), Ok(vec![0.0, 6.0, 8.0, 6.0, 0.0]));
     }
 
     #[test]
     fn parallel_paths_share_the_dependency() {
         let diamond = Csr::from_edges(4, vec![(0, 1), (0, 2), (1, 3), (2, 3)]);
-        assert_eq!(reference(&diamond, &[0]), [0.0, 0.5, 0.5, 0.0]);
+        assert_eq!(reference(&diamond, &[0]), Ok(vec![0.0, 0.5, 0.5, 0.0]));
         assert_eq!(sources(&diamond, 2), [0, 1]);
+    }
+
+    /// The instance on a scaled stand-in of the grid `ecology1`.
+    fn on_grid(denominator: u32) -> Result<Instance, BadSetting> {
+        let scale = Scale::new(1, denominator).unwrap_or(Scale::FULL);
+        let grid = stand_in::find("ecology1").map(|grid| grid.generate(scale, 1)).unwrap();
+        let mut settings = BC.defaults();
+        settings.set("sources", "1")?;
+        on_graph(&grid, &settings, 0)
+    }
+
+    #[test]
+    fn a_grid_with_more_shortest_paths_than_a_float_of_32_bits_holds_is_right() {
+        let (program, check) = on_grid(64).unwrap_or_else(|error| panic!("{error}")).into_parts();
+        let outcome = reference_run(program, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(check(&outcome.answer), Ok(()));
+        // From corner to corner of a grid of 125 by 125 there are C(248, 124) paths, over 1e73.
+        let most = outcome.answer.get::<f32>("centralities").unwrap().into_iter().fold(0.0, f32::max);
+        assert!(most.is_finite() && most > 1000.0, "{most}");
+    }
+
+    #[test]
+    fn a_graph_with_more_shortest_paths_than_a_float_of_64_bits_holds_is_refused() {
+        let message = on_grid(3).map(|_| ()).map_err(|error| error.to_string());
+        let message = message.err().unwrap_or_default();
+        assert!(message.contains("has more than 1e300 shortest paths from vertex 0"), "{message}");
+        // A chain of diamonds doubles the number of paths 1000 times.
+        let chain =
+            (0..1000).flat_map(|d| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (3 * d + a, 3 * d + b)));
+        let chain = Csr::from_edges(3001, chain.collect());
+        assert_eq!(reference(&chain, &[0]).map(|_| ()), Err(TooManyPaths { source: 0, vertex: 2991 }));
     }
 }

@@ -25,6 +25,8 @@ pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSettin
             settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
         );
     }
+    // The offsets, the targets and the lengths.
+    settings.limit_arrays(&[VERTICES.name, EDGES.name], 4 * (vertices + 1 + 2 * edges))?;
     let mut graph = power_law(vertices as u32, edges, seed);
     let lengths = data::words_below(seed, edges, LENGTH_MAX);
     graph.weights = Some(Weights::Whole(lengths.into_iter().map(|length| length + 1).collect()));

@@ -17,7 +17,7 @@ use kernel::prelude::*;
 use super::grid_of;
 use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
-use crate::settings::{Setting, Settings};
+use crate::settings::{BadSetting, Setting, Settings};
 use kernels::Arrays;
 use octree::{Bodies, simulate};
 
@@ -39,12 +39,12 @@ pub(crate) static BARNES_HUT: Workload = Workload {
             "angle",
             "0.5",
             (0, 4),
-            "a cell is opened if it appears wider than this, in radians",
+            "a cell is opened if it appears wider than this, in radians, at least 0.01",
         ),
     ],
     make: |settings, seed| {
         let count = settings.count("bodies") as usize;
-        Ok(barnes_hut(settings, move || Bodies::new(seed, count)))
+        barnes_hut(settings, move || Bodies::new(seed, count))
     },
 };
 
@@ -178,19 +178,29 @@ pub(crate) const BARNES_HUT_ON_FILES: NumberProgram = NumberProgram {
             return Err(settings.conflict(why));
         }
         let table = tables[0].clone();
-        Ok(barnes_hut(settings, move || Bodies::of_table(&table)))
+        barnes_hut(settings, move || Bodies::of_table(&table))
     },
 };
 
 /// The largest magnitude of a number in a file.
 const FARTHEST: f32 = 1e9;
 
-fn barnes_hut(settings: &Settings, bodies: impl Fn() -> Bodies + Clone + 'static) -> Instance {
-    let steps = settings.count("steps");
-    let angle = settings.decimal("angle").max(0.01) as f32;
+/// The smallest angle. With a smaller one, a walk opens nearly all cells.
+const ANGLE_MIN: f64 = 0.01;
+
+fn barnes_hut(
+    settings: &Settings,
+    bodies: impl Fn() -> Bodies + Clone + 'static,
+) -> Result<Instance, BadSetting> {
+    let (steps, angle) = (settings.count("steps"), settings.decimal("angle"));
+    if angle < ANGLE_MIN {
+        let why = format!("setting `angle` is {angle}, but must be at least {ANGLE_MIN}");
+        return Err(settings.conflict(why));
+    }
+    let angle = angle as f32;
     let of_program = bodies.clone();
     let program = Program::new("barnes-hut", move |host| run(host, of_program(), angle, steps));
-    Instance::new(program, move |answer| {
+    Ok(Instance::new(program, move |answer| {
         let mut bodies = bodies();
         simulate(&mut bodies, angle, steps);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -199,5 +209,5 @@ fn barnes_hut(settings: &Settings, bodies: impl Fn() -> Bodies + Clone + 'static
         }
         let all: Vec<u32> = (0..bodies.mass.len() as u32).collect();
         answer.expect("bodies", &all)
-    })
+    }))
 }

@@ -57,7 +57,13 @@ pub(crate) static SNAPC: Workload = Workload {
         Setting::count("inners", 2, 1, 100, "maximum number of inner iterations of an outer iteration"),
         Setting::count("digits", 4, 1, 15, "an iteration ends at a relative change of 10^-digits"),
     ],
-    make: |settings, _| Ok(snapc(settings)),
+    make: |settings, _| {
+        let names = ["cells", "layers", "groups", "angles"];
+        let [cells, layers, groups, angles] = names.map(|name| settings.count(name));
+        // The fluxes of all directions of the eight octants, before and after a step.
+        settings.limit_arrays(&names, 2 * 8 * 8 * cells.pow(2) * layers * groups * angles)?;
+        Ok(snapc(settings))
+    },
 };
 
 /// The work-items of a work-group.
