@@ -61,6 +61,7 @@ fn episodes_end_with_a_periodic_timer() {
         chiplets: 1,
         jobs: 1,
         overtaking: false,
+        shrink: true,
         stop: &|| false,
         progress: &|_| {},
     };

@@ -195,6 +195,7 @@ fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
             mutation,
             jobs: 1,
             overtaking: false,
+            shrink: true,
             stop: &|| false,
             progress: &|_| {},
         };

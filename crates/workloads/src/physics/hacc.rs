@@ -1,10 +1,11 @@
 //! HACC: the short-range force of cosmological particles.
 //!
 //! The host sorts the particles into the cells of a chaining mesh. A cell is as wide as the range
-//! of the force, 3.116 grid spacings of the long-range solver. HACC builds its tree on the host too. A work-group of `short-force` computes a
-//! cell: it brings the particles of the 27 cells around it through local memory, tile by tile. The
-//! force is Newton's force, softened, less the polynomial that the long-range solver covers. `kick`
-//! then changes the velocities and `stream` changes the places, in three substeps for each sorting.
+//! of the force, 3.116 grid spacings of the long-range solver. HACC builds its tree on the host
+//! too. A work-group of `short-force` computes a cell: it brings the particles of the 27 cells
+//! around it through local memory, tile by tile. The force is Newton's force, softened, less the
+//! polynomial that the long-range solver covers. `kick` then changes the velocities and `stream`
+//! changes the places, in three substeps for each sorting.
 //!
 //! The mesh is periodic.
 
