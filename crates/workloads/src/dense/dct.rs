@@ -147,8 +147,8 @@ fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// A block of pixels, 128 less each, and its transform with two decimals: the worked example of
-    /// JPEG in the literature.
+    /// The worked example of JPEG in the literature: a block of pixels, and the transform of these
+    /// pixels less 128, in hundredths.
     const PIXELS: [[i16; 8]; 8] = [
         [52, 55, 61, 66, 70, 61, 64, 73],
         [63, 59, 55, 90, 109, 85, 69, 72],
@@ -159,21 +159,22 @@ mod tests {
         [85, 71, 64, 59, 55, 61, 65, 83],
         [87, 79, 69, 68, 65, 76, 78, 94],
     ];
-    const FREQUENCIES: [[f32; 8]; 8] = [
-        [-415.38, -30.19, -61.20, 27.24, 56.12, -20.10, -2.39, 0.46],
-        [4.47, -21.86, -60.76, 10.25, 13.15, -7.09, -8.54, 4.88],
-        [-46.83, 7.37, 77.13, -24.56, -28.91, 9.93, 5.42, -5.65],
-        [-48.53, 12.07, 34.10, -14.76, -10.24, 6.30, 1.83, 1.95],
-        [12.12, -6.55, -13.20, -3.95, -1.87, 1.75, -2.79, 3.14],
-        [-7.73, 2.91, 2.38, -5.94, -2.38, 0.94, 4.30, 1.85],
-        [-1.03, 0.18, 0.42, -2.42, -0.88, -3.02, 4.12, -0.66],
-        [-0.17, 0.14, -1.07, -4.19, -1.17, -0.10, 0.50, 1.68],
+    const FREQUENCIES: [[i32; 8]; 8] = [
+        [-41538, -3019, -6120, 2724, 5612, -2010, -239, 46],
+        [447, -2186, -6076, 1025, 1315, -709, -854, 488],
+        [-4683, 737, 7713, -2456, -2891, 993, 542, -565],
+        [-4853, 1207, 3410, -1476, -1024, 630, 183, 195],
+        [1212, -655, -1320, -395, -187, 175, -279, 314],
+        [-773, 291, 238, -594, -238, 94, 430, 185],
+        [-103, 18, 42, -242, -88, -302, 412, -66],
+        [-17, 14, -107, -419, -117, -10, 50, 168],
     ];
 
     #[test]
     fn the_transform_of_the_example_of_jpeg_has_the_published_numbers() {
         let pixels: Vec<f32> = PIXELS.concat().into_iter().map(|pixel| f32::from(pixel - 128)).collect();
-        let frequencies = FREQUENCIES.concat();
+        let frequencies: Vec<f32> =
+            FREQUENCIES.concat().into_iter().map(|hundredths| hundredths as f32 / 100.0).collect();
         let near = |found: &[f32], want: &[f32], error: f32| {
             found.iter().zip(want).all(|(found, want)| (found - want).abs() < error)
         };
