@@ -163,7 +163,7 @@ fn a_claim_without_a_run_is_not_verified() {
     let none = of("OPENCL x\n{ }\nP0@wg 0, dev 0 (local int* x) { *x = 1; }\nforall (x=1)\n");
     assert_eq!((none.runs, none.complete), (0, false));
     assert_eq!(statuses(&none), [Status::Incomplete; 3]);
-    let why = |model: &str| format!("no machine can run a test, so nothing is proved for {model}");
+    let why = |model: &str| format!("no machine can run any of the tests, so nothing is proved for {model}");
     assert_eq!(none.unproved, ["hrf-indirect", "opencl", "ptx-7.5"].map(why));
     // PTX has no sequentially consistent accesses.
     let two =
