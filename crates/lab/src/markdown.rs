@@ -73,7 +73,7 @@ impl Scored {
         match self.would_be {
             Some(status) => {
                 format!(
-                    "{}; the input is scaled; with an unscaled input, the measured values would score: {}",
+                    "{}; scaled input, the measured values would score: {}",
                     self.status.name(),
                     status.name()
                 )

@@ -33,9 +33,11 @@ pub(super) fn perform(
     out: &mut dyn Write,
 ) -> Result<Performed, Failure> {
     let unreadable = |error: io::Error| Failure::BadInput(format!("cannot find a path: {error}"));
+    // Relative paths of a study begin in its folder.
+    let parent = arguments.file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let cluster = Cluster {
         folder: fs::canonicalize(folder).map_err(unreadable)?,
-        working_folder: env::current_dir().map_err(unreadable)?,
+        working_folder: fs::canonicalize(parent.unwrap_or(Path::new("."))).map_err(unreadable)?,
         program: env::current_exe().map_err(unreadable)?,
         study: study.text.clone(),
         jobs: arguments.jobs,

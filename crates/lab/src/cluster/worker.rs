@@ -12,7 +12,7 @@ use crate::run::Pulse;
 use crate::runner::{self, Keep, Performed};
 use crate::store::{self, Stored, results_in};
 use crate::study::Study;
-use crate::systems::Systems;
+use crate::systems::{Systems, read_text};
 use crate::task::Task;
 
 /// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the file of the batch,
@@ -57,7 +57,9 @@ fn run(
             crate::error::printable(&file.code),
         )));
     }
-    let study = Study::load(study, &Systems::default())?;
+    // The job runs in the folder of the user's study, where relative paths begin.
+    let name = Path::new(study.file_name().unwrap_or_default());
+    let study = Study::parse(name, &read_text(study)?, &Systems::default())?;
     let known: BTreeMap<&str, &Task> =
         study.tasks().into_iter().map(|task| (task.id.0.as_str(), task)).collect();
     let find = |id: &String| {

@@ -251,7 +251,7 @@ mod tests {
         error("{ from = 1, to = 4, factor = 1 }", "a factor above one");
         error("{ from = 0, to = 4, factor = 2 }", "because the range has a factor");
         error("{ from = 4, to = 1, step = 1 }", "expected at least `from`, 4");
-        error("{ from = 1.5, to = inf, step = 1 }", "s.toml:1:23: found `inf`, expected a finite number");
+        error("{ from = 1.5, to = inf, step = 1 }", "s.toml:1:24: found `inf`, expected a finite number");
         error("{ from = 1.5, to = nan, step = 1 }", "found `nan`, expected a finite number");
         error("{ from = 1.5, to = 1.25, step = 1 }", "expected at least `from`, 1.5");
         error("{ from = 1, to = 4.0, step = nan }", "a step above zero");
