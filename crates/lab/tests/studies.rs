@@ -369,7 +369,7 @@ fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_t
     let twice = twice.unwrap_err();
     assert!(
         twice.ends_with(
-            "twice.toml:1:28: the descriptions of `./own.toml` and `copy.toml` both contain the name `own`, expected \
+            "twice.toml:1:26: the descriptions of `./own.toml` and `copy.toml` both contain the name `own`, expected \
              another `name` in one of them"
         ),
         "{twice}"

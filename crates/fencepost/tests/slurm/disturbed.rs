@@ -118,7 +118,7 @@ fn several_workers_of_one_chunk_do_not_disturb_each_other() {
         assert!(at == 2 || code == Some(0), "{code:?}");
     }
     fake.set("queue", "");
-    assert!(started.wait().succeed().contains("12 runs, 0 found"));
+    assert!(started.wait().succeed().contains("12 runs, 0 of them from earlier sweeps"));
     assert_eq!(fake.calls(), 1);
     fake.home.check(&expected);
 }

@@ -85,7 +85,7 @@ fn the_log_of_a_job_that_dies_each_time_is_quoted() {
     // The next call begins anew.
     fake.set("mode", "run");
     let expected = fake.home.expected();
-    assert!(fake.home.on_slurm(&[]).succeed().contains("12 runs, 0 found"));
+    assert!(fake.home.on_slurm(&[]).succeed().contains("12 runs, 0 of them from earlier sweeps"));
     fake.home.check(&expected);
 }
 

@@ -59,7 +59,11 @@ fn a_sweep_begun_on_a_laptop_is_finished_on_the_cluster_and_the_other_way_round(
     assert_eq!(fake.home.sweep(&["--out", "out"]).code, 0);
     keep_some(5);
     let text = fake.home.on_slurm(&[]).succeed();
-    assert!(text.contains("submitted 7 runs in 7 tasks") && text.contains("7 runs, 5 found"), "{text}");
+    assert!(
+        text.contains("submitted 7 runs in 7 tasks")
+            && text.contains("12 runs, 5 of them from earlier sweeps"),
+        "{text}"
+    );
     fake.home.check(&expected);
     // Jobs that were left with results and jobs in the queue: the laptop takes the former, and
     // cancels the latter when all is there.
