@@ -62,7 +62,7 @@ fn formats_refuse_to_write_what_they_cannot_hold() {
     graph.weights = Some(Weights::from_values(vec![0.5]));
     assert_eq!(
         refused(&graph, Format::Dimacs),
-        "a .gr file holds whole weights from -2^53 to 2^53, found 0.5"
+        "a .gr file holds whole-number weights from -2^53 to 2^53, found 0.5"
     );
     let mut graph = Csr::from_edges(2, vec![(0, 1), (1, 0)]);
     graph.weights = Some(Weights::from_values(vec![0.5, 0.5]));
