@@ -2,7 +2,7 @@
 //!
 //! [`perform`] is the coordinator. It divides the tasks without results into **chunks** of about
 //! equal expected time, submits the chunks as the tasks of an array job (a **batch**), watches the
-//! queue, moves results into the [`Store`](crate::store::Store), and submits again what ended
+//! queue, moves results into the [`Store`], and submits again what ended
 //! without a result. [`work`] is the worker: an array task calls it to run one chunk.
 //!
 //! Slurm decides where and when a job runs. Coordinator and workers communicate only by files in the
