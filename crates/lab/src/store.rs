@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Moves a file with a result from another folder into the store. Returns the task of the
-    /// result, or `None` if the file is none of a result or its bytes do not match its name.
+    /// result. Returns `None` if the name is not that of a result, or does not match the bytes.
     ///
     /// # Errors
     /// If the file cannot be moved.
@@ -221,7 +221,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     (id.len() == ID_LETTERS && digest.len() == DIGEST_LETTERS).then_some((id, digest))
 }
 
-/// The result in a file, or the reason why there is none, as a predicate.
+/// Reads the result in a file. The error follows the path in a sentence, as in `cannot be read`.
 fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -69,7 +69,7 @@ fn a_coordinator_killed_before_it_knew_its_job_finds_it_by_name() {
     wait_until("a job", || fake.home.batches().iter().any(|batch| batch.join("job").exists()));
     started.kill();
     fs::remove_file(fake.home.batches()[0].join("job")).unwrap();
-    // What a coordinator leaves that is killed while it writes a batch.
+    // A coordinator that is killed while it writes a batch leaves this folder.
     fs::create_dir_all(fake.home.folder.join("out/slurm/.2-0123abcd.unfinished")).unwrap();
     let second = fake.home.start(&[]);
     wait_until("the number", || fake.home.batches().iter().any(|batch| batch.join("job").exists()));
