@@ -68,7 +68,7 @@ fn parameters(name: &str) -> Result<Value, Failure> {
 
 /// A table of an item's values that are single texts or numbers, each with its label.
 fn facts(entry: &Value) -> Table {
-    const FACTS: [(&str, &str); 10] = [
+    const FACTS: [(&str, &str); 9] = [
         ("source", "origin"),
         ("room", "room"),
         ("purpose", "purpose"),
@@ -76,7 +76,6 @@ fn facts(entry: &Value) -> Table {
         ("policy", "policy"),
         ("scenario", "in full"),
         ("claim", "claims"),
-        ("mappings", "mapping"),
         ("claimed_by", "claimed by"),
         ("claims", "claims"),
     ];
@@ -87,12 +86,24 @@ fn facts(entry: &Value) -> Table {
             table.row([name.to_owned(), value]);
         }
     }
+    mappings(entry, &mut table);
     if let Some(has) = entry["experiments"].as_bool() {
         let name = text(&entry["name"]);
         let how = if has { format!("fencepost reproduce {name}") } else { "none yet".to_owned() };
         table.row(["experiments".to_owned(), how]);
     }
     table
+}
+
+/// Adds a row for each claim of a protocol: how the operations of the claimed model are mapped to
+/// requests.
+fn mappings(protocol: &Value, table: &mut Table) {
+    let mappings = protocol["mappings"].as_array().into_iter().flatten().map(text);
+    let claims = text(&protocol["claim"]);
+    for (number, (claim, mapping)) in claims.split(", ").zip(mappings).enumerate() {
+        let label = if number == 0 { "mapping" } else { "" };
+        table.row([label.to_owned(), format!("{claim}: {mapping}")]);
+    }
 }
 
 fn tables(subject: Subject, name: &str, entry: &Value) -> Result<Vec<Table>, Failure> {
