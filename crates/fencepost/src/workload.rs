@@ -87,7 +87,7 @@ fn rows(found: &Statistics) -> Table {
     row("loads per store", found.loads_per_store.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
     row("atomics", grouped(found.atomics));
     row("atomics, share of lane accesses", percent(found.atomic_share));
-    row("device-scope updates, share of lane accesses", percent(found.device_atomic_share));
+    row("read-modify-writes of device scope or wider, share", percent(found.device_atomic_share));
     row("fences", grouped(found.fences));
     row("arrivals at barriers", grouped(found.barriers));
     row("accesses to local memory", grouped(found.lds_accesses));

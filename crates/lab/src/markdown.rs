@@ -73,7 +73,7 @@ impl Scored {
         match self.would_be {
             Some(status) => {
                 format!(
-                    "{}; scaled input, the measured values would score: {}",
+                    "{}; scaled input; with the published size, these values would score: {}",
                     self.status.name(),
                     status.name()
                 )

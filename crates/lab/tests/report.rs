@@ -177,7 +177,7 @@ fn a_claim_keeps_the_digits_that_decide_and_a_scaled_one_gives_no_verdict_at_ful
     assert!(page.contains("1.0030 (0.9996 to 1.0298)"), "{page}");
     assert!(
         page.contains(
-            "indicative</span><div class=\"note\">scaled input, the measured values would score: incon"
+            "indicative</span><div class=\"note\">scaled input; with the published size, these values would score: incon"
         ),
         "{page}"
     );

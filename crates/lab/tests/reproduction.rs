@@ -136,7 +136,10 @@ fn speedups_as_published_are_reproduced_and_scaled_inputs_only_indicate() {
     let results = scaled.evaluate(rows(&scaled));
     assert!(results.claims.iter().all(|c| matches!(c.status, Status::Indicative | Status::NotRun)));
     let one = results.claims.iter().find(|c| c.would_be == Some(Status::Reproduced)).unwrap();
-    assert_eq!(one.status_text(), "indicative; scaled input, the measured values would score: reproduced");
+    assert_eq!(
+        one.status_text(),
+        "indicative; scaled input; with the published size, these values would score: reproduced"
+    );
 }
 
 /// The results if a run's cycles depend on its scenario, input and seed.

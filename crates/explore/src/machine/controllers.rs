@@ -224,8 +224,8 @@ impl Controllers {
         self.values.replies.number(aged)
     }
 
-    /// Performs an operation of memory on a line. Returns the numbers of the new line and of the
-    /// reply.
+    /// Performs an operation of memory on a line. Returns the numbers of the line's new contents
+    /// and of the reply.
     pub(crate) fn serve(&mut self, line: u32, op: u32) -> (u32, u32) {
         if let Some(&known) = self.served.get(&(line, op)) {
             return known;

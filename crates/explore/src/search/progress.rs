@@ -22,7 +22,8 @@ pub(crate) struct Endless {
 }
 
 const NO_WAY_OUT: &str = "a state has no path to an end of the program";
-const STARVES: &str = "a thread starves: a cycle that is fair to every move never ends";
+const STARVES: &str =
+    "a thread starves: the run repeats the same states for ever, although every move gets its turn";
 const NONE: u32 = u32::MAX;
 
 struct Edges<'a> {

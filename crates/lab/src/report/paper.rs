@@ -101,7 +101,10 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let (sign, name) = status(claim.status);
         let mut verdict = format!("<span class=\"status\">{sign} {name}</span>");
         if let Some(other) = claim.would_be {
-            let text = format!("scaled input, the measured values would score: {}", status(other).1);
+            let text = format!(
+                "scaled input; with the published size, these values would score: {}",
+                status(other).1
+            );
             write!(verdict, "<div class=\"note\">{}</div>", escape(&text)).ok();
         }
         let ours = measured(claim);

@@ -30,7 +30,7 @@ pub(crate) static DWT2D: Workload = Workload {
         Setting::count("levels", 3, 1, 16, "levels of the transform"),
         Setting::policy(
             "wavelet",
-            &[("5-3", "the exact wavelet of JPEG 2000"), ("9-7", "the wavelet of JPEG 2000 with losses")],
+            &[("5-3", "the lossless wavelet of JPEG 2000"), ("9-7", "the lossy wavelet of JPEG 2000")],
             "the wavelet",
         ),
     ],

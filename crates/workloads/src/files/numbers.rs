@@ -257,7 +257,7 @@ impl<'a, 'e> Text<'a, 'e> {
         Ok(())
     }
 
-    /// Takes the last word as the next number.
+    /// Takes the word that was scanned last as the next number.
     #[inline]
     fn take(&mut self) -> Result<(), FileError> {
         let number = self.scan.last_single(self.expected.range.clone(), &self.what)?;

@@ -109,7 +109,8 @@ struct State {
     heads: Vec<(usize, usize, Vec<Register>)>,
     /// The number of times each barrier was passed.
     rounds: Vec<(Value, Value, u16)>,
-    /// For each read that guards restrict, the values that are still possible.
+    /// The reads whose values the conditions of the path restrict, each with the values that are
+    /// still possible.
     left: Vec<(u16, Vec<Value>)>,
 }
 

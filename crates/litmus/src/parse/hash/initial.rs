@@ -15,7 +15,8 @@ enum Key {
     Memory(String),
 }
 
-/// Writes `int x = 1` as `int x=1`. A word without a value has zero.
+/// The normalized text of an entry of the initial state, and its key: a register or a location.
+/// `int x = 1` becomes `int x=1`. An entry without a value gets the value 0.
 fn entry(text: &str) -> Option<(Key, String)> {
     let (left, value) = match text.split_once('=') {
         Some((left, value)) => (left, initial(value)),
