@@ -14,9 +14,11 @@ const WORDS_MAX: usize = 64;
 /// The width in characters of the step number, left of the text.
 const NUMBER: usize = 5;
 
-/// The names of the lanes (controllers' columns) that have a step, and the column of each lane.
+/// The lanes of a chart. A lane is the vertical column of a controller.
 struct Lanes<'a> {
+    /// The names of the lanes that have a step, from left to right.
     names: Vec<&'a str>,
+    /// For each controller, the index of its lane in `names`, or `None` if it has no step.
     places: Vec<Option<usize>>,
 }
 

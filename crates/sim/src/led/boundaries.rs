@@ -1,5 +1,7 @@
-//! Kernel boundaries (the requests at a kernel's beginning and end) and program steps in a machine
-//! that follows a script of moves.
+//! Kernel boundaries in a machine that follows a script of moves.
+//!
+//! A program is divided into steps: the requests at one kernel boundary (a kernel's beginning or
+//! end), or the code that runs after them. A move of the script begins each step.
 
 use proto::{Agent, Boundary};
 

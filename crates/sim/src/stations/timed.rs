@@ -79,7 +79,8 @@ pub(crate) struct TimedStations {
     stations: Vec<TimedStation>,
     periods: Periods,
     is_clocked: bool,
-    /// Whether a script of moves advances the clocks, instead of simulated time.
+    /// Whether the moves of a script advance the clocks of the stations. If false, simulated time
+    /// advances them.
     holds_time: bool,
 }
 

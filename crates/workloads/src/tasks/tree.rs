@@ -35,7 +35,7 @@ pub enum TreeShape {
     Exponential,
     /// Rises and falls periodically.
     Cyclic,
-    /// Is constant down to the depth, then zero.
+    /// Is constant at heights below the depth, then zero.
     Fixed,
 }
 

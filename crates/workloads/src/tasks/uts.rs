@@ -30,7 +30,7 @@ const TREE: Setting = Setting::policy(
 const SHAPE: Setting = Setting::policy(
     "shape",
     &[
-        ("fixed", "the mean is constant down to the depth"),
+        ("fixed", "the mean is constant at heights below the setting `depth`, then 0"),
         ("linear", "the mean falls linearly with the height"),
         ("exponential", "the mean falls exponentially"),
         ("cyclic", "the mean rises and falls periodically"),

@@ -67,7 +67,8 @@ pub(crate) trait Frames {
     fn settle<'a>(&self, known: &Known, next: &'a [u32], room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
 }
 
-/// The frames of a protocol without logical time: there are no times to relate.
+/// The [`Frames`] (relation of the logical times in the parts of a state) of a protocol without
+/// logical time. There are no times to relate.
 struct Timeless;
 
 impl Frames for Timeless {

@@ -18,8 +18,8 @@ use crate::physics::all;
 
 type Reals = Lanes<f64>;
 
-/// The wavefront with only the lanes active that have an item, in a grid over `count` items, and
-/// the first item.
+/// The wavefront, and the number of its first item. Only those lanes stay active whose item number
+/// is below `count`.
 fn over(w: &Wave, count: u64) -> (Wave, Unit) {
     let base = w.first_item();
     (w.below(base, count), Unit(base))
