@@ -198,7 +198,8 @@ impl Machine {
         later
     }
 
-    /// Computes the receiver and the input of a delivery, both relative to their common base.
+    /// Makes the times of a delivery relative to one base: those of the receiver's part, and those
+    /// of the input. Returns the numbers of both, and the base.
     pub(crate) fn learn_meeting(
         &mut self,
         receiver: (u32, u32),

@@ -39,7 +39,7 @@ pub(super) fn show(
     if explain { show_census(&verification.census, out) } else { Ok(()) }
 }
 
-/// Draws the first finding that refutes a claim or breaks a basic guarantee.
+/// Draws the first finding: a refuted claim, or a fault in a program that no claim covers.
 /// The other findings have one line each.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;

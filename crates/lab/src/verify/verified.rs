@@ -104,10 +104,9 @@ fn complaint(verification: &Verification) -> Option<String> {
     let status = verification.claims.iter().map(|(_, status)| *status).max()?;
     match status {
         Status::Verified if verification.findings.is_empty() => None,
-        Status::Verified => Some(format!(
-            "{} violates a basic guarantee in programs outside its claims",
-            verification.protocol
-        )),
+        Status::Verified => {
+            Some(format!("{} has a fault in a program that none of its claims covers", verification.protocol))
+        }
         Status::Refuted => {
             let refuted = verification.claims.iter().filter(|(_, s)| *s == Status::Refuted);
             let models: Vec<&str> = refuted.map(|(model, _)| model.as_str()).collect();

@@ -7,7 +7,7 @@ use crate::graph::{Csr, Offsets};
 pub(crate) struct InArcs {
     /// The start of each vertex's arcs, with one entry more than vertices.
     pub(crate) offsets: Vec<u32>,
-    /// The source of each arc, in ascending order within a vertex.
+    /// The source of each arc. The arcs to one vertex are in ascending order of their sources.
     pub(crate) sources: Vec<u32>,
     /// The length of each arc.
     pub(crate) lengths: Vec<u32>,

@@ -175,7 +175,8 @@ impl Known {
         self.nexts.insert(part, to);
     }
 
-    /// The part after the input `told`, or `None` if it is not known yet.
+    /// The part (the state of one node) that `part` becomes when it receives the input `told`, or
+    /// `None` if it is not known yet.
     #[inline]
     pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
         self.told.get(&pair(part, told)).copied()
