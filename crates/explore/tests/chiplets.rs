@@ -85,7 +85,7 @@ fn the_dimensions_say_how_many_chiplets_were_explored() {
         let options = Options::new(verify::on_chiplets(verify::machines(), chiplets));
         verify::verify(&subject, test, &options).expect("known models").dimensions
     });
-    let pages = String::from("pages of two lines on every chiplet of several");
+    let pages = String::from("several chiplets with every placement of two pages of one line");
     assert!(one.covered.contains(&String::from("1 chiplet")) && one.not_covered.contains(&pages));
     assert!(two.covered.contains(&String::from("2 chiplets")) && two.covered.contains(&pages));
 }

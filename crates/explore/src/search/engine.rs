@@ -273,7 +273,9 @@ fn round(
             let state = searched.store.state(id);
             system.learn(state);
             if !portion.expand(system.known(), state, id) {
-                let why = Arc::from("a state cannot be expanded with its known parts");
+                let why = Arc::from(
+                    "the effect of a move of this state is still unknown after it was computed (an error of the explorer)",
+                );
                 searched.problem = Some(Problem { state: id, mv: None, why, is_stuck: false });
                 return;
             }

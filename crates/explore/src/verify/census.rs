@@ -451,7 +451,11 @@ impl Dimensions {
             (census.has(Dimension::Request, 1), "requests of several words", 0),
             (census.has(Dimension::Request, 2), "requests with holes between words", 0),
             (census.has(Dimension::Evictions, 1), "evictions at any time", 0),
-            (most(Dimension::Chiplets) > 1, "pages of two lines on every chiplet of several", 0),
+            (
+                most(Dimension::Chiplets) > 1,
+                "several chiplets with every placement of two pages of one line",
+                0,
+            ),
             (hosts > 1, "several hosts", hosts),
             (kernels > 1, "several kernels in one program", kernels),
             (preemptions > 0, "preemption of work-groups", preemptions),

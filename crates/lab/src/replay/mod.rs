@@ -97,7 +97,7 @@ fn replay_with(
 ) -> Result<Timed, Obstacle> {
     if trace.concerns_all_runs() {
         let what = match trace.violation.fault {
-            Fault::ThinAir => "that a byte was never written",
+            Fault::ThinAir => "that a load returned a byte that no run writes there",
             _ => "that a program never ends",
         };
         return Err(format!("{what} is a finding about all runs, but a timed replay shows one run").into());

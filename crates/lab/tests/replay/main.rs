@@ -323,9 +323,10 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
 
 #[test]
 fn findings_about_all_runs_are_not_replayed_with_timing() {
-    for (fault, what) in
-        [("Livelock", "that a program never ends"), ("ThinAir", "that a byte was never written")]
-    {
+    for (fault, what) in [
+        ("Livelock", "that a program never ends"),
+        ("ThinAir", "that a load returned a byte that no run writes there"),
+    ] {
         let trace: Trace =
             KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1).parse().expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
