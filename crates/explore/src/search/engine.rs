@@ -273,9 +273,7 @@ fn round(
             let state = searched.store.state(id);
             system.learn(state);
             if !portion.expand(system.known(), state, id) {
-                let why = Arc::from(
-                    "the effect of a move of this state is still unknown after it was computed (an error of the explorer)",
-                );
+                let why = Arc::from("an error of the explorer: the effect of a move stays unknown");
                 searched.problem = Some(Problem { state: id, mv: None, why, is_stuck: false });
                 return;
             }
