@@ -39,8 +39,9 @@ impl Boundary {
         (0..cus).map(Agent::Cu).chain(machine)
     }
 
-    /// The scope of the requests of this step. The acquire for the whole machine has system scope
-    /// only if the host has written since the last kernel, and device scope otherwise.
+    /// The scope of the requests of this step. The request of `EndMachine` has system scope. The
+    /// request of `BeginMachine` has system scope if the host has written memory since the previous
+    /// kernel (`host_has_written`). All other requests have device scope.
     #[must_use]
     pub const fn scope(self, host_has_written: bool) -> Scope {
         match self {
@@ -50,7 +51,8 @@ impl Boundary {
         }
     }
 
-    /// The operation of the requests of this step: the beginning or the end of `kernel`.
+    /// The operation of the requests of this step: `KernelBegin` or `KernelEnd`, with the number of
+    /// the kernel.
     #[must_use]
     pub const fn op(self, kernel: KernelId) -> Op {
         match self {

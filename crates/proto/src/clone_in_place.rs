@@ -1,4 +1,4 @@
-//! `Clone` with reuse of allocations.
+//! A macro that implements `Clone` so that `clone_from` reuses the memory of existing vectors.
 
 /// Implements `Clone` for a structure from its fields. Its `clone_from` reuses the allocations of
 /// the vectors in the fields, while the `clone_from` of a derived `Clone` allocates new vectors.

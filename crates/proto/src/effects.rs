@@ -91,7 +91,8 @@ impl<M> Effects<M> {
             && self.inner.is_empty()
     }
 
-    /// Records a violation of the current input. If an input has several, the first one is kept.
+    /// Records that the current input violates a rule. If one input causes several violations, only
+    /// the first one is kept.
     pub(crate) fn violate<P: Protocol<Msg = M>>(&mut self, node: NodeId, why: &str) {
         let kind = P::KINDS.get(usize::from(node.kind)).map_or("?", |kind| kind.name);
         self.violation.get_or_insert_with(|| format!("{kind}[{}]: {why}", node.index));

@@ -174,8 +174,8 @@ impl Issue {
         }
     }
 
-    /// The verdict `Buffer` for a store if all older outstanding operations are stores, otherwise
-    /// `None`.
+    /// The verdict `Buffer` for a store that is not sequentially consistent, if all sent and
+    /// incomplete operations are stores. Otherwise `None`.
     fn buffered_store(&self, op: &IssueOp) -> Option<Verdict> {
         let behind_stores = self.sent.iter().all(|o| o.kind == IssueKind::Store);
         (op.kind == IssueKind::Store && op.order != Order::SeqCst && behind_stores).then_some(Verdict::Buffer)
@@ -188,8 +188,11 @@ impl Issue {
         self.forwarded(op).unwrap_or(Verdict::Send)
     }
 
-    /// The verdict for a load that overlaps an older store: the youngest such store forwards all
-    /// the bytes, or the load waits. `None` leaves the decision to the caller.
+    /// The verdict for a load that overlaps an older outstanding write. If the youngest such write
+    /// is an ordinary store of all the bytes that the load reads, the load reads them from this
+    /// store (`Forward`). Otherwise the load waits (`Hold`). A load that acquires never reads from
+    /// a store: it waits under TSO. `None` means that this function decides nothing and the caller
+    /// must decide.
     fn forwarded(&self, op: &IssueOp) -> Option<Verdict> {
         if op.kind != IssueKind::Load || op.order.acquires() {
             let older = self.buffered.iter().rev().chain(self.sent.iter().rev());

@@ -49,13 +49,13 @@ impl Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
     }
 
-    /// The same kind, with `level` as the next level towards memory.
+    /// A copy of this kind, with `level` as the next level towards memory.
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
     }
 
-    /// The same kind, but each controller serves only controllers of its own chiplet.
+    /// A copy of this kind in which each controller serves only the controllers of its own chiplet.
     #[must_use]
     pub const fn serving_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }
@@ -218,9 +218,9 @@ impl Levels {
 }
 
 impl Topology {
-    /// A machine with as many compute units, hosts and chiplets as this one, but with the levels
-    /// that a protocol needs. The caches of a shared level get the shape of this machine's `l2`,
-    /// and the caches of any other level the shape of `l1`.
+    /// A machine with as many compute units, hosts and chiplets as this one, and with one level for
+    /// each of `kinds`. The caches of a level that several compute units share get the shape of
+    /// this machine's `l2`. The caches of any other level get the shape of `l1`.
     #[must_use]
     pub fn of_kinds(&self, kinds: &[Kind]) -> Topology {
         let like = |name: &str| self.level(name).map(|level| (level.array, level.count));

@@ -69,7 +69,7 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         }
     }
 
-    /// Drops the entries that `keep` refuses.
+    /// Drops the entries for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.entries.retain(|key, value| keep(key, value));
     }

@@ -164,8 +164,8 @@ macro_rules! messages {
         }
     };
 
-    // Each rule extracts one property from the list. The last rules skip the other
-    // properties. An unknown property matches no rule.
+    // Each of these rules extracts one property from the list of a message's properties. The rules
+    // at the end skip a property that is not the wanted one. An unknown property matches no rule.
     (@name [$variant:ident]) => { stringify!($variant) };
     (@name [$variant:ident] name($name:literal) $($rest:tt)*) => { $name };
     (@bytes [$line:ident]) => { 0 };

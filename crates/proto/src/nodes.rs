@@ -1,4 +1,5 @@
-//! The controllers of a protocol as one type, and its messages as another.
+//! A macro that generates two enumerations: one of all controllers of a protocol, and one of all
+//! its messages.
 
 /// Generates the `Node` and `Msg` enumerations of a protocol from its kinds.
 ///
@@ -47,7 +48,8 @@ macro_rules! protocol_nodes {
                 }
             }
         )+
-        // Uses every kind, so that an unlisted one is not dead code.
+        // This constant uses every kind, so that the compiler reports no unlisted kind as dead
+        // code.
         const _: &[Number] = &[$( Number::$kind ),+];
     };
     (@nodes $protocol:ty : $( $kind:ident ( $controller:ty $(, $msg:ty)? ) ),+) => {
@@ -114,7 +116,8 @@ macro_rules! protocol_nodes {
             fn start(&mut self, cx: &mut $crate::Cx<'_, $protocol>) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::start(c, cx) ),+ }
             }
-            // Not inlined: controllers are compiled with their protocol, once for all drivers.
+            // This function is not inlined. So controllers are compiled once, with their protocol,
+            // and not again in each driver.
             fn step(
                 &mut self,
                 input: $crate::Input<'_, Msg>,

@@ -58,7 +58,7 @@ impl<T> Queue<T> {
         self.first.as_ref()
     }
 
-    /// Drops the elements that `keep` refuses.
+    /// Drops the elements for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.rest.retain(&mut keep);
         if self.first.as_ref().is_some_and(|first| !keep(first)) {

@@ -209,8 +209,8 @@ pub enum Op {
 /// The work-item, wavefront and work-group that issue a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer {
-    /// The number of the issuing lane within its wavefront. If several lanes share the request, it
-    /// is the number of the first of them.
+    /// The number of the issuing lane within its wavefront. If several lanes share the request, the
+    /// number of the first of these lanes.
     pub work_item: u32,
     /// The number of the wavefront within its compute unit.
     pub wavefront: u32,

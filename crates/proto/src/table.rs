@@ -15,7 +15,7 @@ pub enum Row<S: 'static, A: 'static> {
         actions: &'static [A],
         /// The next state of the line, or `None` to keep the state.
         next: Option<S>,
-        /// What happens to the input after the actions.
+        /// Whether the input is complete after the actions, waits, is presented again, or goes on.
         after: After,
     },
     /// No effect: the input is parked and presented again when the line changes.
@@ -24,12 +24,12 @@ pub enum Row<S: 'static, A: 'static> {
     Impossible(&'static str),
 }
 
-/// What happens to an input after its row has been carried out.
+/// The treatment of an input after the actions of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// The input is complete.
     Done,
-    /// The request waits for the fill of its line, which answers it.
+    /// The request waits. The fill of the request's line will answer it.
     Wait,
     /// The input is parked and presented again when the line changes.
     Retry,
@@ -38,19 +38,21 @@ pub enum After {
 }
 
 impl<S, A> Row<S, A> {
-    /// The same row, but the input then waits for the fill.
+    /// A copy of this row in which the input waits for the fill after the actions.
     #[must_use]
     pub fn wait(self) -> Self {
         self.with(After::Wait)
     }
 
-    /// The same row, but the input is then presented again when the line changes.
+    /// A copy of this row in which the input is presented again, after the actions, when the line
+    /// changes.
     #[must_use]
     pub fn retry(self) -> Self {
         self.with(After::Retry)
     }
 
-    /// The same row, but the request then goes on with the next step of its plan.
+    /// A copy of this row in which the request goes on with the next step of its plan after the
+    /// actions.
     #[must_use]
     pub fn next(self) -> Self {
         self.with(After::Next)
@@ -108,7 +110,7 @@ pub trait Table: 'static {
     type State: Symbol;
     /// The type of the events of a line.
     type Event: Symbol;
-    /// The type of the actions of rows.
+    /// The type of the actions that rows list.
     type Action: Symbol;
     /// The identity of the table, unique in every protocol that uses the table.
     const ID: TableId;
@@ -198,8 +200,8 @@ pub struct TableView {
 /// A row in which states and actions are names or indices instead of Rust types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowView {
-    /// The names of the actions, the index of the next state (`None` to keep the state), and what
-    /// happens to the input after the actions.
+    /// The names of the actions, the index of the next state (`None` to keep the state), and the
+    /// treatment of the input after the actions.
     Do(Vec<&'static str>, Option<usize>, After),
     /// The row stalls: the input waits and is presented again.
     Stall,

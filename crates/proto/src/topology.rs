@@ -112,25 +112,25 @@ impl MemoryLevel {
         MemoryLevel { name: name.to_owned(), per, count: 1, array: None, below: None, beside: None }
     }
 
-    /// The same level with `count` controllers in each part of the machine.
+    /// A copy of this level with `count` controllers in each part of the machine.
     #[must_use]
     pub fn count(self, count: u16) -> MemoryLevel {
         MemoryLevel { count, ..self }
     }
 
-    /// The same level, where each controller has an array of lines of this shape.
+    /// A copy of this level in which each controller has an array of lines of this shape.
     #[must_use]
     pub fn array(self, array: CacheShape) -> MemoryLevel {
         MemoryLevel { array: Some(array), ..self }
     }
 
-    /// The same level, with level `below` as the next level towards memory.
+    /// A copy of this level, with level `below` as the next level towards memory.
     #[must_use]
     pub fn over(self, below: &str) -> MemoryLevel {
         MemoryLevel { below: Some(below.to_owned()), ..self }
     }
 
-    /// The same level, but it shares the network connections of the level `beside`.
+    /// A copy of this level that shares the network connections of the level `beside`.
     #[must_use]
     pub fn beside(self, beside: &str) -> MemoryLevel {
         MemoryLevel { beside: Some(beside.to_owned()), ..self }

@@ -1,4 +1,5 @@
-//! The context of a step: its view of the run, and its effects.
+//! The context of one step of a controller: the constants of the run, and the lists to which the
+//! step adds its effects.
 
 use super::{Disposition, Protocol, RequestInput};
 use crate::effects::Effects;
@@ -36,7 +37,8 @@ impl<P: Protocol> Clone for World<'_, P> {
 }
 impl<P: Protocol> Copy for World<'_, P> {}
 
-/// The context of a step: its view of the run, and its effects.
+/// The context of one step of a controller: the constants of the run, and the lists to which the
+/// step adds its effects.
 #[derive(Debug)]
 pub struct Cx<'a, P: Protocol> {
     /// The constants of the run, which all steps share.
@@ -132,10 +134,11 @@ impl<'a, P: Protocol> Cx<'a, P> {
 }
 
 impl<P: Protocol> Cx<'_, P> {
-    /// Takes the steps of a request's plan, from the current step on. `take` performs one step. It
-    /// returns `None` if the plan goes on, or the disposition with which the plan stops. A row that
-    /// ends with `After::Next` has already advanced the stage (the index of the step). In that
-    /// case, the plan also goes on if `take` returns `Done`.
+    /// Performs the steps of a request's plan in order, from the step at index `stage` on. `take`
+    /// performs one step. If `take` returns `None`, the next step follows. If `take` returns a
+    /// disposition, the plan stops with this disposition. Exception: a row with `After::Next`
+    /// advances `stage` during the step. After such a row, the plan goes on even if `take` returns
+    /// `Done`.
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,

@@ -22,15 +22,16 @@ pub struct Claim {
     pub mapping: &'static str,
 }
 
-/// What a program must specify for accesses to data that work-groups share.
+/// The scopes that a program must use when work-groups share data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sharing {
-    /// The program must use a scope that includes both work-groups. A narrower scope orders nothing
-    /// between the two work-groups.
+    /// The program must use a scope that includes all work-groups that share the data. A narrower
+    /// scope orders nothing between these work-groups.
     Scoped,
-    /// The program must use a scope that includes both work-groups, or a remote operation.
+    /// The program must use a scope that includes all work-groups that share the data, or a remote
+    /// operation (an operation that synchronizes with narrower scopes elsewhere).
     Remote,
-    /// The program need not specify anything: atomics of this protocol are correct at any scope.
+    /// The program may use any scope, because an atomic of this protocol is correct at every scope.
     Unscoped,
 }
 
@@ -47,7 +48,7 @@ pub struct Info {
     pub claims: &'static [Claim],
     /// The order of message arrival that the protocol needs from the network.
     pub channels: Channels,
-    /// What programs must specify for accesses to data that work-groups share.
+    /// The scopes that programs must use when work-groups share data.
     pub sharing: Sharing,
     /// The equivalent mutants (seeded faults that no program can detect), as texts. Each line of a
     /// text holds the name of a seeded fault, ` # `, and the reason why no program can detect the

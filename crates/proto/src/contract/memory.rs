@@ -39,8 +39,9 @@ pub enum MemoryAccess {
 }
 
 impl MemoryAccess {
-    /// Performs the access on the bytes of a line. Returns the bytes for the reply of memory: the
-    /// line as read, or the old bytes.
+    /// Performs the access on the bytes of a line in memory. Returns the bytes that the reply of
+    /// memory carries: the whole line for a read, the old bytes of the words for a
+    /// read-modify-write, and zeros for a write.
     #[inline]
     pub fn perform(&self, line: &mut LineData) -> LineData {
         match self {

@@ -45,8 +45,9 @@ pub trait Message: Clone + Eq + Hash + Debug {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u32);
 
-/// The remainder of a relative time, such as a lease of `ticks`, after `elapsed` ticks. An expired
-/// time stays expired.
+/// The number of ticks that remain of a duration of `ticks` ticks after `elapsed` ticks have
+/// passed. The result is never below 0. A duration of 0 has expired: it stays 0 even if `elapsed`
+/// is negative.
 #[inline]
 #[must_use]
 pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
@@ -59,7 +60,7 @@ pub const fn aged(ticks: u32, elapsed: i32) -> u32 {
 /// Conversion of a message of type `M` into the message enumeration of a protocol. If several kinds
 /// of controller receive an `M`, the kind of the receiver selects the variant.
 pub trait Wrap<M>: Sized {
-    /// The message as the variant for a receiving controller of this kind.
+    /// Wraps a message in the variant for a receiver of this kind.
     fn wrap(kind: u8, msg: M) -> Self;
 }
 

@@ -119,11 +119,11 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
     /// controller unchanged, unless it has performed earlier steps of the request's plan.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a non-atomic load at once, without a step of the controller. `Some`
-    /// requires that the step for this load would do nothing but look the line up, use one row of
-    /// the table, read the line and touch its way. Then a driver may skip the step. The verifier
-    /// checks that the result equals the effects of the step, except for timers: a timer that the
-    /// step would arm must already run.
+    /// The line that answers a non-atomic load at once. A driver may use this line and skip the
+    /// controller's step. Therefore the function may return `Some` only if the step for this load
+    /// would have these effects and no others: it looks the line up, uses one row of the table,
+    /// reads the line and touches its way. The step may also arm a timer, if that timer already
+    /// runs. The verifier checks that the result equals the effects of the step.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None
@@ -167,7 +167,7 @@ pub struct Load {
     pub mask: ByteMask,
 }
 
-/// A present line that answers a load; see [`Controller::hit`].
+/// A line in a cache that answers a load without a step of the controller; see [`Controller::hit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit<'a> {
     /// The way that holds the line.
@@ -179,7 +179,8 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    /// The counters of the controller step that a driver skips because of a hit.
+    /// The counters that the controller's step for a hit reports: one tag lookup, one access, one
+    /// hit and one read of the data array. A driver that skips the step adds these counters itself.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -196,9 +197,9 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once; see [`Controller::hit`].
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
-    /// The ways of a set that may be evicted; see [`Controller::victims`].
+    /// Appends the ways of a set that may be evicted to `out`; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// The lines that the controller holds; see [`Controller::lines`].
+    /// Appends a view of each line that the controller holds to `out`; see [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;

@@ -62,7 +62,7 @@ impl AckParity {
     }
 }
 
-/// The other controllers of a node's kind, which has `count` controllers.
+/// All controllers of the kind of `me`, except `me` itself. The kind has `count` controllers.
 pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
     (0..count).filter(move |&index| index != me.index).map(move |index| NodeId { kind: me.kind, index })
 }

@@ -158,7 +158,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         let prints = &self.prints[set * per_set..][..per_set];
         for (chunk, eight) in prints.chunks_exact(PRINTS_AT_ONCE).enumerate() {
             let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ pattern;
-            // The high bits of all zero bytes. Bytes above a zero byte may match falsely.
+            // Sets the highest bit of each byte of `same` for which the byte of `differs` is zero.
+            // A byte above a zero byte may be a false match, so the loop compares the full tag.
             let mut same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
             while same != 0 {
                 let way = first + chunk * PRINTS_AT_ONCE + same.trailing_zeros() as usize / 8;

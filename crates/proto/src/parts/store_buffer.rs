@@ -171,8 +171,9 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         }
     }
 
-    /// Counts an ack. Appends the waiters of flushes that it completes to `finished`. Returns false
-    /// if no write of that parity was outstanding.
+    /// Counts an ack of a write with this parity (the bit that names the write's class). If the ack
+    /// completes flushes, appends their waiters to `finished`. Returns false if no write with this
+    /// parity was outstanding.
     #[must_use]
     pub fn acked(&mut self, parity: bool, finished: &mut Vec<W>) -> bool {
         let expected = self.acks.acked(parity);

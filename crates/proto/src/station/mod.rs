@@ -337,7 +337,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// The parts of the station that a step needs, borrowed for the presentation of a new input.
+    /// Borrows the parts of the station that a step needs, to present a new input to the
+    /// controller.
     #[inline]
     fn stepper(&mut self) -> Stepper<'_, P> {
         Stepper { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
@@ -466,7 +467,8 @@ impl<P: Protocol> Station<P> {
             }
             return 1;
         }
-        // The list keeps its entry in the map meanwhile, so most wakes do not change the map.
+        // While the inputs are presented, the key keeps an empty list in the map. So most wakes do
+        // not change the map.
         let Some(mut list) = self.parked.get_mut(&key).map(core::mem::take) else { return 0 };
         let mut steps = 0;
         while let Some(parked) = list.pop_front() {

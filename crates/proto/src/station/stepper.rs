@@ -1,5 +1,5 @@
-//! One step of a controller. If the step does not complete its input, the reason why the input must
-//! wait.
+//! The presentation of one input to a controller. The result says whether the input is complete or
+//! why it must wait.
 
 use core::hash::{Hash, Hasher};
 
@@ -12,8 +12,8 @@ use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
 
-/// The statistics of a request. The behaviour of the machine does not depend on them, so requests
-/// that differ only in them are equal.
+/// The statistics of a request. The behaviour of the machine does not depend on them. Therefore two
+/// requests compare as equal if they differ only in their statistics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestStats {
     /// Whether the request has been counted as a hit, a miss or a bypass.
