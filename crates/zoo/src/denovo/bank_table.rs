@@ -1,9 +1,9 @@
-//! The state transition table of a line in a bank.
+//! The state transition table of a line in an L2 bank of DeNovo.
 
 use crate::registration::{BankAction, BankEvent, BankState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
 
-/// The state transition table of a line in a bank.
+/// The state transition table of a line in an L2 bank of DeNovo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 
@@ -23,7 +23,7 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
-    // Bytes that return with a registration stay dirty under any write policy.
+    // Bytes that return with a registration stay dirty in the bank under any write policy.
     const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
@@ -47,7 +47,7 @@ impl Table for BankTable {
             (V, System) => go(I, &[A::WriteOut, A::PassOn]),
             (V, Return | Call) => impossible(UNOWNED),
             (V, Fill) => impossible(NO_FETCH),
-            // Bytes that return with a registration stay dirty until the eviction.
+            // Bytes that returned with a registration are still dirty, and are written out now.
             (V, Evict) => go(I, &[A::WriteOut]),
             (V, Inv) => go(I, &[]),
             (V, InvDirty) => stay(&[A::KeepDirty]),
@@ -60,7 +60,7 @@ impl Table for BankTable {
             (IV, Inv | InvDirty) => impossible(ENDED),
             (IV | R | RC | RE, Flush) => stay(&[A::WriteOut]),
 
-            // Only the owner has all bytes.
+            // Only the owner has all current bytes of the line, so it serves the load.
             (R, Get) => stay(&[A::Forward]),
             (R, Register | Unregistered | System) => go(RC, &[A::Recall]).retry(),
             (R, Evict) => go(RE, &[A::Recall]),

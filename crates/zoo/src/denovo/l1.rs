@@ -77,7 +77,7 @@ impl L1 {
         let (line, operand) = (ask.req.line, Operand::Request(ask));
         let place = self.cache.array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, operand);
-        // The actions of the row tell the resources that it needs.
+        // The actions of the row tell which resources the access needs.
         if let Row::Do { actions, next, .. } = L1Table::row(state, event) {
             let does = |action: LineAction| actions.contains(&action);
             let is_new = (does(LineAction::Queue) && !self.cache.is_dirty(place.way))
@@ -226,7 +226,7 @@ impl<P: RegistrationProtocol> Lines<P> for L1 {
                 cache.fill(way, data, cx);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            // No request waits for a grant for stored data.
+            // A grant for stored data has no slot, because no request waits only for this grant.
             (LineAction::Resume, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }

@@ -1,9 +1,9 @@
-//! The state transition table of a line in the L1.
+//! The state transition table of a line in an L1 of DeNovo.
 
 use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 
 symbols! {
-    /// The states of a line.
+    /// The states of a line in an L1 of DeNovo.
     pub enum LineState {
         /// The line is not present.
         I,
@@ -28,7 +28,7 @@ symbols! {
 }
 
 symbols! {
-    /// The events of a line.
+    /// The events of a line in an L1 of DeNovo.
     pub enum LineEvent {
         /// A load of data.
         Load,
@@ -119,7 +119,7 @@ symbols! {
     }
 }
 
-/// The state transition table of a line in the L1.
+/// The state transition table of a line in an L1 of DeNovo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -179,7 +179,7 @@ impl Table for L1Table {
             (I | V | IV | IX | IR | IE, Serve) => stay(&[Bounce]),
 
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, EndFill, Wake]),
-            // The waiting loads precede the invalidation.
+            // The waiting loads precede the invalidation, so they may read the fill.
             (IX, Data) => go(I, &[Fill, Answer, EndFill, Wake]),
             (IX, DataDirty) => go(V, &[Fill, Answer, KeepDirty, EndFill, Wake]),
             (I | V | IR | IE | R, Data | DataDirty) => impossible(NO_FILL),
@@ -195,7 +195,7 @@ impl Table for L1Table {
             (IX, Inv | InvDirty) => stay(&[]),
             // The bytes of the grant are up to date.
             (IR, Inv | InvDirty) => stay(&[KeepDirty]),
-            // Registered bytes survive (IV).
+            // Registered bytes survive an acquire (section IV of the paper).
             (IE | R, Inv | InvDirty) => stay(&[]),
 
             (I, Evict | EvictDirty | Inv | InvDirty) => impossible(NO_LINE),

@@ -26,7 +26,7 @@ use proto::Claim;
 /// correct.
 pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
-/// Generates one of the two DeNovo protocols. They differ in the ranks of victims.
+/// Generates one of the two DeNovo protocols. The two differ only in the ranks of eviction victims.
 macro_rules! denovo {
     (
         $(#[doc = $doc:literal])+

@@ -39,12 +39,14 @@ impl Step {
             return;
         }
         match self {
-            // An atomic that was performed here is already answered.
+            // An atomic that this cache performed is already answered, so its invalidation takes no
+            // time of the request.
             Step::Invalidate if ask.req.is_atomic_access() && ask.req.scope.level != Level::System => {}
             Step::RegisterStores | Step::FlushBanks => fx.spend(ask.slot, Spending::Release),
             Step::Invalidate | Step::InvalidateBanks => fx.spend(ask.slot, Spending::Acquire),
             Step::Register | Step::Pass | Step::BelowSystem => fx.spend(ask.slot, Spending::Access),
-            // `Here` is the whole plan. The other two continue the previous step.
+            // A plan with the step `Here` has no other step. The time of `Perform` and `AnswerIt`
+            // counts like the time of the previous step.
             Step::Here | Step::Perform | Step::AnswerIt => {}
         }
     }
@@ -71,7 +73,7 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     let (access, answer): (&[Step], &[Step]) = match key.is_access() {
         false => (&[], &[AnswerIt]),
         true if is_system => (&[Pass, BelowSystem], &[AnswerIt]),
-        // Table 3, in its order: b0-b7, b8-b15, b16-b26.
+        // The plan takes its steps in the order of Table 3: rows b0-b7, b8-b15, b16-b26.
         true => (&[Register, Perform], &[]),
     };
     let acquire: &[Step] = match key.acquired() {

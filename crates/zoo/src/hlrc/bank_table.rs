@@ -1,9 +1,9 @@
-//! The state transition table of a line in a bank.
+//! The state transition table of a line in an L2 bank of hLRC, as published.
 
 use crate::registration::{BankAction, BankEvent, BankState};
 use proto::{Row, Table, TableId, go, impossible, stall, stay};
 
-/// The state transition table of a line in a bank.
+/// The state transition table of a line in an L2 bank of hLRC, as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 
@@ -21,7 +21,7 @@ impl Table for BankTable {
     type Action = BankAction;
     const ID: TableId = TableId(2);
     const NAME: &'static str = "A line in an L2 bank";
-    // Bytes that return with a registration stay dirty under any write policy.
+    // Bytes that return with a registration stay dirty in the bank under any write policy.
     const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
@@ -61,8 +61,8 @@ impl Table for BankTable {
 
             (IV, Get | Read | Register | Anywhere | Unregistered | System) => stall(),
             (IV | R | RC | RE, Write) => stay(&[A::Merge, A::Ack]),
-            // The line has a way, so a flushed write is merged even if the bank keeps
-            // no writes. It never stalls, because a recall may wait for it.
+            // The line has a way, so the bank merges a flushed write even if its policy keeps no
+            // copy of written lines. The write never stalls, because a recall may wait for it.
             (IV | R | RC | RE, WriteThrough | WriteDrop) => stay(&[A::Merge, A::WriteOut, A::Ack]),
             (IV, Fill) => go(V, &[A::Fill, A::EndFetch, A::Wake]),
             (IV, Renew | Return | Call) => impossible(UNOWNED),
@@ -70,16 +70,17 @@ impl Table for BankTable {
             (IV, Inv | InvDirty) => impossible(ENDED),
             (IV | R | RC | RE, Flush) => stay(&[A::WriteOut]),
 
-            // The data of a registered line is here.
+            // The data of a registered line is in this bank.
             (R | RC | RE, Get) => stay(&[A::SendData]),
             (R | RC | RE, Read) => stay(&[A::Perform]),
-            // The owner requested first, and a recall waits for this answer.
+            // The owner requested the bytes before it received the recall, and returns the
+            // registration only after this grant.
             (R | RC | RE, Renew) => stay(&[A::Grant]),
             (R, Register | Unregistered | System) => go(RC, &[A::Recall]).retry(),
             (R, Anywhere) => stay(&[A::Forward]),
             (R, Evict) => go(RE, &[A::Recall]),
             (R, Call) => go(RC, &[A::Recall]),
-            // No input waits for a registered line without a recall.
+            // No input waits for a registered line whose registration is not recalled.
             (R, Return) => go(V, &[A::TakeBack]),
             (RC, Return) => go(V, &[A::TakeBack, A::EndRecall, A::Wake]),
             (RE, Return) => go(I, &[A::TakeBack, A::WriteOut, A::EndRecall, A::Wake]),

@@ -105,7 +105,7 @@ impl<T: Rows> L1<T> {
         let (stage, operand) = (cx.stage, Operand::Request(ask));
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event_of(ask), operand);
-        // The actions of the row tell the resources that it needs.
+        // The actions of the row tell which resources the access needs.
         if let Row::Do { actions, next, .. } = T::row(state, event) {
             let does = |any_of: &[LineAction]| actions.iter().any(|action| any_of.contains(action));
             let writes = ask.req.op != Op::Load && does(&[LineAction::Merge, LineAction::PerformQueued]);
@@ -242,7 +242,8 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for L1<T> {
             (LineAction::SendGet, _) => cache.get(line, cx),
             (LineAction::SendRegister, Operand::Request(ask)) => {
                 cache.begin_fill(cx);
-                // A request of the owner, which only needs bytes, waits for the line.
+                // If the line is already registered here, the request only needs bytes. It then
+                // waits for the line, and not for an answer to its slot.
                 let slot = (cache.array.state(way) != LineState::R).then_some(ask.slot);
                 register(line, ask.req.mask, slot, cx);
             }
@@ -272,7 +273,8 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for L1<T> {
                 cache.array.write_clean(way, data, *mask);
             }
             (LineAction::Answer, _) => cx.fx.reply_waiters(line, cache.array.read(way)),
-            // No request waits for a grant that only renews the bytes.
+            // A grant that only renews the bytes has no slot, because the request waits for the
+            // line.
             (LineAction::Resume, Operand::Message(&ToL1::Grant { slot, .. })) => {
                 slot.into_iter().for_each(|slot| cx.fx.resume(slot));
             }

@@ -1,9 +1,9 @@
-//! The state transition table of a line in the L1, as published.
+//! The state transition table of a line in an L1 of hLRC, as published.
 
 use proto::{Row, Table, TableId, go, impossible, stall, stay, symbols};
 
 symbols! {
-    /// The states of a line.
+    /// The states of a line in an L1 of hLRC.
     pub enum LineState {
         /// The line is not present.
         I,
@@ -30,7 +30,7 @@ symbols! {
 }
 
 symbols! {
-    /// The events of a line.
+    /// The events of a line in an L1 of hLRC.
     pub enum LineEvent {
         /// A load of data.
         Load,
@@ -131,7 +131,7 @@ symbols! {
     }
 }
 
-/// The state transition table of a line in the L1, as published.
+/// The state transition table of a line in an L1 of hLRC, as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -166,23 +166,25 @@ impl Table for L1Table {
             // A store needs no permission and no fetch: the dirty mask records its bytes.
             (I, Store) => go(V, &[Merge, Accept]),
             (V | IV | IX, Store) => stay(&[Merge, Accept]),
-            // The data of a registered line is at the L2 (III.C.1).
+            // The data of a registered line is at the L2 (section III.C.1 of the paper).
             (IR | R | RF, Load | Store) => stay(&[]).next(),
 
-            // Table 3, c1, c9, c17. Dirty bytes are written out before (III.C.1).
+            // Table 3, c1, c9, c17. Dirty bytes are written out before the registration (section
+            // III.C.1).
             (I, Sync) => go(IR, &[SendRegister]).next(),
             (V, Sync) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).next(),
             (IV | IX, Sync) => stall(),
             // Table 3, c0, c8, c16.
             (R, Sync | Relaxed | Forward) => stay(&[Perform]),
-            // No access reads the line until the flush is complete (III.B).
+            // No access reads the line until the flush is complete (section III.B).
             (IR | RF, Sync | Relaxed) | (RF, Forward) => stall(),
             (I | V | IV | IX, Relaxed) => stay(&[]).next(),
             // The registration was returned while the atomic was in flight.
             (I | V | IV | IX | IR, Forward) => stay(&[Bounce]),
 
             (I, Pass) => stay(&[]),
-            // The access below would make this copy stale for the thread itself.
+            // The access at the level below would make this copy stale, even for the thread that
+            // makes the access.
             (V, Pass) => go(I, &[]),
             (V, PassDirty) => go(I, &[Unqueue, WriteOut]),
             (IV, Pass) => go(IX, &[]),
@@ -211,14 +213,15 @@ impl Table for L1Table {
             }
 
             (IV, Data | DataDirty) => go(V, &[Fill, Answer, EndFill, Wake]),
-            // The waiting loads precede the invalidation.
+            // The waiting loads precede the invalidation, so they may read the fill.
             (IX, Data) => go(I, &[Fill, Answer, EndFill, Wake]),
             (IX, DataDirty) => go(V, &[Fill, Answer, KeepDirty, EndFill, Wake]),
             (I | V | IR | R | RF, Data | DataDirty) => impossible(NO_FILL),
 
             (V, Evict) => go(I, &[]),
             (V, EvictDirty) => go(I, &[Unqueue, WriteOut]),
-            // Later synchronization must find the dirty bytes of this cache (III.C.2).
+            // Later synchronization through this line must find the dirty bytes of this cache at
+            // the L2 (section III.C.2).
             (R, Evict | EvictDirty) => go(RF, &[BeginFlush]),
             (IV | IX | IR | RF, Evict | EvictDirty) => impossible(PINNED),
 
@@ -226,7 +229,7 @@ impl Table for L1Table {
             (V, InvDirty) => stay(&[KeepDirty]),
             (IV, Inv | InvDirty) => go(IX, &[]),
             (IX, Inv | InvDirty) => stay(&[]),
-            // Registered bytes survive (IV).
+            // Registered bytes survive an acquire (section IV).
             (IR | R | RF, Inv) | (R | RF, InvDirty) => stay(&[]),
             (IR, PassDirty | InvDirty) => impossible("no byte is dirty while registration is requested"),
 

@@ -27,8 +27,8 @@ use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 use proto::issue::IssueRule;
 
-/// The claims of the published protocols. Programs need no scopes, and any scope below
-/// the system is correct.
+/// The claims of the two hLRC protocols that use the published tables. Programs need no scopes, and
+/// any scope below the system is correct.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",

@@ -53,7 +53,7 @@ impl Step {
             Step::Pass | Step::Anywhere | Step::Unregistered | Step::BelowSystem => {
                 fx.spend(ask.slot, Spending::Access);
             }
-            // The default attribution of these steps is the access.
+            // By default, the time of these steps counts as access.
             Step::Here | Step::Perform | Step::InvalidateRest | Step::Below | Step::Post => {}
             // The answer takes no time after the previous step.
             Step::AnswerIt => {}
@@ -68,13 +68,13 @@ proto::plans! {
 
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::{AnswerIt, Flush, FlushBanks, Here, Invalidate, InvalidateBanks, InvalidateRest, Perform};
-    // A read-modify-write continues a release sequence: a later acquire of its value must
-    // see the writes of the earlier release. So an acquiring one flushes as a release
-    // does.
+    // A read-modify-write continues a release sequence: a later acquire that reads its value must
+    // see the writes of the earlier release. So a read-modify-write that acquires also flushes, as
+    // a release does.
     let continues_release = matches!(key.op, OpClass::Rmw | OpClass::Update) && key.acquires();
     let releases = key.releases() || continues_release;
     if key.is_access() && (key.acquires() || releases) && matches!(key.reach(), Reach::Group) {
-        // Table 3: the steps depend on the place of the registration.
+        // Table 3: the steps depend on whether the line is registered here.
         return Steps::of(&[&[Here, Perform, InvalidateRest]]);
     }
     let release: &[Step] = match key.reach() {
@@ -101,9 +101,9 @@ const fn access(key: PlanKey) -> &'static [Step] {
         (OpClass::Load, _) if key.is_plain() => &[Here, Below],
         (OpClass::Store, _) if key.is_plain() => &[Here, Post],
         (_, Reach::System) => &[Pass, BelowSystem],
-        // Scopes as a hint (V.C): performed at the L2.
+        // Scopes serve as a hint (section V.C): the L2 performs an atomic of device scope.
         _ if key.acquires() || key.releases() => &[Pass, Unregistered],
-        // Relaxed atomics need no coherence actions (III.C.3).
+        // Relaxed atomics need no coherence actions (section III.C.3).
         (_, Reach::Group | Reach::Device) => &[Here, Pass, Anywhere],
     }
 }

@@ -1,4 +1,4 @@
-//! The state transition table of a line in the L1, with registration as a permission only.
+//! The L1 table of repaired hLRC: registration is only the permission to perform atomics.
 //!
 //! As published, the bytes of a registered line are neither flushed nor invalidated, and the data
 //! of the line is at the L2. A word that is used as data and as an atomic then exists in two
@@ -27,7 +27,7 @@ impl Table for RepairedTable {
         use LineEvent::*;
         use LineState::*;
         match (state, event) {
-            // Data is read and written in place.
+            // Data of a registered line is read and written in this cache.
             (R, Load) => stay(&[Reply]),
             (R, Store) => stay(&[Merge, Accept]),
             // The L2 has the invalidated bytes. The bytes written here are sent before
@@ -40,7 +40,7 @@ impl Table for RepairedTable {
             // The fill may be older than a store at this point.
             (IR | XR | RF, Load | Store) => stall(),
 
-            // Dirty bytes of atomics are flushed like all others.
+            // Bytes that atomics have made dirty are flushed like all other dirty bytes.
             (R, Sync | Relaxed) => stay(&[PerformQueued]),
             (RP, Sync | Relaxed) => go(IR, &[Unqueue, WriteOut, KeepDirty, SendRegister]).retry(),
             (XR, Sync | Relaxed) => stall(),
@@ -48,14 +48,14 @@ impl Table for RepairedTable {
             (R | RF, Drain) | (RF, DrainDrop) => stay(&[WriteOut]),
             (R, DrainDrop) => stay(&[WriteOut, KeepDirty]),
 
-            // The bytes of a registered line are invalidated like all others.
+            // The clean bytes of a registered line are invalidated like those of any other line.
             (R, Inv | InvDirty) => stay(&[KeepDirty]),
             (IR, Inv) => go(XR, &[]),
             (XR, Inv) => stay(&[]),
             (XR, InvDirty) => impossible("no byte is dirty while registration is requested"),
             (XR, Grant) => go(R, &[FillAsked, EndFill, Resume, Wake]),
-            // A cache that is registered waits for bytes, and returns the registration
-            // then.
+            // A registered cache that waits for bytes returns the registration after the bytes have
+            // arrived.
             (IR | XR, Recall) => stall(),
             (XR, Pass) => stay(&[]),
             (XR, PassDirty) => impossible("no byte is dirty while registration is requested"),

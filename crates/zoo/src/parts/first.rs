@@ -34,7 +34,7 @@ pub struct ResourceNeeds {
     pub way: bool,
 }
 
-/// The operand of an event of a line: what its actions work with.
+/// The operand of an event of a line: the data that the actions of the event's row use.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The request that causes the event.

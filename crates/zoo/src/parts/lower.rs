@@ -63,7 +63,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         park(ask.slot, cx)
     }
 
-    /// Posts the access to the L2: the request does not wait for the ack. Only a later flush does.
+    /// Posts the access to the L2: the request does not wait for the ack. Only a later flush waits
+    /// for it.
     pub fn post<P: HasBankMessages>(
         &mut self,
         ask: RequestInput<'_>,
@@ -151,8 +152,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if due { Disposition::Done } else { Disposition::Impossible("no ack or answer was expected") }
     }
 
-    /// Counts an ack of a write, for which a flush may wait. Returns false if no write of this
-    /// parity was outstanding.
+    /// Counts an ack of a write with this parity (the bit that names the write's class). A flush
+    /// may wait for the ack. Returns false if no write with this parity was outstanding.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
         W: FlushWaiter<P>,

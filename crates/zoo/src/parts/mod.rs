@@ -9,7 +9,7 @@
 //! * `first_lines!` and `first_views!` generate methods that delegate to a [`FirstLevel`].
 //! * `protocol!` generates a protocol from its controllers and tables.
 //!
-//! These parts make no decisions. The tables, plans and guards of a protocol do.
+//! These parts make no decisions. The tables, plans and guards of a protocol make them.
 
 mod first;
 mod lower;

@@ -43,7 +43,8 @@ macro_rules! protocol {
                 $protocol: $first($l1, $to_l1), Bank($bank, $to_bank), Host(proto::parts::Host)
             }
 
-            // A kind with further messages wraps the shared ones.
+            // A kind that receives further messages wraps the messages of `parts` in its own
+            // enumeration.
             $($(
                 impl From<$inner> for Msg {
                     #[inline]

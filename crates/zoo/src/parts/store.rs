@@ -151,8 +151,8 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         B::write(line, mask, data, self.writes.sent(), cx);
     }
 
-    /// Counts the ack of memory for a write. Returns false if no write of that parity was
-    /// outstanding.
+    /// Counts the ack of memory for a write. The slot in the reply's tag holds the parity (the bit
+    /// that names the write's class). Returns false if no write with this parity was outstanding.
     #[must_use]
     pub fn written(&mut self, reply: &MemoryReply) -> bool {
         self.writes.acked(reply.op.tag.slot.0 == 1)
@@ -219,7 +219,8 @@ pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     }
 }
 
-/// Answers an access in the form that it asks for. `data` holds the read or old bytes.
+/// Answers an access in the form that `asked.answer` names. `data` holds the bytes of the answer:
+/// those that a load reads, or the old bytes of a read-modify-write.
 pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
     let msg = match asked.answer {
         Answer::Line => ToL1::Data { line, data: *data },

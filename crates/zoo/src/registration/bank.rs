@@ -1,7 +1,7 @@
 //! A bank of the L2 that records which first-level cache is registered for a line.
 //!
-//! The owner is recorded separately from the line's bytes, so data of the line can be read and
-//! written here while the line's atomics are performed elsewhere.
+//! The owner is recorded separately from the line's bytes. So data of the line can be read and
+//! written in the bank while a first-level cache performs the line's atomics.
 
 use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
@@ -18,7 +18,7 @@ use proto::{
 };
 use std::collections::BTreeMap;
 
-/// The table of a bank. The protocols have different tables.
+/// The table of a bank's lines. The protocols that register lines have different tables.
 pub trait Rows:
     Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone + Eq + Hash + Debug
 {
@@ -51,7 +51,7 @@ pub struct Registrant {
     slot: Option<Slot>,
 }
 
-/// The operand of an event: what its actions work with.
+/// The operand of an event of a line: the data that the actions of the event's row use.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// An access. The flag is true for an atomic that no cache has passed on before.
@@ -115,7 +115,7 @@ impl<T: Rows> Bank<T> {
                     AccessSite::Unregistered => BankEvent::Unregistered,
                     AccessSite::System => BankEvent::System,
                 };
-                // An access that a cache has passed on was counted before.
+                // An access that a cache has passed on to the bank has already been counted.
                 let atomic = site != AccessSite::Here && requester == from;
                 let asked = BankAccess { from: requester, op, mask, data, answer };
                 self.access(line, event, Operand::Access(asked, atomic), cx)
@@ -143,7 +143,7 @@ impl<T: Rows> Bank<T> {
     ) -> Disposition {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        // A grant carries the whole line.
+        // A grant carries the whole line, so a registration needs all bytes of the line.
         let needed = match operand {
             Operand::Access(asked, _) => asked.mask,
             Operand::Register(_) | Operand::Bytes(..) | Operand::Nothing => full(cx),
@@ -385,7 +385,8 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {
-                // The inputs that wait for the line, which caused the recall, have priority.
+                // Inputs that wait for the line have priority over inputs that wait for a way,
+                // because the former caused the recall.
                 cx.fx.wake(Key::Line(line));
                 cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);

@@ -7,7 +7,7 @@ use core::hash::Hash;
 use proto::parts::CacheArray;
 use proto::{ByteMask, Cx, LineAddr, Rank, RequestInput, SetIndex, Slot, Way};
 
-/// The operand of an event: what its actions work with.
+/// The operand of an event of a line: the data that the actions of the event's row use.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The request that causes the event.

@@ -1,4 +1,4 @@
-//! The messages of registration, in addition to the shared ones.
+//! The messages of registration, in addition to the messages in [`crate::parts`].
 
 use crate::parts::{self, AccessSite, operand_bytes};
 use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};

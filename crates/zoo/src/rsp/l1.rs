@@ -47,7 +47,8 @@ impl<P: PromotionProtocol> FlushWaiter<P> for Waiter {
     }
 }
 
-/// The plans of an L1 of an `rsp` protocol.
+/// The type of the plans of an L1 in an `rsp` protocol. The two `rsp` protocols have different
+/// plans.
 pub trait RspPlansOf: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
 impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RspPlansOf for T {}
 

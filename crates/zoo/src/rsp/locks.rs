@@ -6,9 +6,9 @@ use proto::{NodeId, Slot};
 /// The locks on the read-modify-writes of one L1, one for each remote operation under
 /// way. Several remote operations may be under way at once.
 ///
-/// Read-modify-writes that meet locks wait together for the locks that are held when the
-/// first of them arrives. They do not wait for later locks, because an endless sequence
-/// of remote operations would starve them.
+/// The read-modify-writes that meet locks form a group. The group waits for the locks that are held
+/// when its first member arrives. It does not wait for later locks, because an endless sequence of
+/// remote operations would starve it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locks {
     awaited: SmallMap<(NodeId, Slot)>,

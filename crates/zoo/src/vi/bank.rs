@@ -30,7 +30,7 @@ struct Flush {
     cursor: Option<Way>,
 }
 
-/// The operand of an event: what its actions work with.
+/// The operand of an event of a line: the data that the actions of the event's row use.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The access that causes the event.

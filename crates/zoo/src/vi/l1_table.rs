@@ -135,7 +135,8 @@ impl Table for L1Table {
             (V, Load) => stay(&[Reply]),
             (V, Store) => stay(&[Merge, Accept]),
             (V, Rmw) => stay(&[Perform]),
-            // The access below would make this copy stale for the thread itself.
+            // The access at the level below would make this copy stale, even for the thread that
+            // makes the access.
             (V, Pass) => go(I, &[]),
             (V, PassDirty) => go(I, &[Unqueue, WriteOut]),
             (V, Drain) => stay(&[WriteOut]),
@@ -150,8 +151,9 @@ impl Table for L1Table {
             (IV, Load) => stay(&[]).wait(),
             (IV | IX, Store) => stay(&[Merge, Accept]),
             (IV, Rmw) => stall(),
-            // An update that waits for the fill would request it again each time a
-            // peer acquires. So it is performed below.
+            // The cache must drop the fill. If an update waited for the fill, it would have to
+            // request the line again each time another work-item of this compute unit acquires. So
+            // the L2 performs the update.
             (IX, Rmw) => stay(&[]).next(),
             (IV, Pass | Inv | InvDirty) => go(IX, &[Divert]),
             (IV, PassDirty) => go(IX, &[Unqueue, WriteOut, Divert]),
@@ -208,7 +210,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
         // `Here` continues with `Pass` if the line is in IX.
         (OpClass::Rmw | OpClass::Update, _) if key.is_plain() => &[Here, Pass, Below],
         (OpClass::Rmw | OpClass::Update, Reach::Group) => &[Here, Pass, Below],
-        // Only a later flush waits for a posted access. The channel keeps its order.
+        // Only a later flush waits for a posted access. The channel to the bank delivers accesses
+        // in order.
         (OpClass::Store, Reach::Device) if !key.releases() => &[Pass, Post],
         (OpClass::Update, Reach::Device) if !key.releases() && !key.acquires() => &[Pass, Post],
         (_, Reach::Device) => &[Pass, Below],

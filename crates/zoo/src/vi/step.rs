@@ -32,8 +32,8 @@ symbols! {
 }
 
 impl Step {
-    /// For statistics: from this step on, the time of the request counts for its access, its
-    /// acquire or its release, depending on the step.
+    /// Attributes the request's time from this step on to the access, the acquire or the release,
+    /// for statistics.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
