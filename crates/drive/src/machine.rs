@@ -46,7 +46,7 @@ impl<P: Protocol> Machine<P> {
         &self.nodes
     }
 
-    /// The state of one controller, with its parked inputs.
+    /// The station at this position: one controller with its parked inputs.
     #[must_use]
     pub fn station(&self, at: At) -> &Station<P> {
         &self.stations[at as usize]

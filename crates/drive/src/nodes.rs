@@ -121,7 +121,7 @@ impl<P: Protocol> Nodes<P> {
         self.kernels.push(uses.to_vec());
     }
 
-    /// The same controllers and constants, without a seeded fault.
+    /// These controllers and constants, but without a seeded fault.
     #[must_use]
     pub fn without_mutation(self) -> Self {
         Nodes { mutation: None, ..self }

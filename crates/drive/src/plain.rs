@@ -81,7 +81,7 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
     /// The request, messages and replies from memory that have not arrived yet, in the order in
     /// which they were sent.
     queue: VecDeque<(At, InputOf<S>)>,
-    /// The running timers of each node, as a mask with one bit per timer class.
+    /// The running timers of each node (controller), as a mask with one bit for each timer class.
     timers: Vec<u8>,
     /// The slot of the outstanding request. `answer` holds the bytes of its answer once it is
     /// answered.
@@ -117,8 +117,8 @@ pub struct MinimalDriver<S: StationStore> {
     /// The stations (controllers) and the memory that the driver drives.
     pub stage: S,
     ahead: PendingInputs<S>,
-    /// The number of inputs, counted from the front of the queue, that were already in the queue
-    /// when the last request was answered.
+    /// The number of late inputs. These are the inputs at the front of the queue that were already
+    /// outstanding when the last request was answered.
     late: usize,
     /// The node (controller) whose periodic timer expired last.
     turn: usize,
@@ -146,7 +146,7 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
     }
 
-    /// The running timers of each node, as a mask with one bit per timer class.
+    /// The running timers of each node (controller), as a mask with one bit for each timer class.
     pub fn timers(&self) -> &[u8] {
         &self.ahead.timers
     }
@@ -244,8 +244,8 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
     }
 
-    /// The expiry of a periodic timer. If several nodes have a running periodic timer, the nodes
-    /// take turns.
+    /// The expiry of a periodic timer, or `None` if no periodic timer runs. If several nodes have a
+    /// running periodic timer, the nodes take turns.
     fn periodic(&mut self) -> Option<(At, InputOf<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
@@ -254,8 +254,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Some((node as At, StationInput::Timer(take(&mut timers[node], PERIODIC))))
     }
 
-    /// The expiry of a timer that is not periodic, or the eviction of a way for an input that waits
-    /// for a way.
+    /// The next input that the driver itself chooses: the expiry of a timer that is not periodic,
+    /// or the eviction of a way for an input that waits for a way.
     fn choice(&mut self) -> Option<(At, InputOf<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];

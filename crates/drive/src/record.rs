@@ -1,4 +1,4 @@
-//! A driver that evicts nothing and records all effects of a step.
+//! A driver that evicts no line and records all effects of a step.
 
 use crate::interpreter::Driver;
 use crate::nodes::At;
@@ -16,7 +16,8 @@ pub struct Record<P: Protocol> {
     pub timers: Vec<TimerClass>,
     /// The sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
-    /// The ways that the step used, in order, for recency.
+    /// The ways that the step used, in order. Drivers need them to know how recently each way was
+    /// used.
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
