@@ -37,7 +37,7 @@ pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
             own
         };
         let handles: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-        // A worker panics only on a broken invariant: the panic is passed on.
+        // A worker panics only if an invariant is broken. The panic is then passed on.
         handles.into_iter().flat_map(|handle| handle.join().expect("no worker panics")).collect()
     });
     all.sort_by_key(|(index, _)| *index);

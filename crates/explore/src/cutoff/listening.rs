@@ -19,13 +19,13 @@ use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported};
 use crate::subject::Subject;
 
-/// A state of the machine: the number of each part (the state of one node), then the number of the
-/// state of memory.
+/// A state of the machine, as numbers: the number of each part (the state of one node), then the
+/// number of the state of memory.
 pub(super) type State = Box<[u32]>;
 
 /// The reason for an early end of a computation.
 pub(super) enum Halt {
-    /// A state shows a fault.
+    /// A state shows the described fault.
     Fault(String),
     /// The proof for any number of listeners (an induction) needs a property that does not hold.
     /// The text names the obstacle.
@@ -158,7 +158,7 @@ impl Listening {
         Ok(moves)
     }
 
-    /// The state after a move.
+    /// The state after `node` has made the move `part_move`.
     fn after(&self, state: &[u32], (node, part_move): (u8, PartMove)) -> Result<State, Halt> {
         let (known, node) = (&self.machine.known, usize::from(node));
         let mut next: State = state.into();
@@ -180,7 +180,8 @@ impl Listening {
         Ok(next)
     }
 
-    /// The part (state of one node) after a step, if the step is known and shows no fault.
+    /// Returns the part (the state of one node) that results from a step. Fails if the step is not
+    /// known or shows a fault.
     fn sound(&self, part: Option<u32>) -> Result<u32, Halt> {
         match part {
             Some(part) if part & FAULT == 0 => Ok(part),
@@ -275,7 +276,8 @@ impl Listening {
             }
             self.advance(&mut closing, own, &view)?;
         }
-        // The listeners are equal, so their sets are too, unless a controller tells them apart.
+        // Both listeners run the same code. So their views and messages must be equal, unless a
+        // controller distinguishes the listeners.
         let steps = |own: usize| -> BTreeSet<(&State, &State)> {
             let of = closing.groups.iter();
             of.flat_map(|(shared, group)| group.sent[own].values().map(move |after| (shared, after)))
@@ -360,8 +362,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Records a message that the listener `own` may send, with the shared part after it. Each view
-    /// of the other listener with the same shared part receives it.
+    /// Records a message that the listener `own` may send, with the shared part after the message.
+    /// Each view of the other listener with the same shared part receives the message.
     fn send(
         &mut self,
         closing: &mut Closing,

@@ -51,8 +51,8 @@ use crate::subject::Subject;
 use listening::{Halt, Listening};
 use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 
-/// The largest number of compute units of which the views are counted: those of the sender and of
-/// the listeners.
+/// The largest number of compute units for which views are counted: one for the sender and one for
+/// each listener.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
 /// The counts of one exploration, with a fixed number of listeners.
@@ -71,7 +71,7 @@ pub struct Growth {
 /// of listeners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closure {
-    /// The set is closed, and none of its views shows a fault.
+    /// The set of views is closed, and no view in it shows a fault.
     Closed {
         /// The number of views of one listener.
         views: usize,
@@ -82,10 +82,10 @@ pub enum Closure {
     Refuted {
         /// The number of listeners of the run.
         listeners: usize,
-        /// The fault.
+        /// The description of the fault.
         why: String,
     },
-    /// The set could not be computed, for this reason. The protocol may be right.
+    /// The set could not be computed, for this reason. The protocol may still be correct.
     Obstacle(String),
     /// The computation was stopped before its end.
     Stopped,
@@ -157,14 +157,14 @@ pub struct Options<'a> {
     pub views_max: usize,
     /// The number of programs that are computed at the same time.
     pub jobs: usize,
-    /// A seeded fault.
+    /// The seeded fault of the protocol. `None` for the protocol as written.
     pub mutation: Option<Mutation>,
-    /// Whether to stop early.
+    /// Returns true if the computation must stop early.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Options<'_> {
-    /// The bounds of the command line, without a seeded fault.
+    /// The options with the limits that the command line uses, and without a seeded fault.
     #[must_use]
     pub fn new(jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
         Options { states_max: 200_000, views_max: 1_000_000, jobs, mutation: None, stop }
@@ -217,7 +217,8 @@ fn cutoff(
     let mut listening = Listening::new(subject, (bounds, options.mutation), (listener, scope, layout))?;
     let mut growth = Vec::new();
     let closure = grow_and_close(&mut listening, options, &mut growth).unwrap_or_else(|halt| match halt {
-        // The set may contain views that no run has, but the growth counts states of runs.
+        // An exploration (growth) meets only states of runs, so its faults refute the program. The
+        // closure may contain views that no run has, so a fault in it proves nothing.
         Halt::Fault(why)
             if growth.last().is_none_or(|last| last.views.is_some() && last.listeners < LISTENERS_MAX) =>
         {

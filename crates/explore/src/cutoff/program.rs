@@ -7,7 +7,7 @@ pub(super) const LISTENERS_MAX: usize = 3;
 /// listeners.
 const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
-/// The lines of the words.
+/// An assignment of the four words to lines.
 pub(super) struct Layout {
     /// The name of the layout. It says where the words that the listeners write lie, such as beside
     /// the data.

@@ -1,9 +1,9 @@
 //! The end of a program: the host reads memory after the last kernel, and the next kernel reads the
 //! host's writes.
 //!
-//! The requests of a kernel's end are those of the timing driver. Their effects run in one fixed
-//! order, because the program is over and each remaining line has one home. A node does the work
-//! that remains after its answer as late as possible.
+//! The end of a kernel makes the same requests as in the simulator. The effects of these requests
+//! run in one fixed order, because the program is over and each remaining line has one home. Work
+//! that a node still has to do after it has answered a request is done as late as possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,7 +114,8 @@ impl StationStore for Numbers<'_> {
     }
 }
 
-/// The stations and the lines of memory after the end of the kernel.
+/// Ends the kernel. Returns the stations and the lines of memory after its end. Fails if a write
+/// reaches memory after the last answer.
 pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,

@@ -185,7 +185,8 @@ fn array(line: LineAddr, mode: AccessMode) -> ArrayUse {
     ArrayUse { array: array_of(line), first: line, lines: 1, mode }
 }
 
-/// The array of a line, in programs that have several kernels.
+/// The number of the array that consists of this line. In a program with several kernels, each line
+/// is an array.
 pub(crate) fn array_of(line: LineAddr) -> ArrayId {
     ArrayId(line.0 as u16)
 }

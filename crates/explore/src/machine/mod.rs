@@ -79,7 +79,8 @@ pub(crate) struct Part {
     pub(crate) replies: SmallVec<[(u8, u32); 2]>,
 }
 
-/// A write to a word, to the extent that its value is known.
+/// A write to a word. If the written value depends on the old value of the word, the
+/// read-modify-write instead of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Written {
     /// The write stores this value.
@@ -122,7 +123,7 @@ pub(crate) struct Machine {
     /// (`writes`).
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Written)>,
-    /// The description of a feature that the program needs and no machine here has, if any.
+    /// The description of a feature that the program needs and no explored machine has, if any.
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
@@ -343,7 +344,8 @@ impl Machine {
         }
     }
 
-    /// The order that channels keep: none if the bounds allow overtaking.
+    /// The order in which channels deliver messages. Channels keep no order if the bounds allow
+    /// overtaking.
     pub(crate) fn channels(&self) -> Channels {
         if self.bounds.overtaking { Channels::Unordered } else { self.controllers.subject.info.channels }
     }

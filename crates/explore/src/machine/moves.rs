@@ -19,7 +19,8 @@ pub enum Move {
         from: u8,
         /// The node that receives the message.
         to: u8,
-        /// The index among the messages under way between the two nodes; 0 in ordered channels.
+        /// The index of the message among those under way between the two nodes. It is 0 if
+        /// channels keep their order.
         nth: u8,
     },
     /// A core's request enters a controller outside the core's part (the state of one node), or the
@@ -29,7 +30,7 @@ pub enum Move {
         from: u8,
         /// The node that the request or answer enters.
         to: u8,
-        /// The index among the requests and answers under way between the two nodes.
+        /// The index of the request or answer among those under way between the two nodes.
         nth: u8,
     },
     /// Memory performs the oldest operation of a node on a line. If no other node reaches the line,

@@ -114,8 +114,8 @@ impl Code {
         count
     }
 
-    /// The request of the instruction at this distance from the thread's next one. `None` if the
-    /// instruction depends on a register that an operation before it writes.
+    /// The request of the instruction that is `distance` instructions after the thread's next one.
+    /// `None` if the instruction depends on a register that an operation before it writes.
     fn lane(&self, thread: usize, state: &ThreadState, distance: u8) -> Option<Request> {
         let first = self.instr(thread, state.pc)?;
         let instr = self.instr(thread, state.pc + u16::from(distance))?;
@@ -128,7 +128,8 @@ impl Code {
         if !is_same || !free {
             return None;
         }
-        // An error is reported when the instruction is the next one.
+        // If the request cannot be made, the error is reported later, when the instruction is the
+        // thread's next one.
         self.operation(thread, state, instr).ok().flatten().map(|(request, _)| request)
     }
 

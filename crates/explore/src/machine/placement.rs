@@ -109,7 +109,7 @@ impl Placement {
         Placement { lanes: true, ..self }
     }
 
-    /// This placement, but with locations of four bytes and one location for each request.
+    /// This placement, but with locations of four bytes and without requests of several words.
     #[must_use]
     pub fn plain(self) -> Placement {
         Placement { widths: Vec::new(), lanes: false, ..self }
@@ -282,7 +282,7 @@ impl Word {
 
     /// The bits that represent a value in the word.
     pub(crate) fn bits(&self, value: Value) -> Result<u64, String> {
-        // A value has at most 32 bits, also in a wider word.
+        // A value has at most 32 bits, even if the word is wider.
         let bits = 8 * self.width.bytes().min(4) as u32;
         let most = (1i64 << (bits - 1)) - 1;
         if (-most - 1..=most).contains(&value) {

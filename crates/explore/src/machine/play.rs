@@ -1,5 +1,5 @@
-//! Playing the moves of a trace. A replay computes moves as the exploration does, so only moves
-//! that the exploration has are possible.
+//! The replay of a trace, move by move. A replay computes a move with the code of the exploration,
+//! so it accepts only moves that the exploration also finds.
 
 use std::sync::Arc;
 
@@ -70,7 +70,8 @@ impl Machine {
         let told = match mv {
             Move::Issue { thread } => {
                 if let Some((node, at)) = self.seat_of(state, thread) {
-                    // The result is known already.
+                    // The result of the issue is known already. Only the record of its answers is
+                    // needed.
                     let part = self.part(state[node]).clone();
                     drop(self.issue(&part, at));
                 }

@@ -61,8 +61,8 @@ pub(crate) fn groups(
 }
 
 impl Machine {
-    /// Whether the thread at this index of the part runs in the part's step: its stage is due, and
-    /// its work-group is on a compute unit.
+    /// Whether the thread at this index of the part may issue now: the part's step runs the
+    /// thread's stage, and the thread's work-group is on a compute unit.
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
@@ -190,7 +190,7 @@ impl Machine {
         part.threads.sort_unstable();
         let Some(&(first, _)) = threads.first() else { return Ok(None) };
         self.change_group(part, first, |_, state| {
-            // The first free wavefront of the compute unit.
+            // The lowest wavefront number that no other running thread of the compute unit has.
             let free = (0..).find(|wavefront| !taken.contains(wavefront)).unwrap_or_default();
             taken.push(free);
             state.seat.agent = agent;
@@ -223,8 +223,8 @@ impl Machine {
         }
     }
 
-    /// Makes the compute unit of a thread issue the request that it makes at a boundary of the
-    /// running kernel. Returns the request if it enters the part's own controller.
+    /// Makes the request that the compute unit of `thread` makes at this boundary of the running
+    /// kernel. Returns the request if it enters the part's own controller.
     fn ask_boundary_of(
         &mut self,
         part: &mut Part,

@@ -28,9 +28,11 @@ pub(crate) struct Rebase {
     apart: u32,
     /// The times of each part, if they are known.
     times: Vec<Option<Times>>,
-    /// For a part and times: the same part with these times.
+    /// The key is a part (the state of one node) and a list of times. The value is the part that
+    /// differs from the key's part only in having these times.
     recast: FxHashMap<(u32, Times), u32>,
-    /// For an input and a number of ticks: the same input with all times increased by this number.
+    /// The key is an input and a number of ticks. The value is the input with all its times
+    /// increased by this number.
     later: FxHashMap<u64, u32>,
 }
 

@@ -1,6 +1,6 @@
-//! The slots of requests. A slot encodes the requesting thread and the id of the request, so that an
-//! answer finds the thread. Slots are numbered for each node that requests enter, so two nodes use
-//! the same slots for different threads, as the ports of a timed machine do.
+//! The slots of requests. A slot encodes the requesting thread and the id of the request, so that
+//! an answer finds the thread. Each node that requests enter has its own numbering, as each port of
+//! the simulator has. So the same slot can stand for different threads at two nodes.
 
 use proto::{Agent, PlanKey, Slot};
 
@@ -8,13 +8,14 @@ use crate::machine::controllers::Controllers;
 use crate::machine::placement::Placement;
 use crate::machine::thread::PENDING_MAX;
 
-/// The slots of a program's requests.
+/// The tables that convert the requests of a program's threads into slots, and slots into requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// The node that each thread's ordinary loads enter at the start, which is the node of the
-    /// thread's part.
+    /// For each thread, the node that its ordinary (not atomic) loads enter at the start of the
+    /// program. The thread's state is stored in the part (the state of one node) of that node.
     first: Vec<u8>,
-    /// The node that each compute unit's ordinary loads enter, on machines with preemption.
+    /// For each compute unit, the node that its ordinary loads enter. Empty on machines without
+    /// preemption.
     units: Vec<u8>,
     /// For each node, the threads whose requests may enter the node.
     issuers: Vec<Vec<Issuer>>,
@@ -24,7 +25,8 @@ pub(crate) struct Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Issuer {
     thread: u8,
-    /// The node that the thread's ordinary loads enter. The thread's part is there.
+    /// The node that the ordinary (not atomic) loads of the thread enter. The thread's state is
+    /// stored in the part (the state of one node) of that node.
     home: u8,
 }
 
@@ -106,7 +108,8 @@ impl Slots {
     }
 }
 
-/// The nodes that the operations of an agent enter.
+/// The nodes that the operations of an agent enter. Operations with different plan keys may enter
+/// different nodes.
 fn entries_of(controllers: &Controllers, agent: Agent) -> Vec<u8> {
     let mut entries = Vec::new();
     for entry in PlanKey::all().filter_map(|key| controllers.entry(agent, key).ok()) {

@@ -98,8 +98,8 @@ pub(crate) fn in_turn<'a>(program: &'a Program, stages: &[u8]) -> Cow<'a, Progra
     Cow::Owned(program)
 }
 
-/// The scope that contains all threads. It is added if the program lacks it, as a program that was
-/// not parsed from text may.
+/// The scope that contains all threads. The function adds the scope if the program lacks it. Only a
+/// program that was not parsed from text can lack it.
 fn system_of(program: &mut Program) -> ScopeId {
     let all = ThreadSet::first(program.threads.len());
     let holds_all = |scope: &ScopeInstance| scope.level == Level::System && scope.members.includes(all);

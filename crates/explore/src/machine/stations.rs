@@ -48,7 +48,8 @@ pub(crate) struct Victim {
     pub(crate) is_needed: bool,
 }
 
-/// The properties of a station that a driver uses.
+/// The properties of a station that a driver uses: the ways that it may evict, and whether it is at
+/// rest.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
@@ -95,7 +96,8 @@ pub(crate) trait Stations {
     fn fresh(&mut self, at: At) -> u32;
     /// The number of different station states met so far.
     fn count(&self) -> usize;
-    /// The properties of a station that a driver uses.
+    /// The properties of a station that a driver uses: the ways that it may evict, and whether it
+    /// is at rest.
     fn look(&self, station: u32) -> Look;
     /// The lines that a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
@@ -302,7 +304,8 @@ impl<P: Protocol> Typed<P> {
         nodes.tell(station, at, &told, fx, record)
     }
 
-    /// Checks the result of one step, without regard to other steps.
+    /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked, and a step that
+    /// only parks an ordinary input must not change the controller.
     fn judge(
         &self,
         before: u32,
@@ -345,7 +348,7 @@ impl<P: Protocol> Typed<P> {
         let (before, request) = (self.stations.thing(before), values.requests.thing(request));
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();
-        // A seeded fault changes only the step, not the hit.
+        // A seeded fault changes only the step and not the hit, so the two are not compared.
         let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
             return Ok(false);
         };

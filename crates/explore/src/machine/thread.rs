@@ -83,12 +83,12 @@ pub(crate) struct Pending {
 pub(crate) enum Offer {
     /// The thread has no operation, for now or for ever.
     Nothing,
-    /// A step that does not involve the memory system; the thread then has this state.
+    /// The thread makes a step that does not involve the memory system. It then has this state.
     Silent(ThreadState),
-    /// Send a request under this id; the thread then has the state `next`.
+    /// The thread sends a request under this id. It then has the state `next`.
     Send { id: u8, request: Request, next: ThreadState },
-    /// The core keeps a store back, and says later when to send it. The thread then has the state
-    /// `next`.
+    /// The core keeps a store back in its store buffer, and says later when to send it. The thread
+    /// then has the state `next`.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
@@ -262,7 +262,7 @@ impl Code {
         Err(ThreadError::BadValue(format!("P{thread} runs forever without an access to memory")))
     }
 
-    /// Sets all dead registers of a thread to the same value.
+    /// Sets all dead registers of a thread (those that no later instruction reads) to zero.
     fn forget(&self, thread: usize, state: &mut ThreadState) {
         let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
         if state.registers.len() <= 64 {

@@ -33,7 +33,8 @@ impl Machine {
                 part.threads[at].1 = self.threads.number(next);
                 return self.settled(part).map(Issued::Here);
             }
-            // A store that was kept back and is now under way was issued earlier.
+            // A request under way to another part was issued earlier. For example, it is a store
+            // that the core kept back. The thread issues nothing until that request has arrived.
             Offer::Send { .. } | Offer::Keep { .. } if self.asks_elsewhere(&part) => {
                 return Ok(Issued::Nothing);
             }
@@ -66,9 +67,9 @@ impl Machine {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
 
-    /// Continues a thread of the part with the answer to its request, which entered a node under a
-    /// slot there. Returns a store that was kept back until now, if it enters the part's own
-    /// controller.
+    /// Continues a thread of the part with the answer to its request. `slot` holds the node that
+    /// the request entered, and the request's slot at that node. If the core now sends a store that
+    /// it kept back, and this store enters the part's own controller, returns the store.
     pub(crate) fn answer(
         &mut self,
         part: &mut Part,
@@ -102,8 +103,8 @@ impl Machine {
         Ok(None)
     }
 
-    /// Continues a thread with the answer to its request. If a store was kept back until now,
-    /// returns its thread, id and request.
+    /// Continues a thread with the answer to its request. If the core now sends a store that it
+    /// kept back, returns the store's thread, id and request.
     fn reply(
         &mut self,
         part: &mut Part,

@@ -106,8 +106,8 @@ fn row_faults(
     add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
 }
 
-/// Adds the faults of a row that stalls: the input is handled as in another state. Each different
-/// handling is one fault.
+/// Adds the faults of a row that stalls. With such a fault, the row handles its input like the row
+/// of another state. Rows that handle the input in the same way give one fault.
 fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
     let events = view.events.len();
     let mut seen = Vec::new();
