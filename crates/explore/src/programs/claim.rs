@@ -30,7 +30,8 @@ pub struct Claim {
 
 #[derive(Clone, Debug)]
 enum Method {
-    /// Sequential consistency for race-free programs, in this reading of the model.
+    /// Sequential consistency for race-free programs. The reading holds the race-free model, with
+    /// all its open questions decided.
     RaceFree(Reading),
     /// A model that is written in the language cat.
     Clauses(Box<Model>),
@@ -73,7 +74,8 @@ pub enum NoPromise {
 /// The maximum number of states of the model's own search for one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
-/// Whether every synchronizing operation of the program stays in order on any core.
+/// Whether every synchronizing operation of the program is sequentially consistent, so that no core
+/// reorders it.
 fn is_seq_cst(program: &Program) -> bool {
     program.threads.iter().flat_map(|t| &t.code).all(|instr| {
         let order = match instr {
@@ -149,7 +151,7 @@ impl Claim {
         info.claims.iter().map(|claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores))).collect()
     }
 
-    /// The same claim with other cores.
+    /// This claim, but for other cores.
     #[must_use]
     pub fn with_cores(self, cores: &[IssueRule]) -> Claim {
         Claim { cores: cores.to_vec(), ..self }
@@ -205,7 +207,8 @@ impl Claim {
         }
     }
 
-    /// The reading of a race-free model. `None` if the claim is of another kind.
+    /// The race-free model of the claim, with all its open questions decided (its reading). `None`
+    /// if the model is of another kind.
     #[must_use]
     pub(crate) fn reading(&self) -> Option<Reading> {
         match &self.method {
@@ -234,8 +237,8 @@ impl Claim {
                 clauses(program, model, stop)
             }
             Method::Ptx(model) => {
-                // The model allows or forbids. It defines no races, and no waits that must
-                // end.
+                // The model of PTX only allows or forbids outcomes. It defines neither races nor
+                // waits that must end.
                 let promise = clauses(&*in_ptx(program)?, model, stop)?;
                 Ok(Promise { race_free: false, may_block: true, ordered: BTreeSet::new(), ..promise })
             }
@@ -308,7 +311,7 @@ fn race_free(
     let ordered = data.map(|pair| (pair.first.thread.0, pair.second.thread.0)).collect();
     Ok(Promise {
         race_free,
-        // A search that ended at the first race has not covered the waits.
+        // A search that ended at the first race has not examined all waits.
         may_block: verdict.blocked.is_some() || !race_free,
         ordered,
         allowed: race_free.then_some(verdict.states),
@@ -383,17 +386,16 @@ fn clauses(program: &Program, model: &Model, stop: &mut dyn FnMut() -> bool) -> 
     let allowed = allowed.ok_or_else(|| {
         NoPromise::Undefined(String::from("a final value is neither a number nor an address"))
     })?;
-    // A program that is race-free under narrow scopes is race-free under the widest. The
-    // search there finds the conflicts that synchronization orders.
+    // A program that is race-free under narrow scopes is also race-free under the widest scopes.
+    // The search with the widest scopes finds the conflicts that synchronization orders.
     let reading = Reading::of(hrf::Model::Drf).relaxed_as(RelaxedAs::AcqRel);
     let widest = (!races).then(|| race_free(program, reading, &mut || false));
     let widest = widest.and_then(Result::ok).filter(|promise| promise.race_free);
     Ok(Promise {
         race_free: !races,
         // If every thread always performs all its writes and waits, and a wait ends in every order
-        // of
-        // the operations, then the wait ends on every machine, because a write eventually becomes
-        // visible.
+        // of the operations, then the wait ends on every machine, because a write eventually
+        // becomes visible.
         may_block: branches(program) || widest.as_ref().is_none_or(|promise| promise.may_block),
         ordered: widest.map(|promise| promise.ordered).unwrap_or_default(),
         allowed: (!races).then_some(allowed),

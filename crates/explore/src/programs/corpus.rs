@@ -318,10 +318,10 @@ texts! {
     "runtime/steal-steal+unscoped.litmus"
 }
 
-/// The shipped tests.
+/// The tests that come with the tool, parsed from [`SHIPPED`].
 ///
 /// # Errors
-/// If one of them cannot be parsed, which a test excludes.
+/// If a shipped test cannot be parsed. A unit test ensures that all of them can.
 pub fn shipped() -> Result<Vec<Test>, String> {
     let read =
         |&(path, text): &(&str, &str)| Test::read(path, text).map_err(|error| format!("{path}: {error}"));

@@ -28,7 +28,7 @@ pub(crate) fn pairwise(sizes: &[usize]) -> Vec<Vec<usize>> {
                 };
                 open.iter().filter(new).count()
             };
-            // The values of equal gain take turns.
+            // Values that add equally many pairs are taken in turn.
             let values = (0..sizes[column]).map(|value| (value + rows.len()) % sizes[column]);
             row[column] = values.max_by_key(|&value| gain(value));
         }

@@ -67,9 +67,10 @@ const CU1: Agent = Agent::Cu(1);
 const CU2: Agent = Agent::Cu(2);
 const CU3: Agent = Agent::Cu(3);
 
-/// Three wavefronts on one compute unit, two units, three wavefronts on one of two units, three
-/// units, and four units; the host as sender, as receiver, or as neighbour, beside one to three
-/// units.
+/// The crews of the programs. In the first six, all threads run on compute units: three wavefronts
+/// on one unit, one wavefront on each of two units, three wavefronts on one of two units (two
+/// crews), and wavefronts on three and on four units. In the others, the host is the sender, the
+/// receiver or a neighbour, beside one to three units.
 const CREWS: [Crew; 11] = [
     Crew::new(CU0, CU0, &[CU0]),
     Crew::new(CU1, CU0, &[]),
@@ -83,7 +84,8 @@ const CREWS: [Crew; 11] = [
     Crew::new(CU2, HOST, &[CU0, CU1]),
     Crew::new(CU1, CU0, &[HOST]),
 ];
-/// Whether the receiver acquires remotely what the sender releases in its work-group.
+/// Whether the receiver acquires by a remote operation, so that a sender on a compute unit may
+/// release at work-group scope.
 const REMOTE: [bool; 2] = [false, true];
 const KERNELS: [u8; 2] = [1, 2];
 const BANKS: [u16; 3] = [1, 2, 3];
@@ -178,7 +180,7 @@ impl Values {
         &OWN[..self.crew.neighbours.len()]
     }
 
-    /// The numbers of the sender and the receiver.
+    /// The thread numbers of the sender and the receiver.
     fn ends(&self) -> (usize, usize) {
         let first = self.crew.neighbours.len();
         (first, first + 1)
@@ -251,7 +253,8 @@ impl Values {
             WriteKind::Fail => {
                 let swaps = words.iter().map(|(name, _)| swap(name, NEVER - 1, "relaxed"));
                 let stores = words.iter().map(store);
-                // The receiver goes on when the flag is stored.
+                // If the words are the flag, the failing swaps come before the store, because the
+                // receiver goes on as soon as the flag is stored.
                 if order == "relaxed" {
                     stores.chain(expects(NEVER)).chain(swaps).collect()
                 } else {
@@ -275,8 +278,8 @@ impl Values {
         let (scope, (_, receiver)) = (self.scope(), self.ends());
         let is_plain = self.data == WriteKind::Store;
         let how = format!("memory_order_relaxed, {scope}");
-        // The line is then in the receiver's cache before the data is written. The host has no
-        // cache.
+        // This load brings the line into the receiver's cache before the data is written. The host
+        // has no cache.
         let stale = (!self.is_on_host(receiver)).then(|| String::from("int rs = *s;"));
         let mut code: Vec<String> = stale.into_iter().collect();
         let (suffix, reach) = self.reach(receiver);
@@ -428,7 +431,7 @@ pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
     let (text, placement, shape) = in_many_ways();
     let all = chains.chain([(String::from("dimensions/ways"), text, placement, (shape, 0))]);
     let test = |(name, text, placement, (shape, machine)): (String, String, Placement, (Shape, u8))| {
-        // A test below parses all of them.
+        // A unit test parses the texts of all dimension programs.
         let mut test = Test::read(&name, &text).expect("the text is a test");
         test.placements = vec![placement];
         test.machines = Machines::Nth(machine);
@@ -437,7 +440,7 @@ pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
         test
     };
     let between = between_kernels().map(|(name, text, placement)| {
-        // A test below parses all of them.
+        // A unit test parses the texts of all dimension programs.
         let mut test = Test::read(&name, &text).expect("the text is a test");
         test.placements = vec![placement];
         test.group = GROUP;

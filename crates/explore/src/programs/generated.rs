@@ -26,10 +26,10 @@ struct Family {
     /// The letter that begins the names of the family's programs.
     letter: char,
     bound: Bound,
-    /// The fraction of programs that are not synchronized and are still taken: one in this number.
+    /// Of the programs that are not synchronized, one in this number is taken.
     one_in: usize,
-    /// The fraction of synchronized programs that are explored on all machines, with neighbour
-    /// threads and fences: one in this number.
+    /// Of the synchronized programs, one in this number is explored on all machines, with neighbour
+    /// threads and fences.
     whole_one_in: usize,
     transform: Transform,
 }
@@ -162,7 +162,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     if has_remote(claims) {
         let bound = Bound { single_thread_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let transform = Transform { wide: ScopeChange::Remote, ..Transform::NONE };
-        // Most of them are synchronized.
+        // Most programs of this family are synchronized.
         all.push(Family { transform, whole_one_in: 7, ..family('P', bound, 64) });
     }
     if operations_max > 4 {
@@ -180,7 +180,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 /// work-items that share a work-group. A twin need not be explored if the protocol's plans do not
 /// depend on scopes within the device.
 pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
-    // Beside system scope, work-group scope stands for all narrower scopes.
+    // If device scope is changed to system scope, a program with work-group scope is no twin,
+    // because work-group scope then stands for all narrower scopes.
     let mut ops = skeleton.threads.iter().flatten().filter(|_| wide != ScopeChange::System);
     let Some(groups) = skeleton.tree.first() else { return false };
     let shares = (1..groups.len()).any(|t| groups[..t].contains(&groups[t]));
@@ -454,7 +455,7 @@ impl Choice {
             is_synchronized && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
         let machines = if is_whole { Machines::All } else { Machines::InTurn };
         let group = 1 + GROUPS * index;
-        // There are many programs of one thread.
+        // There are many programs of one thread, so each gets only one kind of neighbour.
         let neighbours = match generated.skeleton.threads.len() {
             1 => &NEIGHBOURS[..1],
             _ if is_whole => &NEIGHBOURS,

@@ -39,7 +39,8 @@ const SIDES: [Sides; 4] = [
     Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
 ];
 
-/// The sides with two different scopes. Only models that ignore scopes cover these.
+/// The sides with two different scopes. Only models that ignore scopes cover programs with these
+/// sides.
 const MIXED_SIDES: [Sides; 2] =
     [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
@@ -94,7 +95,7 @@ impl SyncKind {
     }
 }
 
-/// The ways to release, each with its memory order. The first one is combined with every way to
+/// The ways to release, each with its memory order. The first way is combined with every way to
 /// acquire.
 const RELEASES: [(SyncKind, &str); 11] = [
     (SyncKind::Access, "release"),
@@ -110,7 +111,7 @@ const RELEASES: [(SyncKind, &str); 11] = [
     (SyncKind::Fence, "seq_cst"),
 ];
 
-/// The ways to acquire, each with its memory order. The first one is combined with every way to
+/// The ways to acquire, each with its memory order. The first way is combined with every way to
 /// release.
 const ACQUIRES: [(SyncKind, &str); 11] = [
     (SyncKind::Access, "acquire"),
@@ -233,7 +234,8 @@ fn text(
     let data = if has_data { "*x = 1;\n  " } else { "" };
     let again = match beside {
         ThirdThread::ReaderThere => {
-            // A remote thread reads from its own cache, unless others write.
+            // If the sender's operation is remote and the receiver only reads the flag, the sender
+            // reads the flag again at work-group scope: it reads from its own cache.
             let is_remote = !there.suffix.is_empty();
             let Reach { scope, suffix } = match (release.0, acquire.0) {
                 (SyncKind::FenceAlone, _) => sides.bare(),
@@ -316,7 +318,7 @@ impl Group {
                 let name =
                     format!("message/{}/{}/{}{others}/{place}", sides.name, way(release), way(acquire));
                 let text = text(&name, sides, release, acquire, *beside);
-                // A test below parses all of them.
+                // A unit test parses the texts of all message programs.
                 let mut test = Test::read(&name, &text).expect("the text is a test");
                 test.placements.truncate(1);
                 if let Some(placement) = test.placements.first_mut() {

@@ -23,7 +23,7 @@ use crate::parallel::pull;
 use claim::Claim;
 use test::{Spread, Test};
 
-/// Returns true when the verification must stop.
+/// A function that returns true when the verification must stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// A set of generated programs, before the choice of those that are explored.
@@ -33,10 +33,12 @@ pub(crate) struct Batch {
     pub(crate) choose: Choose,
 }
 
-/// Chooses the programs of a batch that are explored.
+/// A function that chooses the programs of a batch that are explored. It may run at the same time
+/// as those of other batches.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
-/// Builds the tests of the chosen programs. Batches are finished one by one, in their order.
+/// A function that builds the tests of the chosen programs. Batches are finished one by one, in
+/// their order.
 pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
 /// The tests that were built from a batch of programs.
@@ -123,7 +125,7 @@ impl Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
     }
 
-    /// The same programs, but each also spread over several kernels and hosts.
+    /// These programs, but with each also spread over several kernels and hosts.
     #[must_use]
     pub fn spread(self, spread: Spread) -> Programs {
         let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));

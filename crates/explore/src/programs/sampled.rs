@@ -19,14 +19,14 @@ type Shape = (char, usize, usize);
 
 const SHAPES: [Shape; 2] = [('D', 2, 3), ('E', 3, 2)];
 
-/// The maximum number of operations of the programs that are not drawn. They are not drawn because
-/// all programs of two threads with up to this many operations are enumerated.
+/// Programs with up to this number of operations are not drawn, because all programs of two threads
+/// with so few operations are enumerated.
 const TAKEN_WHOLE: usize = 4;
 
 /// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// The fraction of programs that are not synchronized and are still taken: one in this number.
+/// Of the drawn programs that are not synchronized, one in this number is taken.
 const ONE_IN: u64 = 512;
 
 /// The maximum number of draws for one synchronized program.
@@ -79,7 +79,7 @@ struct Stratum {
 struct Taken {
     tests: usize,
     /// The number of taken programs that are synchronized (`synchronized`), and the number of drawn
-    /// programs that are not (`others`).
+    /// programs that are not synchronized (`others`).
     synchronized: usize,
     others: u64,
 }
@@ -94,7 +94,8 @@ pub(crate) fn in_batches(
 ) -> Vec<Box<dyn Iterator<Item = Batch> + Send>> {
     let hosts = |wide: &ScopeChange| matches!(wide, ScopeChange::Host(_));
     let strata = SHAPES.into_iter().flat_map(|shape| {
-        // A host has one thread, and the other thread has the rest of the machine.
+        // Programs with a thread on the host have two threads: one on the host, the other on a
+        // compute unit.
         scope_changes(claims).filter(move |wide| shape.1 == 2 || !hosts(wide)).map(move |wide| (shape, wide))
     });
     let strata: Vec<(Shape, ScopeChange)> = strata.collect();
@@ -123,7 +124,8 @@ impl Stratum {
     /// drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
         let (stratum, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
-        // Each stratum has its own programs. None is drawn before the first is requested.
+        // Each stratum draws from its own seed. No program is drawn before the first batch is
+        // requested.
         let seed = seed ^ ((stratum.at as u64) << 56);
         let drawn = core::iter::once_with(move || generate::sample(&bound, seed)).flatten();
         let mut drawn = drawn.take(stratum.share.saturating_mul(DRAWS_MAX));
@@ -165,7 +167,7 @@ impl Stratum {
         chosen
     }
 
-    /// Builds the tests of these programs, until the stratum has enough synchronized programs.
+    /// Builds the tests of these programs. Stops when the stratum has enough synchronized programs.
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
         for (generated, is_synchronized) in chosen {
@@ -251,7 +253,8 @@ mod tests {
 
     #[test]
     fn the_search_for_rare_programs_ends() {
-        // No scopes, and remote operations: these need different scopes.
+        // Scopes do not matter here, so programs that differ only in scopes are dropped. But remote
+        // operations need different scopes, so few programs are left.
         let sample = sampled(&claims(&["opencl-rsp"]), false, 8, 0, 2, &|| false);
         assert!(sample.synchronized < 8 && sample.synchronized > 0, "{}", sample.synchronized);
         assert!(sampled(&claims(&["drf"]), true, 1000, 0, 2, &|| true).tests.is_empty());

@@ -42,7 +42,8 @@ pub struct Test {
     pub placements: Vec<Placement>,
     /// The machines on which the test is explored.
     pub machines: Machines,
-    /// The shape of the machines, if the test needs another one than the verification has.
+    /// The shape of the machines (banks, sets and ways). `None` if the test runs on the machines of
+    /// the verification as they are.
     pub shape: Option<Shape>,
     /// The number of the test's group. All tests that are generated in the same way have the same
     /// number. Tests that are not generated have the number zero.
@@ -134,7 +135,7 @@ impl Test {
         Test { name, source, placements: vec![placement], machines, shape: None, group }
     }
 
-    /// The same test with additional placements on several hosts and in several kernels.
+    /// This test, with additional placements on several hosts and in several kernels.
     #[must_use]
     pub fn spread(mut self, spread: Spread) -> Test {
         if spread == Spread::default() {

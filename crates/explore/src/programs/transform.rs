@@ -134,7 +134,8 @@ fn change_exchanges(program: &mut Program, (order, is_used): (Order, bool)) -> b
     if takes && !is_used {
         return false;
     }
-    // Programs with takes are generated only for this change.
+    // Programs that branch on an exchanged value (takes) are generated only for this change, so
+    // they count as changed.
     let mut any = takes;
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         if let Instr::Rmw { dst, access, .. } = instr {

@@ -103,7 +103,7 @@ pub(crate) struct Searched {
     pub(crate) depth: u32,
     pub(crate) problem: Option<Problem>,
     pub(crate) incomplete: Option<Incomplete>,
-    /// Whether a path may lead back to one of its own states.
+    /// Whether some path may lead back to one of its own states.
     pub(crate) may_cycle: bool,
     /// Whether a core had to wait because a queue was full.
     pub(crate) throttled: bool,
@@ -326,7 +326,7 @@ const TOGETHER: usize = 16;
 /// The shards that one worker fills, by shard number; `None` for the shards of other workers.
 type Share<'a> = Vec<Option<&'a mut Shard>>;
 
-/// Inserts the successors. Returns true if one of them was known already and is not further from
+/// Inserts the successors. Returns true if some successor was known already and is not further from
 /// the first state than its new parent, so that a cycle is possible.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
@@ -343,7 +343,7 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     }
     std::thread::scope(|scope| {
         let handles: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || work(share))).collect();
-        // A worker panics only on a broken invariant: the panic is passed on.
+        // A worker panics only if an invariant is broken. The panic is then passed on.
         handles.into_iter().map(|handle| handle.join().expect("no worker panics")).fold(false, |a, b| a | b)
     })
 }

@@ -127,7 +127,8 @@ pub struct Explorer {
     learnt: Vec<Controllers>,
 }
 
-/// The maximum size in bytes of the known steps for one shape of machine. Larger ones are dropped.
+/// The maximum size in bytes of the known steps for one shape of machine. If the steps take more
+/// bytes, they are dropped after the program.
 const LEARNT_BYTES_MAX: usize = 64 << 20;
 
 impl Explorer {
@@ -144,7 +145,7 @@ impl Explorer {
         self.bounds
     }
 
-    /// The machine of the bounds, with a program in a placement.
+    /// A machine with the explorer's bounds, on which a program is put in a placement.
     fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine, Unsupported> {
         let (program, bounds) = ((program, placement), (self.bounds, self.mutation));
         Machine::new(&self.subject, program, bounds, &mut self.learnt)
@@ -185,7 +186,9 @@ impl Explorer {
         if let (None, Some(violation)) = (asked.allowed, &found.violation)
             && violation.fault == Fault::Astray
         {
-            // Any read is allowed, so no value is wrong and the continuation is undefined.
+            // Without allowed outcomes, no read value counts as wrong. So a thread that cannot
+            // continue with its value shows no fault of the protocol, and the program is
+            // unsupported.
             return Err(Unsupported(violation.why.clone()));
         }
         if run.machine.controllers.bytes() < LEARNT_BYTES_MAX {

@@ -118,8 +118,8 @@ pub const NO_MOVE_LEFT: &str = "no move is left, and the program is not over";
 
 /// Replays the moves of a trace on the machine of its program.
 pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {
-    // A move of memory means the same as in the original search once the shared lines are
-    // known.
+    // In the original search, memory answered in a separate move if several nodes reached the line.
+    // So the lines of such moves are marked as shared before the replay.
     for mv in moves {
         if let Move::Answer { line, .. } = *mv {
             machine.share(line);

@@ -135,7 +135,8 @@ impl Shard {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, record: &[u32]) -> Option<usize> {
         let stride = record.len();
-        // Load factor of at most four fifths: longer searches would cost more than they save.
+        // The load factor is at most four fifths. At a higher load factor, the longer probes would
+        // cost more time than the smaller table saves.
         if self.len * 5 >= self.slots.len() * 4 {
             self.grow(stride);
         }
@@ -146,7 +147,8 @@ impl Shard {
         self.slots[at] = self.len as u32 | tag(hash, self.slots.len().trailing_zeros());
         self.len += 1;
         if self.words.len() + stride > self.words.capacity() {
-            // Grows by a quarter: doubling would leave much of the memory empty.
+            // The capacity grows by a quarter, because doubling it would leave much of the memory
+            // empty.
             self.words.reserve_exact((self.words.capacity() / 4).max(64 * stride));
         }
         self.words.extend_from_slice(record);

@@ -188,7 +188,8 @@ impl Sketch<'_> {
     /// Draws all sections. The host runs alone before a kernel if there are several kernels and the
     /// kernel's bit of `visits` is set.
     fn sections(&mut self, kernels: u8, visits: usize) -> Vec<Section> {
-        // The required number of different threads first, then any threads.
+        // Each of the first sections gets a different thread, until the required number of threads
+        // is reached. Then threads are drawn freely.
         let mut waves: [usize; WAVES] = core::array::from_fn(|wave| wave);
         let mut sections = Vec::with_capacity(THREADS_MIN + 6);
         let is_visited = |kernel: u8| kernels > 1 && visits >> kernel & 1 == 1;

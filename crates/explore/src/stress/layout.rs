@@ -32,8 +32,8 @@ pub(super) const LAYOUTS: usize = 64;
 pub(super) const IN_ORDER: u8 = 0;
 /// The value of bytes that belong to no word. It must not change.
 const GAP: u8 = 0x5a;
-/// The value of each byte of data word 0 at the start; that of word `n` is greater by `n`. No store
-/// writes such a value.
+/// The value of each byte of data word 0 at the start. Each byte of data word `n` starts with this
+/// value plus `n`. No store writes such a value.
 const FIRST_INITIAL: u8 = 0x80;
 
 /// The value of each byte of a data word at the start.

@@ -25,9 +25,9 @@ const EVENTS_MAX: u64 = 400_000;
 /// The number of different rates of the clock. Depending on the rate, a tick passes once in 1, 2,
 /// 4, ... events on average.
 const PACES: usize = 7;
-/// The rate of evictions at random times, although no way is needed: this number in 256 events.
+/// The rate of random evictions, which happen although no way is needed: this number in 256 events.
 const RANDOM_EVICTIONS: u64 = 2;
-/// The rate of preemptions, while some are left: this number in 256 events.
+/// The rate of preemptions, while the program allows further ones: this number in 256 events.
 const PREEMPTIONS: u64 = 4;
 
 /// The counts of one run of an episode.
@@ -67,7 +67,7 @@ pub(super) struct Machine {
     /// The maximum number of sets of a cache.
     sets_max: u32,
     pub(super) memory: Vec<LineData>,
-    /// The bytes that memory must have at the end. The buffer is reused.
+    /// The bytes that memory must have at the end of the run. The buffer is reused by the next run.
     pub(super) expected: Vec<u8>,
     pub(super) waves: Vec<Wave>,
     pub(super) seats: Seats,

@@ -139,7 +139,8 @@ impl Planner {
         self.behind.clear();
         self.behind.resize(sections.len(), 0);
         let mut known: [Known; WAVES] = [[0; WAVES]; WAVES];
-        // The writer of each word, and the readers since then, as sets of sections.
+        // For each word: the sections that wrote it (`writer`) and those that read it (`readers`),
+        // as sets. If order is transitive, a write removes the accesses before it from the sets.
         let (mut writer, mut readers) = ([0u64; DATA], [0u64; DATA]);
         let mut stage = sections.first().map_or(0, |section| section.stage);
         for (index, section) in sections.iter().enumerate() {
@@ -249,8 +250,8 @@ fn bits(mut set: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The values that the accesses to data store: one number after the other, so that values of
-/// neighbouring stores differ.
+/// The source of the values that accesses to data store. Each value is one more than the last, so
+/// the values of neighbouring stores differ.
 struct Stored(u8);
 
 impl Stored {

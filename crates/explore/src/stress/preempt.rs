@@ -153,7 +153,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the compute unit of a work-group issue the request that it makes at a boundary of the
+    /// Makes the request that the compute unit of a work-group makes at this boundary of the
     /// running kernel.
     fn ask_boundary_of(
         &mut self,

@@ -16,8 +16,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules of several models: those of the first, with fences if any of them defines
-    /// fences.
+    /// The rules for several models: those of the first model, with fences if any of the models
+    /// defines fences.
     pub(super) fn of(models: &[&str]) -> Result<Rules, String> {
         let fences = models.iter().any(|model| model.starts_with("opencl"));
         let scoped = Rules { transitive: true, hints: false, remote: false, fences };
@@ -25,7 +25,8 @@ impl Rules {
             ["hrf-direct", ..] => Ok(Rules { transitive: false, ..scoped }),
             ["hrf-indirect" | "opencl", ..] => Ok(scoped),
             ["opencl-rsp", ..] => Ok(Rules { remote: true, ..scoped }),
-            // A protocol that claims a model with fences promises nothing for scopes as hints.
+            // The models with fences do not treat scopes as hints. So no protocol promises anything
+            // for an episode that relies on both.
             ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
             [model, ..] => Err(format!(
                 "no episodes exist for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \

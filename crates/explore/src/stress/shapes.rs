@@ -12,8 +12,9 @@ type Cache = (u32, u32, WritePolicy, u32);
 
 use WritePolicy::{Combining, Through, ThroughInvalidate};
 
-/// Every pair of write policies; lines of 16 to 64 bytes; three to eight compute units; one to four
-/// banks; caches of one to five sets and of one to nine ways.
+/// The shapes of the machines. They have six pairs of write policies, lines of 16 to 64 bytes,
+/// three to eight compute units, one to four banks, and caches of one to five sets and one to nine
+/// ways.
 const SHAPES: [Shape; 12] = [
     (64, 8, 2, (2, 3, Combining, 4), (1, 4, Combining, 4)),
     (32, 4, 3, (2, 2, Combining, 3), (2, 2, Combining, 2)),

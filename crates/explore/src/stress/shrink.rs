@@ -34,10 +34,13 @@ pub(super) fn shrink(
     }
 }
 
-/// The smaller episodes to try. Each of them differs from `episode` by one change: one preemption
-/// less, fewer stages, several sections or one section removed, one access removed, one word of an
-/// access removed, plain synchronization of one section, an ordinary load or store in place of one
-/// access to atomics, or the layout with all words in order.
+/// The smaller episodes to try. Each of them differs from `episode` by one of these changes:
+///
+/// * one preemption less, or fewer stages,
+/// * several sections, one section, one access, or one word of an access removed,
+/// * plain synchronization (by loads and stores) of one section,
+/// * an ordinary load or store in place of one access to atomics,
+/// * the layout with all words in order.
 fn smaller(episode: &Episode) -> Vec<Episode> {
     let count = episode.sections.len();
     let mut all = Vec::new();
@@ -71,7 +74,8 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
         }
     }
     for (at, section) in episode.sections.iter().enumerate() {
-        // All bits are needed to draw the scope, so they are kept or dropped together.
+        // All bits of a style are needed to draw the scope, so the style is kept or replaced as a
+        // whole.
         if section.style != PLAIN {
             let mut smaller = episode.clone();
             smaller.sections[at].style = PLAIN;
@@ -120,7 +124,8 @@ fn with_fewer_stages(episode: &Episode) -> Vec<Episode> {
     one.into_iter().chain(joined).chain(merged).collect()
 }
 
-/// The access without one of its words.
+/// The variants of the access that each leave out one of its words. Empty if the access has only
+/// one word.
 fn with_fewer_words(access: &Access) -> Vec<Access> {
     let without = |word: u32| {
         let words = access.words & !(1 << word);

@@ -1,5 +1,5 @@
-//! The slots of requests. Each node that requests enter numbers its slots anew, so two nodes use the
-//! same slots for different requests, as the ports of the simulator do.
+//! The slots of requests. Each node that requests enter has its own numbering, as each port of the
+//! simulator has. So the same slot can stand for different requests at two nodes.
 
 use drive::At;
 use proto::Slot;

@@ -36,7 +36,8 @@ pub(super) enum Kind {
     Store,
     /// A read-modify-write of data that must return exactly the old values.
     Update(Update),
-    /// An addition of one to a counter. No other addition to it may return the same value.
+    /// An addition of one to a counter. No other addition to this counter may return the same
+    /// value.
     Count,
     /// A store that sets a flag.
     Set,
@@ -83,7 +84,7 @@ impl Step {
         matches!(self.kind, Kind::Set | Kind::Swap | Kind::SetIf(_))
     }
 
-    /// Whether the step may overlap with others of its wavefront.
+    /// Whether the step may overlap with other steps of its wavefront.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.order == Order::Plain

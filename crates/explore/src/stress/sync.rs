@@ -51,7 +51,8 @@ pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread
     let is_remote = remote || flag == REMOTE_RELEASES;
     match (style >> 8) % 8 {
         0 => thread.push(Step { order: Order::SeqCst, ..step }),
-        // Other wavefronts would add to the flag in their own caches.
+        // A remote release is acquired at work-group scope. An addition at that scope changes the
+        // flag only in the cache of the adding wavefront, so no addition waits for such a flag.
         1 if flag != REMOTE_RELEASES => {
             thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
         }

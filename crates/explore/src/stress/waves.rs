@@ -44,7 +44,7 @@ impl Machine {
         };
         let is_held = state.under_way.iter().flatten().any(waits_for);
         let Some(free) = state.under_way.iter().position(Option::is_none).filter(|_| !is_held) else {
-            return Ok(()); // An answer wakes it.
+            return Ok(()); // An answer to a step wakes the wavefront.
         };
         if step.awaits() && self.set[step.flag()] < step.value && !self.draws.chance(POLL_RATE) {
             self.sleeping[step.flag()] |= 1 << wave;

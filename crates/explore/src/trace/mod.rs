@@ -116,9 +116,9 @@ pub struct Replayed {
 /// Whether the fault of a trace reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same fault occurs in the replay.
+    /// The replay shows the fault of the trace.
     Same,
-    /// Another fault occurs in the replay.
+    /// The replay shows another fault than the trace.
     Another,
     /// The program ends as allowed, so the fault no longer reproduces.
     Gone,
@@ -164,7 +164,7 @@ impl Trace {
     pub fn of(protocol: &str, test: &Test, finding: &Finding) -> Trace {
         let (text, transform) = test.text();
         let text: String = text.lines().map(|line| format!("{line}\n")).collect();
-        // The program as a reader of the file parses it.
+        // This is the program that a reader of the file parses.
         let program = litmus::parse::parse(&text).map_or_else(
             |_| test.program().into_owned(),
             |mut program| {
@@ -187,13 +187,13 @@ impl Trace {
         }
     }
 
-    /// The same trace, but for the protocol with a seeded fault.
+    /// This trace, but for the protocol with a seeded fault.
     #[must_use]
     pub fn seeded(self, mutant: Mutant) -> Trace {
         Trace { mutant: Some(mutant), ..self }
     }
 
-    /// The same trace, but with words of four bytes and one word for each request.
+    /// This trace, but with words of four bytes and one word for each request.
     #[must_use]
     pub fn with_plain_words(&self) -> Trace {
         Trace { placement: self.placement.clone().plain(), ..self.clone() }
@@ -278,8 +278,9 @@ impl Trace {
         Ok(promises)
     }
 
-    /// Replays the moves, and compares the fault with the one of the trace. Some faults are not
-    /// visible in one run: for these the program is explored again, within `memory_bytes` bytes.
+    /// Replays the moves, and compares the fault that occurs with the fault of the trace. Some
+    /// faults are not visible in one run. For these faults the program is explored again, within
+    /// `memory_bytes` bytes.
     ///
     /// # Errors
     /// If the trace does not fit its machine, a model does not exist, the evaluation was stopped,

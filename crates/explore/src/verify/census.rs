@@ -14,21 +14,22 @@ use crate::machine::placement::{Placement, Word};
 proto::symbols! {
     /// A dimension: a property in which the runs of a verification may differ.
     pub enum Dimension {
-        /// The operations of a program.
+        /// The kinds of operations in a program, such as atomic loads.
         Operations,
         /// The widths of the words that a program accesses.
         Width,
-        /// The words that one request accesses.
+        /// The words that one request accesses: one word, adjacent words, or words with a hole
+        /// between.
         Request,
-        /// The words that share a line.
+        /// The accessed words that share a line, and whether different agents write them.
         Line,
-        /// The compute units that run threads.
+        /// The number of compute units that run threads.
         Units,
         /// The largest number of wavefronts that a compute unit runs at once.
         Wavefronts,
-        /// The hosts that run threads.
+        /// The number of hosts that run threads.
         Hosts,
-        /// The kernels and steps of the host in sequence.
+        /// The number of kernels and steps of the host that follow one another.
         Kernels,
         /// The largest number of preemptions in a run.
         Preemptions,
@@ -36,17 +37,17 @@ proto::symbols! {
         Core,
         /// The write policies of the private caches and of the shared cache.
         Policies,
-        /// The time of evictions.
+        /// Whether lines are evicted at any time, or only when a way is needed.
         Evictions,
-        /// The sets of a cache.
+        /// The number of sets of a private cache and of a bank.
         Sets,
-        /// The ways of a set.
+        /// The number of ways in a set of a private cache and of a bank.
         Ways,
-        /// The banks of the shared cache.
+        /// The number of banks of the shared cache.
         Banks,
-        /// The chiplets.
+        /// The number of chiplets of the machine.
         Chiplets,
-        /// The order of messages in a channel.
+        /// Whether messages of a channel arrive in order.
         Channels,
     }
 }
@@ -299,7 +300,7 @@ fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> u8 {
     requests
 }
 
-/// Whether the bytes of the mask have no other byte between them.
+/// Whether the bytes that the mask selects are contiguous.
 fn is_contiguous(mask: ByteMask) -> bool {
     let ends = mask.first().zip(mask.last());
     ends.is_none_or(|(first, last)| mask == ByteMask::range(first, last - first + 1))
@@ -330,7 +331,7 @@ pub struct Census {
     /// The pairs of explored values of two dimensions that no run has together, each as positions
     /// in `shares`.
     pub apart: Vec<(usize, usize)>,
-    /// The values themselves, as in `shares`.
+    /// For each entry of `shares`: the dimension, and the value as a number.
     values: Vec<(Dimension, u16)>,
 }
 
@@ -407,7 +408,7 @@ impl Census {
         values.map(|&(_, value)| number(value)).max().unwrap_or(0)
     }
 
-    /// Whether a run has this value.
+    /// Whether some run of the census has this value of the dimension.
     fn has(&self, dimension: Dimension, value: u16) -> bool {
         self.values.iter().zip(&self.shares).any(|(of, share)| *of == (dimension, value) && share.runs > 0)
     }
@@ -478,7 +479,8 @@ impl Dimensions {
     }
 }
 
-/// The widths of words that are explored, or those that are not: `1, 2 and 4 bytes`.
+/// The widths of words that are explored (or, if `explored` is false, the widths that are not
+/// explored) as text: `1, 2 and 4 bytes`.
 fn widths(census: &Census, explored: bool) -> String {
     let widths = (0u16..).zip(Width::ALL).filter(|&(at, _)| census.has(Dimension::Width, at) == explored);
     let widths: Vec<String> = widths.map(|(_, width)| width.bytes().to_string()).collect();

@@ -179,7 +179,8 @@ pub fn verify_programs(
     );
     let tests = programs.tests();
     let mut findings: Vec<Finding> = tested.iter().flat_map(|t| t.findings.iter().cloned()).collect();
-    // Of equally short counterexamples, those with words of four bytes have a timed replay.
+    // Of equally short counterexamples, those with words of four bytes come first, because only
+    // they can be replayed with timing.
     let is_mixed = |f: &Finding| !tests[f.test].placements[f.placement].is_plain();
     findings.sort_by_key(|f| (f.violation.moves.len(), is_mixed(f), f.test, f.placement));
     let mut gaps: BTreeMap<String, usize> = BTreeMap::new();

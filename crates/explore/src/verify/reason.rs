@@ -43,7 +43,8 @@ pub(crate) fn of(
 /// The description of an execution with the outcome, and of the cycle in that execution that the
 /// model forbids, as lines of text.
 fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() -> bool) -> Vec<String> {
-    // A race-free program is sequentially consistent under these models.
+    // Under a race-free model, a race-free program is sequentially consistent. So the model `sc`
+    // gives the cycle.
     let model = match claim.reading() {
         Some(_) => "sc",
         None => &claim.model,

@@ -142,7 +142,8 @@ pub(crate) fn bounds_for(
     }
 }
 
-/// The machines of a test that has the number `index` among the tests, in the shape that it needs.
+/// The machines of a test that has the number `index` among the tests, in the shape that the test
+/// needs.
 pub(crate) fn machines_for(test: &Test, index: usize, bounds: &[Bounds]) -> Vec<Bounds> {
     let only = match test.machines {
         Machines::All => None,
@@ -163,7 +164,7 @@ pub(crate) fn test(
     options: &Options<'_>,
 ) -> Tested {
     let mut tested = Tested::default();
-    // Very many tests may be left after a stop.
+    // After a stop, very many tests may be left, so each of them must end at once.
     if (options.stop)() {
         tested.gaps.push(String::from(STOPPED));
         return tested;
@@ -276,7 +277,7 @@ impl Tested {
         for (at, claim) in claims.iter().enumerate().filter(speaks) {
             match claim.promise_in_stages(program, stages, &mut || (options.stop)()) {
                 Ok(promise) => {
-                    // A race is recorded for the program in one kernel.
+                    // Races are recorded only for the program in one kernel.
                     self.racing |= u32::from(promise.allowed.is_none() && stages.is_empty()) << at;
                     promises.push((claim, promise));
                 }
@@ -289,7 +290,7 @@ impl Tested {
         let mut placements = test.placements.iter().filter(|placement| placement.stages == stages);
         self.synchronized |=
             placements.any(|placement| of_race_free().any(|(_, p)| p.is_synchronized(placement)));
-        // One model that forbids endless waits is enough.
+        // If one claimed model forbids endless waits, the program must not wait for ever.
         let may_block = program.may_wait() && promises.iter().all(|(_, p)| p.may_block);
         Promised { stages, promises, may_block }
     }
@@ -325,7 +326,7 @@ impl Tested {
     }
 }
 
-/// The outcomes that all these claims allow, or `None` if none of them restricts the outcomes.
+/// The outcomes that all these claims allow, or `None` if no claim restricts the outcomes.
 pub(crate) fn allowed(open: &[&(&Claim, Promise)]) -> Option<BTreeSet<Outcome>> {
     let of = open.iter().filter_map(|(_, promise)| promise.allowed.as_ref());
     of.fold(None, |all: Option<BTreeSet<Outcome>>, allowed| match all {

@@ -301,7 +301,7 @@ fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
     killers.into_iter().map(|(_, w)| w).collect()
 }
 
-/// The keys of the same operation whose plan equals the plan of `key`.
+/// All plan keys with the operation of `key` whose plans equal the plan of `key`.
 fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
     let views = (subject.plans)();
     let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };
