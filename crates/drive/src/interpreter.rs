@@ -107,8 +107,8 @@ pub trait Driver<P: Protocol> {
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// The maximum number of evictions for one input. If one input causes more evictions, none of them
-/// frees a way for the input. This is a fault of the protocol.
+/// The maximum number of evictions for one input. If one input causes more evictions, they free no
+/// way for the input, which is a fault of the protocol.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {

@@ -33,7 +33,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The subject of a protocol.
+    /// The subject for a verification of the protocol `P`.
     #[must_use]
     pub fn of<P: Protocol>() -> Subject {
         Subject {

@@ -38,7 +38,7 @@ pub struct Effects<M> {
     /// Changes in the attribution of time to requests, by slot. From now on, the time of the
     /// request counts as access, acquire or release; see [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
-    /// The number of times that each row fired.
+    /// The number of times that each row of the protocol's tables was used.
     pub coverage: Coverage,
     /// The rule that the protocol violated at the last input: for example, the reason that the
     /// table gives for an impossible row. `None` if there was no violation.

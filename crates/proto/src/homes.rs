@@ -73,7 +73,7 @@ impl Homes {
         }
     }
 
-    /// The same homes with another page policy.
+    /// These homes, but with another page policy.
     #[must_use]
     pub fn with_policy(self, policy: PagePolicy) -> Self {
         Homes { policy, ..self }
@@ -132,7 +132,7 @@ impl Homes {
         Frame { chiplet: chiplet as u16, number }
     }
 
-    /// The home of a line.
+    /// The home of a line: its chiplet, its bank, and its index within the bank.
     #[inline]
     #[must_use]
     pub fn home(&self, line: LineAddr) -> Home {

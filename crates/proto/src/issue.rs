@@ -7,7 +7,7 @@
 use crate::request::Order;
 
 crate::symbols! {
-    /// The issue rules of cores.
+    /// The issue rules of cores. A rule says which operations of one thread may overlap.
     pub enum IssueRule {
         /// One operation at a time: an operation waits until the previous one is complete.
         InOrder,

@@ -9,8 +9,8 @@
 /// * `bytes(|line| expression)`: the number of bytes after the header, on a machine with
 ///   lines of `line` bytes. The default is 0.
 /// * `access`: it requests a line from the receiver.
-/// * `order(expression)`: whether it must stay behind parked messages of the same sender for
-///   the same line. By default, a message marked `access` must.
+/// * `order(expression)`: whether it must stay behind parked messages of the same sender for the
+///   same line. The default is true for a message marked `access`, and false for any other message.
 /// * `writes(field)`: the mask of the written bytes that it carries.
 /// * `ages(|elapsed| expression)`: the effect of elapsed time on it.
 /// * `times(field, ..)`: its logical times.

@@ -9,21 +9,21 @@ use crate::table::{Row, Table, TableId};
 pub struct Mutation {
     /// The identity of the table or of the plans that change.
     pub table: TableId,
-    /// The change that is made.
+    /// The change that the fault makes to the table or to the plans.
     pub change: Change,
 }
 
 /// The change of a seeded fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// Leave out one action of a row.
+    /// Leave out one action of a row of the table.
     DropAction {
         /// The number of the row: state index times number of events plus event index.
         row: u16,
         /// The index of the action in the row.
         action: u8,
     },
-    /// Let a row go to a wrong state.
+    /// Let a row of the table change the state of the line to a wrong state.
     NextState {
         /// The number of the row.
         row: u16,
@@ -131,7 +131,7 @@ impl Change {
 /// The result of the lookup of a row, with the seeded fault of that row, if any.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLookup<S: 'static, A: 'static> {
-    /// The row that was found.
+    /// The row of the table for the given state and event.
     pub row: Row<S, A>,
     /// The index of the action that a seeded fault leaves out, if any.
     pub skip: Option<u8>,

@@ -59,7 +59,7 @@ pub struct PlanKey {
 const HINTS: usize = 4;
 
 impl PlanKey {
-    /// The number of different keys.
+    /// The number of different plan keys.
     pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
 
     /// The key that selects the plan of a request.
@@ -95,7 +95,7 @@ impl PlanKey {
         commutative: false,
     };
 
-    /// The hints of the key.
+    /// The hints of the key's operation: `remote` and `commutative`.
     #[must_use]
     pub const fn hints(self) -> Hints {
         Hints { remote: self.remote, commutative: self.commutative }
@@ -193,7 +193,7 @@ impl PlanKey {
     }
 }
 
-/// The steps of one plan.
+/// The steps of one plan. A plan is the sequence of steps that performs an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps<S: 'static> {
     steps: [S; STEPS_MAX],

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-/// A FIFO queue.
+/// A FIFO queue that allocates no memory for its first element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Queue<T> {
     /// The first element. `None` only if the queue is empty.

@@ -79,7 +79,7 @@ pub const fn stay<S, A>(actions: &'static [A]) -> Row<S, A> {
     Row::Do { actions, next: None, after: After::Done }
 }
 
-/// A row that stalls.
+/// A row that stalls: it has no effect, and the input is presented again later.
 #[must_use]
 pub const fn stall<S, A>() -> Row<S, A> {
     Row::Stall
@@ -126,7 +126,7 @@ pub trait Table: 'static {
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
 }
 
-/// The number of uses of each row.
+/// The number of uses of each row of a protocol's tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     counts: Vec<Vec<u64>>,

@@ -18,7 +18,7 @@ crate::symbols! {
     }
 }
 
-/// The number of different causes.
+/// The number of causes of a cache-wide invalidation or flush.
 pub const CAUSES: usize = Cause::Atomic as usize + 1;
 
 impl Cause {
@@ -45,7 +45,7 @@ crate::symbols! {
     }
 }
 
-/// A count for each cause.
+/// A count for each cause of a cache-wide invalidation or flush.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByCause(pub [u32; CAUSES]);
 
@@ -56,7 +56,7 @@ impl ByCause {
         self.0[cause.index()] += 1;
     }
 
-    /// The sum over all causes.
+    /// The sum of the counts of all causes.
     #[inline]
     #[must_use]
     pub fn total(&self) -> u32 {

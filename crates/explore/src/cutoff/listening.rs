@@ -414,9 +414,9 @@ impl Listening {
 /// The intermediate data of a closure that is being computed.
 #[derive(Default)]
 struct Closing {
-    /// The views of each of the two listeners.
+    /// The views found so far of each of the two listeners.
     seen: [FxHashSet<State>; 2],
-    /// The views that are not processed yet, each with its listener.
+    /// The views that are not processed yet, each with the index of its listener.
     open: Vec<(usize, State)>,
     /// The groups of views, by their shared parts.
     groups: FxHashMap<State, Group>,

@@ -75,7 +75,7 @@ pub enum Closure {
     Closed {
         /// The number of views of one listener.
         views: usize,
-        /// The number of different shared parts.
+        /// The number of different shared parts (views without their listener).
         shared: usize,
     },
     /// A run with a small number of listeners shows a fault.
@@ -155,7 +155,7 @@ pub struct Options<'a> {
     pub states_max: usize,
     /// The largest number of views of one closure.
     pub views_max: usize,
-    /// The number of programs that are computed at the same time.
+    /// The number of programs whose growth and closure are computed at the same time.
     pub jobs: usize,
     /// The seeded fault of the protocol. `None` for the protocol as written.
     pub mutation: Option<Mutation>,

@@ -32,7 +32,7 @@ pub(super) const LAYOUTS: [Layout; 3] = [
     Layout { name: "beside both", lines: [0, 0, 0, 0] },
 ];
 
-/// The code of a listener.
+/// The code of a listener (a compute unit that receives data from the sender).
 pub(super) struct Listener {
     /// The name of the flag's path: the flag goes from the sender to each listener, or from
     /// listener to listener.

@@ -20,7 +20,7 @@ pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 /// An input of one part (the state of one node) that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
-    /// An input of the receiving part's station.
+    /// An input of the station (controller with parked inputs) of the receiving part.
     StationInput(StationInput),
     /// The answer to a request of one of the receiving part's threads. The request entered the node
     /// `entry` under this slot.

@@ -10,7 +10,7 @@ use crate::machine::moves::Move;
 /// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// The number of the thread.
+    /// The number of the thread that makes the request or gets the answer.
     pub thread: u8,
     /// The index among the thread's crossings between the same two nodes in the same direction,
     /// oldest operation first.

@@ -19,7 +19,7 @@ use crate::machine::placement::{Placement, Unsupported, Word};
 use crate::machine::{Machine, Part, PartResult};
 use crate::subject::Subject;
 
-/// The maximum number of stages of a program.
+/// The maximum number of stages (kernels and steps of the host) of a program.
 const STAGES_MAX: usize = 16;
 /// The maximum number of compute units of a program with stages, because a mask has one bit for
 /// each.
@@ -174,7 +174,7 @@ impl Steps {
         }
     }
 
-    /// Whether another step follows this one.
+    /// Whether the program has another step after the step with this number.
     pub(crate) fn has_more(&self, step: u8) -> bool {
         usize::from(step) + 1 < self.steps.len()
     }

@@ -501,7 +501,7 @@ impl Machine {
 /// A message that was sent: its sender, its receiver, and its number.
 pub(crate) type Sent = (u8, u8, u32);
 
-/// The record of a move.
+/// The record of a move in a replay: the answers to threads, and the messages.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     /// The answers to threads: the thread, its request, and the values read.

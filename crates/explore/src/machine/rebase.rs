@@ -26,7 +26,7 @@ pub(crate) type Times = SmallVec<[u32; 8]>;
 pub(crate) struct Rebase {
     /// The width to which wider gaps between times are narrowed.
     apart: u32,
-    /// The times of each part, if they are known.
+    /// The logical times in each part (the state of one node), if they are known.
     times: Vec<Option<Times>>,
     /// The key is a part (the state of one node) and a list of times. The value is the part that
     /// differs from the key's part only in having these times.
@@ -215,7 +215,7 @@ impl Machine {
         (part, self.learn_later(told, told_later), since)
     }
 
-    /// Computes everything that the rebase of a state needs.
+    /// Computes everything that [`Machine::rebased`] needs to rebase a state.
     pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
         let nodes = self.known.nodes;
         next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));
@@ -225,7 +225,8 @@ impl Machine {
         }
     }
 
-    /// The rebased form of a state.
+    /// The rebased form of a state: its least logical time is zero, and wide gaps between its times
+    /// are narrowed.
     pub(crate) fn rebased(&mut self, state: &[u32]) -> Vec<u32> {
         self.learn_rebased(state);
         let mut room = Vec::new();
@@ -235,7 +236,8 @@ impl Machine {
         settled.expect("the parts of the state are known")
     }
 
-    /// Computes the rebased results of a state's moves. All parts of the state must be known.
+    /// Computes the rebased form (least logical time zero) of each successor of a state. All parts
+    /// of the state must be known.
     pub(crate) fn learn_frames(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         let offset = |node: usize| state[nodes + 1 + node];
@@ -297,8 +299,8 @@ impl Machine {
         }
     }
 
-    /// Computes the rebased result of a tick of one node, even if the clocks of the other nodes do
-    /// not allow that tick.
+    /// Computes the rebased form (least logical time zero) of a state after a tick of one node,
+    /// even if the clocks of the other nodes do not allow that tick.
     fn learn_frames_apart(&mut self, state: &[u32], node: usize) {
         let nodes = self.known.nodes;
         let mut next = state.to_vec();

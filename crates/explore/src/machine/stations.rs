@@ -40,7 +40,7 @@ pub(crate) struct Response {
     pub(crate) rows: Vec<RowId>,
 }
 
-/// A way that a station may evict.
+/// A way that a station (a controller with its parked inputs) may evict.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Victim {
     pub(crate) way: u8,

@@ -39,7 +39,8 @@ enum Method {
     Ptx(Box<Model>),
 }
 
-/// The promise of a claim for a program.
+/// The promise of a claim for a program: the outcomes that the claim allows, and properties of the
+/// program under the claimed model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
     /// The allowed outcomes. `None` if the program races and the model therefore promises nothing.

@@ -109,7 +109,8 @@ const SIZES: [usize; 11] = [
     REMOTE.len(),
 ];
 
-/// The values of the dimensions of one program.
+/// The values that one program has in the dimensions (the properties in which dimension programs
+/// differ).
 #[derive(Clone, Copy)]
 struct Values {
     width: Option<Width>,
@@ -154,7 +155,7 @@ impl Values {
         }
     }
 
-    /// The words of data in the shared line.
+    /// The words of data in the shared line, each with the value that the sender writes.
     fn data(&self) -> &'static [(&'static str, u8)] {
         if self.lanes == Lanes::One { &DATA[..1] } else { &DATA }
     }

@@ -36,19 +36,19 @@ const DRAWS_MAX: usize = 1 << 14;
 /// programs.
 const FIRST_GROUP: usize = 1 << 17;
 
-/// A sample of programs.
+/// Programs that are drawn from a seed, as tests.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The tests of the synchronized programs and of some others.
+    /// The tests of the synchronized programs, and of some programs that are not synchronized.
     pub tests: Vec<Test>,
     /// The number of synchronized programs. This number is lower than the requested number if the
     /// drawn programs contain too few of them.
     pub synchronized: usize,
 }
 
-/// Draws `count` synchronized programs and some others. They have two threads with up to three
-/// operations each, or three threads with up to two operations each, and five or six operations in
-/// all. The same seed draws the same programs.
+/// Draws `count` synchronized programs, and some that are not synchronized. The programs have two
+/// threads with up to three operations each, or three threads with up to two operations each, and
+/// five or six operations in all. The same seed draws the same programs.
 pub fn sampled(
     claims: &[Claim],
     scopes_matter: bool,
@@ -74,7 +74,8 @@ struct Stratum {
     scopes_matter: bool,
 }
 
-/// The programs taken so far from a stratum.
+/// The numbers of programs that are taken so far from a stratum (a shape of programs with a change
+/// of device scope).
 #[derive(Debug, Default)]
 struct Taken {
     tests: usize,

@@ -14,9 +14,9 @@ use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
-/// The number of states in a portion, which one worker expands at a time.
+/// The number of states in a portion. One worker expands a portion at a time.
 const ITEM_STATES: usize = 512;
-/// The maximum number of portions in a round.
+/// The maximum number of portions (sets of states) in a round of the search.
 const ROUND_ITEMS: usize = 64;
 /// The minimum number of states in a round that several workers share. One worker expands a smaller
 /// round alone.

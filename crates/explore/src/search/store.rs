@@ -3,7 +3,7 @@
 //! The hash of a state selects one of a fixed number of shards. Several workers can insert
 //! states at once, and a state's number does not depend on the number of workers.
 
-/// The number of shards of the store.
+/// The number of shards of the store. Each shard has its own hash table.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 /// The maximum number of states of a shard.
@@ -48,9 +48,9 @@ pub(crate) const fn shard_of(hash: u64) -> usize {
     (hash >> 59) as usize % SHARDS
 }
 
-/// The value of a free slot of the table.
+/// The value of a free slot of a shard's hash table.
 const EMPTY: u32 = u32::MAX;
-/// The minimum number of slots of a table.
+/// The minimum number of slots of a shard's hash table.
 const SLOTS_MIN: usize = 64;
 
 /// A shard: its states, and a hash table of them.

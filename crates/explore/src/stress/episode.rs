@@ -133,7 +133,7 @@ pub(super) struct Section {
 /// A random race-free program: a list of sections, and the way in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
-    /// The sections, by stage.
+    /// The sections, ordered by the stage in which they run.
     pub(super) sections: Vec<Section>,
     /// The number of the layout of words.
     pub(super) layout: u8,

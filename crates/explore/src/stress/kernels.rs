@@ -44,7 +44,7 @@ impl Boundaries {
 }
 
 impl Machine {
-    /// Runs one stage of a program.
+    /// Runs one stage of a program: a kernel, or the host's accesses between kernels.
     pub(super) fn run_stage(
         &mut self,
         stage: &Stage,

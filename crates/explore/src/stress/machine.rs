@@ -43,7 +43,7 @@ pub(super) struct RunCounts {
 /// The properties of the machines of a stress test.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
-    /// A seeded fault of the protocol.
+    /// The seeded fault of the protocol. `None` for the protocol as written.
     pub(super) mutation: Option<Mutation>,
     /// The order in which messages between two nodes may arrive.
     pub(super) channels: Channels,

@@ -15,13 +15,13 @@ use proto::Boundary;
 /// The phase of a work-group's preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The wavefronts run.
+    /// The wavefronts of the work-group run.
     Runs,
-    /// The wavefronts wait until their operations under way are complete.
+    /// The wavefronts of the work-group wait until their operations under way are complete.
     Stops,
-    /// The old compute unit releases.
+    /// The old compute unit makes a release.
     Saves,
-    /// The new compute unit acquires.
+    /// The new compute unit makes an acquire.
     Restores,
 }
 
@@ -42,7 +42,8 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    /// The seats at the start. The work-groups are assigned to the compute units in turn.
+    /// The compute units of work-groups at the start of a program. The work-groups are assigned to
+    /// the compute units in turn.
     pub(super) fn new(program: &Program, cus: u16) -> Seats {
         let mut seats = Seats {
             groups: program.groups,

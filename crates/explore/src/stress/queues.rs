@@ -17,7 +17,7 @@ pub(super) struct Queues<T> {
 }
 
 impl<T> Queues<T> {
-    /// This number of empty queues.
+    /// Creates `count` empty queues.
     pub(super) fn new(count: usize) -> Self {
         Queues { rooms: Vec::new(), behind: Vec::new(), free: NONE, ends: vec![[NONE; 2]; count] }
     }

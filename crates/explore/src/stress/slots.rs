@@ -23,7 +23,7 @@ const SLOTS_MAX: usize = u128::BITS as usize;
 pub(super) struct Slots {
     /// The slots in use at each node, one bit for each.
     busy: Vec<u128>,
-    /// The sender in each slot of each node.
+    /// The sender of the request in each slot of each node.
     senders: Vec<Sender>,
 }
 

@@ -118,7 +118,7 @@ impl Dimension {
         }
     }
 
-    /// The text of a value.
+    /// The text of a value of this dimension, for reports.
     fn text(self, value: u16) -> String {
         let at = usize::from(value);
         match self {
@@ -154,7 +154,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// The features of a program in a placement.
+    /// The features of a program in a placement: its values of the dimensions.
     pub(crate) fn of(program: &Program, placement: &Placement) -> Features {
         let words = placement.layout(program).map(|(words, _)| words).unwrap_or_default();
         let mut features = Features::default();

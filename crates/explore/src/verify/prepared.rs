@@ -61,7 +61,8 @@ pub struct PreparedExplorers {
 }
 
 impl PreparedExplorers {
-    /// Explorers of the protocol.
+    /// An empty set of explorers of the protocol. An explorer is created when a run first needs its
+    /// machine.
     #[must_use]
     pub fn new(subject: &Subject) -> PreparedExplorers {
         PreparedExplorers { subject: *subject, all: Vec::new() }

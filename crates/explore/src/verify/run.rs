@@ -33,7 +33,7 @@ pub(crate) struct Run {
     pub(crate) keys: Box<[PlanKey]>,
     /// The maximum number of preemptions of work-groups in the run.
     pub(crate) preemptions: u8,
-    /// The features of the program in its placement.
+    /// The features of the program in its placement: its values of the dimensions.
     pub(crate) features: Features,
     /// Whether the program may block, that is, wait for ever.
     pub(crate) may_block: bool,
@@ -119,9 +119,9 @@ impl<'a> Explorers<'a> {
 
 /// The bounds for a program on a machine.
 ///
-/// The result has in-order cores under two conditions: no claim that promises something for the
-/// program holds for the machine's cores, but such a claim holds for in-order cores. Work-groups
-/// that share a barrier are not preempted.
+/// The result has in-order cores if no claim that promises something for the program covers the
+/// machine's cores, and at least one such claim covers in-order cores. Work-groups that share a
+/// barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),

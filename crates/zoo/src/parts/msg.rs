@@ -22,7 +22,7 @@ pub enum Answer {
     Request(Slot),
     /// The answer is [`ToL1::Data`], with the line for an L1.
     Line,
-    /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for it.
+    /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for this ack.
     Posted {
         /// The class bit (parity) of the write, which the ack carries back.
         parity: bool,

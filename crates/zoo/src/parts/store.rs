@@ -11,8 +11,8 @@ use proto::{
     Protocol, Slot, Way,
 };
 
-/// The store below a bank, memory or another level: the bank fetches lines from it and writes lines
-/// to it.
+/// The store below a bank: memory, or another level of caches. The bank fetches lines from the
+/// store and writes lines to it.
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Requests a line from the store.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);

@@ -7,7 +7,8 @@
 
 use proto::{NodeId, Slot, Way};
 
-/// A request (an acquire or a release at system scope) that takes part in a round.
+/// A request (an acquire or a release at system scope) that takes part in a round (a joint
+/// execution of such requests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoundRequest {
     pub(super) node: NodeId,
@@ -15,7 +16,7 @@ pub(super) struct RoundRequest {
     pub(super) flush: bool,
 }
 
-/// The phase of a round.
+/// The phase of a round (a joint execution of acquires and releases at system scope).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// No round is under way.

@@ -3,7 +3,7 @@
 use crate::machine::known::{Effect, FAULT, FULL, Known, PartMove, UNKNOWN};
 use crate::machine::moves::Move;
 
-/// The result of the expansion of a state.
+/// The result of the expansion of a state (the computation of all its successors).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
     /// The effect of some move is not known yet. The caller computes the effect and expands again.
