@@ -34,8 +34,8 @@ impl Machine {
         }
     }
 
-    /// Computes the part after a tick of the slowest clock: the part's clock is one tick less
-    /// ahead, and its messages under way are older.
+    /// Computes a part (the state of one node) after a tick of the slowest clock: the part's clock
+    /// is one tick less ahead, and its messages under way are one tick older.
     fn learn_lag(&mut self, part: u32) {
         if self.known.lagged(part).is_none() {
             let mut after = self.parts.thing(part).clone();
@@ -46,8 +46,9 @@ impl Machine {
         }
     }
 
-    /// The part after a tick of its node: the station steps, and the messages under way age. If
-    /// clocks may be apart, messages age when the slowest clock ticks instead.
+    /// The part (the state of one node) after a tick of its clock: the station makes a step, and
+    /// the messages under way become older. If clocks may be apart, the messages become older at a
+    /// tick of the slowest clock instead.
     pub(crate) fn tick(&mut self, part: u32) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         match self.bounds.skew_ticks {
@@ -58,8 +59,8 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Ages the following by one tick: the part's messages under way, its operations under way to
-    /// memory, and memory's replies under way to the part.
+    /// Makes the messages, the operations to memory and the replies of memory that are under way in
+    /// a part (the state of one node) older by one tick.
     fn age(&mut self, part: &mut Part) {
         let channels = self.channels();
         let (station, controllers) = (part.station, &mut self.controllers);
@@ -71,8 +72,8 @@ impl Machine {
         }
     }
 
-    /// The input `told` of a part's station, converted to the part's clock if that clock is ahead
-    /// of the slowest.
+    /// The input `told` of a part (the state of one node). If the part's clock is ahead of the
+    /// slowest clock, the times in the input are converted to the part's clock.
     pub(crate) fn at_clock_of(&mut self, part: &Part, told: StationInput) -> StationInput {
         let ahead = i32::from(part.ahead);
         match told {

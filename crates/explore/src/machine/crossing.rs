@@ -6,8 +6,8 @@ use crate::machine::Machine;
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::moves::Move;
 
-/// The thread and operation of a crossing between a core and a controller outside the core's
-/// part.
+/// The thread and the operation of a crossing: a request or an answer between a core and a
+/// controller outside the core's part (the state of one node).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// The number of the thread that makes the request or gets the answer.

@@ -148,8 +148,8 @@ impl Steps {
         firsts.filter_map(kernel).collect()
     }
 
-    /// Whether a thread of `stage` issues in this step. If `stage` is `None`, the program has no
-    /// stages.
+    /// Whether a thread of `stage` (a kernel or a step of the host) issues in this step. If `stage`
+    /// is `None`, the program has no stages.
     pub(crate) fn runs(&self, step: u8, stage: Option<&u8>) -> bool {
         match self.steps[usize::from(step)] {
             ProgramStep::Run(running, _) => stage.is_none_or(|&stage| stage == running),
@@ -253,7 +253,8 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Appends the boundary requests that the agents of a part can make now, as moves.
+    /// Appends the requests that the agents of a part (the state of one node) can make now at the
+    /// beginning or end of a kernel, as moves.
     pub(crate) fn boundary_moves(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
             let effect = match self.ask_boundary(part, agent) {

@@ -70,8 +70,8 @@ pub(crate) struct Part {
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
     /// Messages under way from this node, each with its receiver.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
-    /// Requests and answers under way from this node between cores and controllers of other parts,
-    /// each with its receiver, unordered.
+    /// Requests and answers under way from this node between cores and controllers of other nodes.
+    /// Each has its receiver. The list keeps no order of sending.
     pub(crate) wires: SmallVec<[(u8, u32); 1]>,
     /// Operations under way to memory, each with its line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
@@ -131,7 +131,7 @@ pub(crate) struct Machine {
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// A result, or the reason why the move of a part cannot be computed.
+/// A result, or the reason why the move of a part (the state of one node) cannot be computed.
 pub(crate) type PartResult<T> = Result<T, Arc<str>>;
 /// The lines of memory, or the reason why they never come to rest.
 type Drained = PartResult<Arc<[u32]>>;
@@ -182,8 +182,8 @@ impl Machine {
         })
     }
 
-    /// Forgets all parts, so that the search can restart. Lines that turned out to be shared stay
-    /// shared.
+    /// Forgets all parts (node states), so that the search can restart. Lines that turned out to be
+    /// shared by several nodes stay shared.
     pub(crate) fn again(&mut self) {
         self.known = Known::new(&self.controllers.subject, self.known.nodes, &self.bounds);
         self.parts = Interner::default();
@@ -305,7 +305,8 @@ impl Machine {
         self.known.bytes() + self.parts.bytes() + self.threads.bytes() + self.controllers.bytes()
     }
 
-    /// Computes everything that the expansion of a state needs, such as the moves of its parts.
+    /// Computes everything that the expansion of a state needs, such as the moves of its parts
+    /// (node states).
     pub(crate) fn learn(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         for &part in &state[..nodes] {
@@ -415,7 +416,8 @@ impl Machine {
         }
     }
 
-    /// Gives an input to the part's station and carries out the effects of the step.
+    /// Gives an input to the station of the part (the state of one node), and carries out the
+    /// effects of the step.
     pub(crate) fn told(&mut self, mut part: Part, told: StationInput) -> PartResult<Part> {
         let mut asks: SmallVec<[StationInput; 2]> = SmallVec::new();
         asks.push(self.at_clock_of(&part, told));

@@ -11,7 +11,7 @@ use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
 impl Machine {
-    /// Computes and records the moves of the part with this number.
+    /// Computes and records the moves of the part (the state of one node) with this number.
     pub(crate) fn learn_moves(&mut self, number: u32) {
         let part = self.parts.thing(number).clone();
         let node = part.node;
@@ -104,9 +104,9 @@ impl Machine {
         }
     }
 
-    /// The messages under way from a part to the node `to`, in the order of the indices of
-    /// [`Move::Deliver`]. If channels keep no order, the list contains equal messages only once,
-    /// and their contents decide their order in the list.
+    /// The messages under way from a part (the state of one node) to the node `to`, in the order of
+    /// the indices of [`Move::Deliver`]. If channels keep no order, the list contains equal
+    /// messages only once, and their contents decide their order in the list.
     pub(crate) fn messages(&self, part: &Part, to: u8) -> SmallVec<[u32; 4]> {
         let sent = part.out.iter().filter(|(other, _)| *other == to).map(|&(_, msg)| msg);
         let mut messages: SmallVec<[u32; 4]> = sent.collect();
@@ -129,7 +129,8 @@ impl Machine {
         }
     }
 
-    /// Whether a queue of messages or operations of the part has reached its maximum length.
+    /// Whether a queue of messages or operations of the part (the state of one node) has reached
+    /// its maximum length.
     fn is_full(&self, part: &Part) -> bool {
         let most = usize::from(self.bounds.queue_max);
         let is_long = |queue: &[(u8, u32)]| {

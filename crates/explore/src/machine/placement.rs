@@ -167,8 +167,8 @@ impl Placement {
         Placement { lines, ..self }
     }
 
-    /// The program that the memory models evaluate. If the placement has stages, the threads of
-    /// each stage wait for those of the stage before.
+    /// The program that the memory models evaluate. If the placement has stages (kernels and steps
+    /// of the host), the threads of each stage wait for the threads of the stage before.
     #[must_use]
     pub fn for_models<'a>(&self, program: &'a Program) -> Cow<'a, Program> {
         stages::in_turn(program, &self.stages)
@@ -242,7 +242,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The threads of a program by stage, as in traces and reports.
+/// The threads of a program by stage (kernel or step of the host), as in traces and reports.
 fn in_words(placement: &Placement) -> String {
     let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for (thread, &stage) in placement.stages.iter().enumerate() {

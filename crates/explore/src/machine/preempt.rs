@@ -61,8 +61,8 @@ pub(crate) fn groups(
 }
 
 impl Machine {
-    /// Whether the thread at this index of the part may issue now: the part's step runs the
-    /// thread's stage, and the thread's work-group is on a compute unit.
+    /// Whether the thread at this index of the part (the state of one node) may issue now. It may
+    /// if the program's current step runs its stage, and its work-group is on a compute unit.
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
@@ -108,7 +108,8 @@ impl Machine {
         }
     }
 
-    /// The total number of preemptions so far of the part's work-groups.
+    /// The total number of preemptions so far of the work-groups in the part (the state of one
+    /// node).
     pub(crate) fn preempted(&self, part: &Part) -> u8 {
         let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
         firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
@@ -139,7 +140,8 @@ impl Machine {
         is_at_rest && !has_ended
     }
 
-    /// The part after a work-group begins to leave: its compute unit makes a release request.
+    /// The part (the state of one node) after a work-group begins to leave its compute unit: the
+    /// compute unit makes a release request.
     pub(crate) fn preempt(&mut self, part: &Part, at: usize) -> PartResult<Issued> {
         let mut part = part.clone();
         let first = part.threads[at].0;
@@ -157,8 +159,8 @@ impl Machine {
         }
     }
 
-    /// The move of a work-group to a new compute unit: the part without the work-group, the node of
-    /// the new compute unit, and the threads as they arrive there.
+    /// Moves a work-group to a new compute unit. Returns the part (the state of one node) without
+    /// the work-group, the node of the new compute unit, and the threads as they arrive there.
     pub(crate) fn resume(&mut self, part: &Part, at: usize, cu: u16) -> PartResult<(u32, u8, Word)> {
         let mut rest = part.clone();
         let first = part.threads[at].0;
@@ -169,8 +171,8 @@ impl Machine {
         self.settled(rest).map(|rest| (rest, to, Word::Group { cu, threads }))
     }
 
-    /// Adds an arriving work-group to the part; its compute unit makes an acquire request. Returns
-    /// the request if it enters the part's own controller.
+    /// Adds an arriving work-group to the part (the state of one node). The work-group's compute
+    /// unit makes an acquire request. Returns the request if it enters the part's own controller.
     pub(crate) fn arrive(
         &mut self,
         part: &mut Part,
@@ -224,7 +226,8 @@ impl Machine {
     }
 
     /// Makes the request that the compute unit of `thread` makes at this boundary of the running
-    /// kernel. Returns the request if it enters the part's own controller.
+    /// kernel. Returns the request if it enters the controller of this part (the state of one
+    /// node).
     fn ask_boundary_of(
         &mut self,
         part: &mut Part,

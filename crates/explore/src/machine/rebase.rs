@@ -60,8 +60,8 @@ impl Rebase {
         self.times.get(part as usize).and_then(Option::as_ref)
     }
 
-    /// The part that is equal to `part` except that it has these times. `None` if it is not known
-    /// yet.
+    /// The part (the state of one node) that is equal to `part` except that it has these times.
+    /// `None` if it is not known yet.
     fn cast(&self, part: u32, times: Times) -> Option<u32> {
         match self.times(part)? == &times {
             true => Some(part),
@@ -73,9 +73,9 @@ impl Rebase {
         if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
     }
 
-    /// The common time base of two parts between which a move delivers an input, and the numbers of
-    /// ticks by which the receiver and its input are shifted. A receiver without times needs no
-    /// shift.
+    /// The common time base of two parts (node states) between which a move delivers an input, and
+    /// the numbers of ticks by which the receiver and its input are shifted. A receiver without
+    /// times needs no shift.
     fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
         let (part, offset) = receiver;
         if self.times(part)?.is_empty() {
@@ -85,7 +85,8 @@ impl Rebase {
         Some((from, offset - from, sender_offset - from))
     }
 
-    /// The rebased times of each part of a state. `None` if some part's times are not known yet.
+    /// The rebased times of each part (the state of one node) of a state. `None` if the times of
+    /// some part are not known yet.
     fn rebased(&self, nodes: usize, state: &[u32]) -> Option<SmallVec<[Rebased; 8]>> {
         let mut all: SmallVec<[u32; 32]> = SmallVec::new();
         for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {
@@ -172,7 +173,8 @@ impl Machine {
         times
     }
 
-    /// Computes the part that is equal to `part` except that it has these times.
+    /// Computes the part (the state of one node) that is equal to `part` except that it has these
+    /// times.
     fn learn_cast(&mut self, part: u32, to: Times) -> u32 {
         let times = self.learn_times(part);
         if let Some(known) = self.rebase().cast(part, to.clone()) {
@@ -200,8 +202,9 @@ impl Machine {
         later
     }
 
-    /// Makes the times of a delivery relative to one base: those of the receiver's part, and those
-    /// of the input. Returns the numbers of both, and the base.
+    /// Shifts the times of a delivery to one common base: those in the receiver's part (the state
+    /// of one node), and those in the input. Returns the number of the shifted part, the number of
+    /// the shifted input, and the base.
     pub(crate) fn learn_meeting(
         &mut self,
         receiver: (u32, u32),
@@ -316,7 +319,7 @@ impl Machine {
         }
     }
 
-    /// The parts of a state, all with times relative to the least time of the state.
+    /// The parts (node states) of a state, all with times relative to the least time of the state.
     pub(crate) fn together(&mut self, state: &[u32]) -> Vec<u32> {
         let nodes = self.known.nodes;
         if self.known.rebase.is_none() {

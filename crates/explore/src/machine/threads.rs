@@ -14,9 +14,10 @@ use crate::machine::{Machine, Part, PartResult, Written};
 pub(crate) enum Issued {
     /// The thread has nothing to issue now.
     Nothing,
-    /// The part changes to the part with this number.
+    /// The part (the state of one node) changes to the part with this number.
     Here(u32),
-    /// The part changes to `rest`, and node `to` receives the request `told`.
+    /// The part (the state of one node) changes to `rest`, and node `to` receives the request
+    /// `told`.
     Elsewhere { rest: u32, to: u8, told: u32 },
 }
 
@@ -62,7 +63,8 @@ impl Machine {
         self.settled(part).map(Issued::Here)
     }
 
-    /// Whether a request of a core to another part is under way from this part.
+    /// Whether a request of a core in this part (the state of one node) is under way to another
+    /// part.
     fn asks_elsewhere(&self, part: &Part) -> bool {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
@@ -80,8 +82,8 @@ impl Machine {
         self.ask_for(part, thread, id, request)
     }
 
-    /// Makes a request of a thread of the part. Returns the request if it enters the part's own
-    /// controller; otherwise it crosses to another part.
+    /// Makes a request of a thread of the part (the state of one node). Returns the request if it
+    /// enters the part's own controller. Otherwise the request goes under way to another part.
     pub(crate) fn ask_for(
         &mut self,
         part: &mut Part,
@@ -142,8 +144,8 @@ impl Machine {
         Ok(send)
     }
 
-    /// Lets the threads of a part pass each barrier that all threads of the barrier's work-group
-    /// have reached. Returns the number of the resulting part.
+    /// Lets the threads of a part (the state of one node) pass each barrier that all threads of the
+    /// barrier's work-group have reached. Returns the number of the resulting part.
     pub(crate) fn settled(&mut self, mut part: Part) -> PartResult<u32> {
         if self.code.has_barriers() {
             let mut threads: Vec<(usize, ThreadState)> = part

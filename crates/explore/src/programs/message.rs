@@ -60,7 +60,7 @@ impl Sides {
         self.reaches.iter().any(|reach| !reach.suffix.is_empty())
     }
 
-    /// The scope that includes both threads without a remote operation.
+    /// The scope at which the two threads can synchronize without a remote operation.
     fn bare(&self) -> Reach {
         let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
         if is_wide { SYSTEM } else { DEVICE }

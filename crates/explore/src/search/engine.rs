@@ -35,7 +35,7 @@ pub(crate) trait System {
     fn end(&mut self, state: &[u32], id: StateId) -> Result<(), Arc<str>>;
     /// Checks a state without moves in which the program has not ended.
     fn stuck(&mut self, state: &[u32]) -> Result<(), Arc<str>>;
-    /// The approximate size of the known parts in bytes.
+    /// The approximate size in bytes of the known parts (node states).
     fn bytes(&self) -> usize;
 }
 

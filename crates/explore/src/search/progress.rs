@@ -170,15 +170,15 @@ impl Graph<'_> {
         Some(None)
     }
 
-    /// Whether all threads have ended in the component `part`, so that only time or periodic timers
-    /// keep the machine from rest.
+    /// Whether all threads have ended in `part` (a strongly connected component of the states), so
+    /// that only time or periodic timers keep the machine from rest.
     fn only_turns(&self, part: &[u32], offered: &FxHashMap<Identity, (usize, bool)>) -> bool {
         offered.keys().any(|(mv, _)| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 
-    /// Judges whether the component `part` has a fair infinite run. All components that it leads to
-    /// have been judged before.
+    /// Judges whether `part` (a strongly connected component of the states) has a fair infinite
+    /// run. All components that it leads to have been judged before.
     fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
         if let [alone] = *part
             && self.edges(alone, &mut Vec::new()) == Expansion::End

@@ -111,7 +111,7 @@ impl End {
     }
 }
 
-/// The description of an end that the test's filter excludes.
+/// The description of the end of a run whose outcome the test's filter excludes.
 pub const FILTERED_OUT: &str = "the test's filter excludes the outcome";
 /// The description of a deadlock.
 pub const NO_MOVE_LEFT: &str = "no move is left, and the program is not over";

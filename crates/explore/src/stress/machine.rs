@@ -75,7 +75,7 @@ pub(super) struct Machine {
     pub(super) is_preemptive: bool,
     /// The number of the current kernel, or of the next one.
     pub(super) kernel: KernelId,
-    /// The value that each flag certainly has reached.
+    /// The value of the last completed step that sets each flag.
     pub(super) set: [u32; FLAG_WORDS],
     /// For each flag: the wavefronts that sleep until the flag is set, one bit for each wavefront.
     pub(super) sleeping: [u16; FLAG_WORDS],

@@ -200,7 +200,7 @@ impl Program {
         self.stages.push(Stage { number, ends, has_host: no, host_has_written: no, is_released: no });
     }
 
-    /// Records that the current stage ends with the steps so far.
+    /// Records that the current stage (kernel or step of the host) ends with the steps so far.
     fn end_stage(&mut self) {
         if let Some(stage) = self.stages.last_mut() {
             for (end, thread) in stage.ends.iter_mut().zip(&self.threads) {

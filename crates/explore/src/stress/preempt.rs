@@ -136,7 +136,8 @@ impl Machine {
         self.ask_boundary_of(group, Boundary::EndCus, program)
     }
 
-    /// Continues the preemption of a work-group after the answer of a compute unit.
+    /// Continues the preemption of a work-group after the release or the acquire of a compute unit
+    /// has been answered.
     pub(super) fn moved(&mut self, group: usize, program: &Program) -> Result<(), EpisodeFault> {
         if self.seats.phases[group] == Phase::Saves {
             let cus = usize::from(self.topology().cus);

@@ -7,9 +7,9 @@ pub(super) const UNDER_WAY_MAX: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     pub(super) at: u16,
-    /// The number of steps up to the end of the current stage.
+    /// The number of steps up to the end of the current stage (kernel or step of the host).
     pub(super) end: u16,
-    /// The indices of the steps that are under way.
+    /// The indices of the wavefront's steps that are under way.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],
     /// Whether the list of possible events contains the issue of this wavefront's next step.
     pub(super) is_ready: bool,
@@ -21,7 +21,8 @@ impl Wave {
         self.under_way.iter().all(Option::is_none)
     }
 
-    /// Whether the wavefront has completed its steps of the current stage.
+    /// Whether the wavefront has completed its steps of the current stage (kernel or step of the
+    /// host).
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.end && self.is_idle()

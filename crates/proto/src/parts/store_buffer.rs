@@ -72,8 +72,8 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         self.lines
     }
 
-    /// Whether the buffer contains a flush marker. If so, its entries must be written out even if
-    /// the write policy does not require it.
+    /// Whether the buffer contains a flush marker. If it does, the entries must be written out even
+    /// if the write policy keeps dirty lines in the cache.
     #[inline]
     #[must_use]
     pub fn has_flush(&self) -> bool {

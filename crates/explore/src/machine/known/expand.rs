@@ -55,10 +55,11 @@ pub(crate) trait Sink {
     fn fault(&mut self, _mv: Move, _fault: u32) {}
 }
 
-/// The relation between the logical times of a state's parts. Each part is stored relative to its
-/// own time base.
+/// The relation between the logical times in the parts (node states) of a state. Each part is
+/// stored relative to its own time base.
 pub(crate) trait Frames {
-    /// The receiving part after the delivery of an input, or `None` if the result is not known yet.
+    /// The part (the state of one node) of the receiver after the delivery of an input, or `None`
+    /// if the result is not known yet.
     fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
     /// Undoes the changes that a delivery makes to `next` outside the words of sender and receiver.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);

@@ -20,20 +20,20 @@ use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Offer, Sink};
 
-/// The bit that marks a fault in place of a part number. The other bits are the number of the
-/// fault.
+/// The bit that marks a fault where the number of a part (the state of one node) is expected. The
+/// other bits are the number of the fault.
 pub(crate) const FAULT: u32 = 1 << 31;
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// The effect of a move of a part (the state of one node).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
-    /// The part changes to the part with this number.
+    /// The part (the state of one node) changes to the part with this number.
     Go(u32),
-    /// The part changes to `rest`, and node `to` receives the input `told`.
+    /// The part (the state of one node) changes to `rest`, and node `to` receives the input `told`.
     Send { rest: u32, to: u8, told: u32 },
-    /// The part changes to `rest`, memory performs the operation `op`, and the reply reaches the
-    /// part at once.
+    /// The part (the state of one node) changes to `rest`, memory performs the operation `op`, and
+    /// the reply reaches the part at once.
     Serve { rest: u32, op: u32 },
     /// The move leads to the fault with this number.
     Fault(u32),
@@ -87,17 +87,19 @@ pub(crate) struct Known {
     /// The maximum number of preemptions of work-groups in a run. [`FULL`] if the machine has no
     /// preemption.
     preemptions_max: u16,
-    /// The known results of moving parts to other logical times. `None` for protocols without
-    /// logical times.
+    /// The known results of moving parts (node states) to other logical times. `None` for protocols
+    /// without logical times.
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<PartInfo>>,
     part_moves: Vec<PartMove>,
     told: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
-    /// For each part: the part after a tick, and whether only its clock has changed.
+    /// For each part (the state of one node): the part after a tick, and whether only its clock has
+    /// changed.
     ticks: FxHashMap<u32, (u32, bool)>,
-    /// For each part whose clock is ahead: the part after a tick of the slowest clock.
+    /// For each part (the state of one node) whose clock is ahead: the part after a tick of the
+    /// slowest clock.
     lagged: FxHashMap<u32, u32>,
     nexts: FxHashMap<u32, u32>,
     pub(crate) faults: Vec<Arc<str>>,
@@ -166,7 +168,8 @@ impl Known {
         parts.filter_map(|&part| self.info(part)).any(|info| info.holds >= FULL)
     }
 
-    /// The part in the next step of the program, or `None` if it is not known yet.
+    /// The part (the state of one node) in the next step of the program, or `None` if it is not
+    /// known yet.
     pub(crate) fn next(&self, part: u32) -> Option<u32> {
         self.nexts.get(&part).copied()
     }
@@ -197,7 +200,7 @@ impl Known {
         self.served.insert(pair(memory, op), to);
     }
 
-    /// The part after memory's reply, or `None` if it is not known yet.
+    /// The part (the state of one node) after memory's reply, or `None` if it is not known yet.
     #[inline]
     pub(crate) fn answered(&self, part: u32, reply: u32) -> Option<u32> {
         self.answered.get(&pair(part, reply)).copied()
@@ -207,8 +210,8 @@ impl Known {
         self.answered.insert(pair(part, reply), to);
     }
 
-    /// The part after a tick, and whether only its clock has changed. `None` if the result is not
-    /// known yet.
+    /// The part (the state of one node) after a tick, and whether only its clock has changed.
+    /// `None` if the result is not known yet.
     pub(crate) fn tick(&self, part: u32) -> Option<(u32, bool)> {
         self.ticks.get(&part).copied()
     }
@@ -217,7 +220,8 @@ impl Known {
         self.ticks.insert(part, to);
     }
 
-    /// The part after a tick of the slowest clock, or `None` if it is not known yet.
+    /// The part (the state of one node) after a tick of the slowest clock, or `None` if it is not
+    /// known yet.
     pub(crate) fn lagged(&self, part: u32) -> Option<u32> {
         self.lagged.get(&part).copied()
     }
