@@ -1,6 +1,6 @@
 //! Declaration of messages with the properties that drivers and charts use.
 
-/// Declares an enumeration of messages and its [`Message`](crate::Message).
+/// Declares an enumeration of messages, and implements [`Message`](crate::Message) for it.
 ///
 /// The properties of a message follow it in brackets:
 ///

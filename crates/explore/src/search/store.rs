@@ -77,8 +77,8 @@ impl Shard {
         self.len
     }
 
-    /// Reads the word that a lookup of this hash reads first. Consecutive calls overlap their cache
-    /// misses.
+    /// Reads the word that a lookup of this hash reads first. If consecutive calls read different
+    /// words, their misses in the host's caches overlap.
     #[inline]
     pub(crate) fn touch_slot(&self, hash: u64) -> u32 {
         self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)

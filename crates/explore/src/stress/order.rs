@@ -78,7 +78,7 @@ type Known = [u16; WAVES];
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
-    /// For each section: the end of its range in `edges`.
+    /// For each section: the index in `edges` after the last edge that ends at this section.
     ends: Vec<usize>,
     /// For each section: the flags that it sets, one bit for each.
     behind: Vec<u8>,
