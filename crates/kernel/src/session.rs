@@ -167,6 +167,12 @@ impl Session {
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
     }
+
+    /// Ends the program and gives its answer, if the host has ended.
+    #[must_use]
+    pub fn into_answer(self) -> Option<Answer> {
+        self.answer
+    }
 }
 
 /// A wavefront that runs, driven step by step.

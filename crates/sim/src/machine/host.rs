@@ -76,7 +76,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let op = ops.get_mut(id);
         match op.action {
             Action::HostWrite => {
-                self.memory.write(op.base(), &op.bulk);
+                // Taken, because the record of the operation stays allocated when the operation ends.
+                let bulk = core::mem::take(&mut op.bulk);
+                self.memory.write(op.base(), &bulk);
                 self.host.wrote();
             }
             _ => {
