@@ -354,7 +354,8 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Whether the scope instance of `b` contains that of `a` and is strictly larger. A work-group is smaller than a device with the same threads.
+/// Whether the scope instance of `b` contains that of `a` and is strictly larger. If both have the
+/// same threads, the one of the outer level is larger: a device is larger than a work-group.
 fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
     let size = |scope| {
