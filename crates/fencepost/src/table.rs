@@ -88,8 +88,8 @@ impl Table {
         }
     }
 
-    /// Shortens the longest bar of a column by this many characters, and the other bars in
-    /// proportion. Bars keep at least [`SHORTEST_BAR`] characters.
+    /// Shortens the longest bar of a column by this many characters, but to no less than
+    /// [`SHORTEST_BAR`] characters. The other bars of the column become shorter in proportion.
     fn shorten_bars(&mut self, column: usize, letters_less: usize) {
         let bars = || self.rows.iter().map(|row| &row[column]).filter(|cell| is_bar(cell));
         let longest = bars().map(|bar| letters(bar)).max().unwrap_or(0);

@@ -107,8 +107,8 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        // Protocols with this ending are repaired versions of this project. Their scenarios are of
-        // this project too.
+        // A protocol with this ending is a repaired version, which this project has made. Its
+        // scenarios are this project's too.
         let source = match protocol.ends_with("-repaired") {
             true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",

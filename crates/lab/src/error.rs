@@ -37,7 +37,7 @@ pub enum Error {
         /// The reason why the operation failed.
         reason: String,
     },
-    /// A name that does not exist.
+    /// The user gave a name that does not exist.
     #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
     Unknown {
         /// The kind of thing that the name should denote, such as a system or a protocol.

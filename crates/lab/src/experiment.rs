@@ -25,8 +25,8 @@ pub struct Question {
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or the
-    /// name of one of the workload's own inputs.
+    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or
+    /// the name of an input that the workload itself provides.
     pub input: Option<String>,
     /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,

@@ -28,8 +28,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.replay {
         return replay::replay(path, arguments, out);
     }
-    // The parser of arguments does not report that --replay is missing, because --replay conflicts
-    // with a protocol.
+    // `--system` needs `--replay`. The parser of arguments cannot check that, because `--replay`
+    // and the name of a protocol exclude each other.
     if arguments.system.is_some() {
         return Err(Failure::BadInput(String::from("--system applies only with --replay FILE")));
     }

@@ -126,8 +126,7 @@ impl Commands {
         chdir: &Path,
         options: &[String],
     ) -> Result<String, Error> {
-        // In the path of a log, Slurm takes `%` for the beginning of a pattern. `%%` stands for the
-        // character.
+        // In the path of a log, `%` begins a pattern of Slurm, and `%%` stands for a percent sign.
         let log = format!("{}/%a.log", batch.folder.to_string_lossy().replace('%', "%%"));
         let mut arguments = vec![
             "--parsable".to_owned(),

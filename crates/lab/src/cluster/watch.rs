@@ -401,7 +401,7 @@ impl<'a> Watch<'a> {
         format!("{}_{chunk}", self.batches[at].0.job.as_deref().unwrap_or("?"))
     }
 
-    /// Adds a sentence about the jobs that continue to an error.
+    /// Returns the error with a further sentence, which names the jobs that still wait or run.
     pub(super) fn with_jobs(&mut self, error: Error) -> Error {
         self.tell();
         if self.status.jobs.is_empty() {

@@ -269,8 +269,8 @@ fn moves(
 }
 
 /// Says, for each pair of consecutive steps of a program, whether the trace has a move between
-/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. Only between
-/// two parts that the host runs is there no move.
+/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. Between two
+/// parts that the host runs there is no move. Between all other steps there is one.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {

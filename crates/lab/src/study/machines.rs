@@ -19,7 +19,7 @@ pub(super) struct Machine {
     /// The index of the machine's variant. `None` if the study has no variants.
     pub(super) variant: Option<usize>,
     pub(super) system: System,
-    /// The index, in the study's list, of the machine without the study's changes.
+    /// The index of the machine in the file's list of machines, which ignores the study's changes.
     pub(super) base: usize,
     pub(super) changes: Changes,
 }

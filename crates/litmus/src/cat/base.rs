@@ -1,4 +1,4 @@
-//! The predefined sets and relations.
+//! The predefined sets and relations of the `.cat` language.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;

@@ -106,7 +106,7 @@ pub(crate) struct Group {
     pub(crate) bodies: Vec<NodeId>,
     /// The nodes that depend on `vars`. Each node comes after its operands.
     pub(crate) inner: Vec<NodeId>,
-    /// Whether every use of a variable is monotone.
+    /// Whether the definition is monotone: no variable occurs in the right operand of a difference.
     pub(crate) monotone: bool,
     pub(crate) name: String,
     pub(crate) place: Place,
@@ -186,7 +186,7 @@ impl<W: Word> Graph<W> {
         id
     }
 
-    /// A constant relation or set.
+    /// The node of a constant relation or set. Equal constants share a node.
     pub(crate) fn constant(&mut self, set: bool, rows: Vec<EventSet<W>>) -> NodeId {
         if let Some(&id) = self.constants.get(&(set, rows.clone())) {
             return id;

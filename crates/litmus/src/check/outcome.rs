@@ -98,7 +98,7 @@ impl Outcomes<'_> {
     }
 }
 
-/// Collects the results of one skeleton.
+/// A visitor that adds the results of one skeleton to the results of the program.
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,

@@ -56,8 +56,8 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();
-    // The cycle must start with a thread that has two accesses. Otherwise its first location could
-    // also be its last.
+    // The cycle must start with a thread that has two accesses. Otherwise the accesses to its first
+    // location would be partly at its start and partly at its end.
     let first_is_double = threads.first()?.2;
     let communicates = (0..count).all(|t| threads[t].1 || threads[(t + 1) % count].0);
     if !first_is_double || steps < 2 || steps > locations_max || !communicates {

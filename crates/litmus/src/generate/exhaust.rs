@@ -64,7 +64,7 @@ struct Usage {
     /// The set of threads that access the location.
     threads: u64,
     writes: u8,
-    /// The number of the last write that an await or guard expects.
+    /// The highest number of a write to the location whose value an await or a guard expects.
     awaited: u8,
 }
 

@@ -42,7 +42,7 @@ pub struct LevelBound {
     pub instances_max: usize,
 }
 
-/// The memory orders of synchronization.
+/// The memory orders that the synchronization operations of a program have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ordering {
     /// Loads acquire, stores release, other operations do both.

@@ -73,8 +73,8 @@ pub enum Advice {
     },
     /// The program races.
     Widen {
-        /// The smallest sets of changes that make the program race-free, narrowest
-        /// scopes first. The search has proved each of them.
+        /// The smallest sets of changes that make the program race-free, narrowest scopes first.
+        /// The search has proved for each set that the changed program is race-free.
         sets: Vec<ChangeSet>,
         /// Whether the search tried all sets with at most as many changes as the sets in `sets`
         /// have.
@@ -211,9 +211,9 @@ impl Advisor<'_, '_> {
         self.candidates > CANDIDATES_MAX || !self.complete
     }
 
-    /// The scopes that a repair may give to the site. Of several unused scopes with the same
-    /// threads only one is returned: with different scopes, the program would have less
-    /// synchronization than with one.
+    /// The scopes that a repair may give to the site. If several unused scopes have the same
+    /// threads, only one of them is returned. A repair that uses several of them would have less
+    /// synchronization than a repair that uses one.
     fn repairs(&self, site: Site) -> Vec<ScopeId> {
         let scopes = &self.program.scopes;
         let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);

@@ -38,9 +38,10 @@ impl Unfolder<'_> {
         possible
     }
 
-    /// Handles operators of the instruction that may have no value, such as a division by zero.
-    /// This is undefined behaviour, which ends the path. If it depends on reads whether an operator
-    /// has a value, the path is split. Returns whether the path goes on with all values defined.
+    /// Handles operators of the instruction that may have no value, such as a division by zero. An
+    /// operator without a value is undefined behaviour, which ends the path. If reads decide
+    /// whether an operator has a value, the path is split. Returns whether the path goes on with
+    /// all values defined.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
         for_each_read(instr, &mut |expr| undefined(state, expr, &mut conditions));
