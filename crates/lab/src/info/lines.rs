@@ -1,7 +1,7 @@
 //! The history of each line of memory: its last writer, its copies and its sharing.
 
-/// The size of a unit of sharing, in bytes. If compute units access different units of one line,
-/// the line is falsely shared.
+/// The size of a unit of sharing, in bytes. A line is falsely shared if several compute units
+/// access it and at least one writes it, but no unit that is written is shared.
 const WORD_BYTES: u64 = 4;
 
 /// Values that stand in place of the number of a compute unit: `NOBODY` for no compute unit,

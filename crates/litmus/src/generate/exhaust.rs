@@ -77,8 +77,8 @@ impl Usage {
     }
 }
 
-/// Enumerates the operations of a case: the last operation changes fastest. Skips the rest if the
-/// operations chosen so far cannot become a meaningful program.
+/// Enumerates the operations of a case: the last operation changes fastest. If the operations
+/// chosen so far cannot become a meaningful program, all their continuations are skipped.
 struct Enumeration {
     case: Case,
     alphabets: Vec<Vec<Op>>,
