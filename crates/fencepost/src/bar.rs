@@ -1,10 +1,11 @@
-//! Bars of block characters.
+//! Bars in text tables, made of block characters.
 
-/// The block characters that fill one eighth to eight eighths of a character cell.
+/// Block characters. The first one fills one eighth of a character cell, the last one fills the
+/// whole cell.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// A bar for a share between zero and one, at most `width` characters long, in
-/// eighths of a character. It is never empty for a share above zero.
+/// The bar for a share from zero to one. It has at most `width` characters and shows eighths of a
+/// character. For a share above zero it is never empty.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     if !share.is_finite() || share <= 0.0 {
         return String::new();
@@ -17,8 +18,7 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
     bar
 }
 
-/// Returns true if the text of this table cell consists of block characters only, so that it is a
-/// bar.
+/// Returns true if a table cell is a bar: its text has only block characters.
 pub(crate) fn is_bar(cell: &str) -> bool {
     !cell.is_empty() && cell.chars().all(|letter| EIGHTHS.contains(&letter))
 }

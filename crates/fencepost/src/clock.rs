@@ -1,4 +1,4 @@
-//! The only module that reads the clock.
+//! Stopwatches and deadlines. Only this module reads the real clock.
 
 #![allow(clippy::disallowed_methods, reason = "reports show how long a run took; no result depends on it")]
 
@@ -24,7 +24,8 @@ impl Stopwatch {
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// The deadline after `time`, or never if the clock cannot represent it.
+    /// The deadline that is `time` from now. There is no deadline without a time, or if the clock
+    /// cannot represent the moment.
     pub(crate) fn after(time: Option<Duration>) -> Deadline {
         Deadline(time.and_then(|time| Instant::now().checked_add(time)))
     }

@@ -1,4 +1,4 @@
-//! `fencepost compare`.
+//! The command `fencepost compare`.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -56,8 +56,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     Err(failure(&records, reasons.collect()))
 }
 
-/// The failure of a command whose runs give no right answer. The failure is bad input if the
-/// settings of a run do not fit its input or machine, and a failed check otherwise.
+/// The failure of a command in which a run has no right answer. The input is at fault if the
+/// settings of a run do not fit its input or machine. Otherwise the check has failed.
 pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     let reasons = reasons.join("\n");
     match records.iter().any(|record| record.misfit) {
@@ -66,11 +66,12 @@ pub(crate) fn failure(records: &[Record], reasons: Vec<String>) -> Failure {
     }
 }
 
-/// The requested seeds.
+/// The seeds that the user requests.
 fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     let seed = arguments.common.seed;
     let Some(count) = arguments.seeds else { return Ok(vec![seed]) };
-    // Seed 0 perturbs nothing, but a mean needs perturbed runs.
+    // With seed 0 the timing of a run is not changed at random, but a mean over seeds needs such
+    // changes.
     let first = seed.max(1);
     match first.checked_add(count - 1) {
         Some(last) => Ok((first..=last).collect()),
@@ -81,7 +82,7 @@ fn seeds(arguments: &CompareArguments) -> Result<Vec<u64>, Failure> {
     }
 }
 
-/// All experiments, sorted by machine, workload, scenario and seed.
+/// The experiments of the command, sorted by machine, workload, scenario and seed.
 fn experiments(
     arguments: &CompareArguments,
     scenarios: &[String],
@@ -110,8 +111,8 @@ fn experiments(
     Ok(experiments)
 }
 
-/// Runs all experiments on all cores of the host. A run depends only on its
-/// experiment, so the order has no effect.
+/// Runs all experiments on all cores of the host. A result depends only on its experiment, and not
+/// on the order in which experiments run.
 pub(crate) fn perform(experiments: &[Experiment]) -> Result<Vec<Record>, Error> {
     let pulse = Pulse::default();
     let progress = Progress::of_many(experiments.len(), pulse.clone());

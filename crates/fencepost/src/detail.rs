@@ -1,4 +1,4 @@
-//! `fencepost list SUBJECT NAME`: all details of one item.
+//! The command `fencepost list SUBJECT NAME`, which shows all details of one item.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::table::{Side, Table, grouped};
 /// The maximum width of the tables of `fencepost list`, in characters.
 pub(crate) const COLUMNS: usize = 100;
 
-/// Shows the item with this name.
+/// Prints the details of the item with this name.
 pub(crate) fn detail(
     arguments: &ListArguments,
     name: &str,
@@ -34,7 +34,7 @@ pub(crate) fn detail(
         }
         return write_json(out, &entry);
     }
-    // A machine is shown as its file, for the user to copy and change.
+    // The details of a machine are the text of its file, so that the user can copy and change it.
     if arguments.subject == Subject::Systems {
         return Ok(write!(out, "{}", Systems::default().text(name)?)?);
     }
@@ -66,7 +66,7 @@ fn parameters(name: &str) -> Result<Value, Failure> {
     Ok(serde_json::to_value(system).unwrap_or(Value::Null))
 }
 
-/// A table of an item's values that are single texts or numbers, each with its label.
+/// A table of those values of an item that are single texts or numbers. Each value has a label.
 fn facts(entry: &Value) -> Table {
     const FACTS: [(&str, &str); 9] = [
         ("source", "origin"),
@@ -95,8 +95,8 @@ fn facts(entry: &Value) -> Table {
     table
 }
 
-/// Adds a row for each claim of a protocol: how the operations of the claimed model are mapped to
-/// requests.
+/// Adds a row for each claimed model of a protocol: how operations of the model are mapped to
+/// requests of the protocol.
 fn mappings(protocol: &Value, table: &mut Table) {
     let mappings = protocol["mappings"].as_array().into_iter().flatten().map(text);
     let claims = text(&protocol["claim"]);
@@ -146,7 +146,7 @@ fn sizes(sizes: &[Value]) -> Table {
     table
 }
 
-/// A table of the settings of an item. `place` heads the column of names, and says where a user
+/// A table of the settings of an item. `place` is the heading above the names. It says where a user
 /// gives the settings.
 fn settings(place: &str, settings: &[Value]) -> Table {
     let left = Side::Left;

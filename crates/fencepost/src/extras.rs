@@ -1,4 +1,4 @@
-//! Completion scripts and manual pages.
+//! The commands that print completion scripts and manual pages.
 
 use std::io::Write;
 

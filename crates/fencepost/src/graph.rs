@@ -1,4 +1,4 @@
-//! `fencepost graph`.
+//! The command `fencepost graph`.
 
 use std::io::Write;
 

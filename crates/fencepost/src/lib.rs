@@ -1,8 +1,8 @@
 //! The command line of Fencepost: arguments in, tables and files out.
 //!
-//! [`run`] is the whole program without the process, so that tests and fuzzers
-//! can call it directly. The crate contains no logic: `lab` resolves names,
-//! runs experiments and keeps results.
+//! [`run`] executes a command without creating a process, so that tests and fuzzers can call it
+//! directly. The crate contains no logic: `lab` looks up names, runs experiments and stores
+//! results.
 
 mod args;
 mod bar;
@@ -37,22 +37,22 @@ use clap::{CommandFactory as _, Parser as _};
 
 use args::{Arguments, Command};
 
-/// The exit code of success.
+/// The exit code of a command that succeeds.
 pub const SUCCESS: u8 = 0;
-/// The exit code of a check that failed: a wrong answer, a run without
-/// progress, a test with an unexpected or incomplete result.
+/// The exit code if a check fails: a wrong answer, a run without progress, or a test with an
+/// unexpected or incomplete result.
 pub const CHECK_FAILED: u8 = 1;
-/// The exit code of bad input.
+/// The exit code if the input is bad.
 pub const BAD_INPUT: u8 = 2;
 
 /// The reason why a command ended early.
 #[derive(Debug)]
 enum Failure {
-    /// One sentence about the fault in the input.
+    /// The input is bad. The text is one sentence about the fault.
     BadInput(String),
-    /// The finding of the check.
+    /// A check failed. The text describes the result of the check.
     CheckFailed(String),
-    /// The process that reads the output has closed it.
+    /// The process that reads the output has closed the pipe.
     Closed,
 }
 
@@ -71,8 +71,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Runs the program on `args` (the first is the program's name) and returns
-/// its exit code. Results go to `out`, everything else to `err`.
+/// Runs the program and returns its exit code. The first of `args` is the name of the program.
+/// Results are written to `out`, and everything else to `err`.
 pub fn run<I>(args: I, out: &mut dyn Write, err: &mut dyn Write) -> u8
 where
     I: IntoIterator<Item = OsString>,
@@ -105,7 +105,7 @@ where
         Err(Failure::CheckFailed(message)) => (CHECK_FAILED, message),
     };
     out.flush().ok();
-    // If the error cannot be written, the exit code remains.
+    // If the message cannot be written, the exit code is returned anyway.
     writeln!(err, "fencepost: {message}").ok();
     code
 }
@@ -120,7 +120,8 @@ where
     Arguments::try_parse_from(args).err().map(|error| explain(&error, out, err))
 }
 
-/// Writes help and version to `out`, and an error to `err` as one sentence.
+/// Writes the text of a help or version option to `out`. Writes an error to `err`, as one sentence.
+/// Returns the exit code.
 fn explain(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
     if !error.use_stderr() {

@@ -1,4 +1,4 @@
-//! `fencepost list`: a table of all items of one kind.
+//! The command `fencepost list`, which prints a table of all items of one kind.
 
 use std::io::Write;
 
@@ -39,8 +39,8 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(),
     Ok(table.within(COLUMNS).write(out)?)
 }
 
-/// A table of the workloads. Each subject (`room`) has a line of its own. The workloads of the
-/// subject follow it and are indented.
+/// A table of the workloads, grouped by subject (`room`). Each subject has a line of its own,
+/// followed by the indented lines of its workloads.
 fn workloads() -> Table {
     let mut table = Table::new(&[("name", Side::Left), ("summary", Side::Left), ("origin", Side::Left)]);
     let mut room = "";
@@ -67,8 +67,8 @@ fn values<T: Serialize>(entries: &[T]) -> Vec<Value> {
     entries.iter().map(|entry| serde_json::to_value(entry).unwrap_or(Value::Null)).collect()
 }
 
-/// The source of an item, in a few words. For an item from a file of the user, the path of the
-/// file. For a paper, the number of its claims.
+/// The source of an item, in a few words. For an item from a user's file it is the path of the
+/// file, and for a paper the number of its claims.
 fn origin(entry: &Value) -> String {
     if let Some(claims) = entry["claims"].as_u64() {
         let experiments = if entry["experiments"] == true { ", with experiments" } else { "" };
@@ -80,7 +80,7 @@ fn origin(entry: &Value) -> String {
     }
 }
 
-/// The first part of a source: the text before the first comma, semicolon or bracket.
+/// The first part of the text `source`: everything before the first comma, semicolon or bracket.
 fn first_part(source: &str) -> String {
     source.split([',', ';', '(']).next().unwrap_or_default().trim().to_owned()
 }

@@ -1,8 +1,8 @@
-//! The progress line on the terminal of standard error.
+//! Draws a progress line on the terminal of standard error.
 //!
 //! One thread draws the line. Every thread that changes the line holds the lock [`SHOWN`]. A thread
-//! holds the lock of a standard stream for one write only, and does not wait for [`SHOWN`] while it
-//! holds the lock of a stream. Otherwise the drawing thread and the main thread could deadlock.
+//! holds the lock of a standard stream only for one write. While it holds such a lock, it does not
+//! wait for [`SHOWN`], so that the drawing thread and the main thread cannot deadlock.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -14,22 +14,22 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::bar::bar;
 
-/// The interval between two drawings of the progress line. The first drawing takes place after one
-/// interval, so a command that ends before it never shows the line.
+/// The time between two drawings of the progress line. The first drawing takes place after this
+/// time, so a shorter command never shows the line.
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// The width, in characters, that is assumed for a terminal whose width is unknown.
 const USUAL_WIDTH: usize = 80;
 
-/// The length of the bar before the text, in characters.
+/// The length of the bar at the beginning of the line, in characters.
 const BAR_LETTERS: usize = 24;
 
 /// The number of times that a panicking thread tries to take the lock of the progress line. `ASK`
-/// is the pause between two tries.
+/// is the pause between two attempts.
 const ASKS_AT_PANIC: usize = 20;
 const ASK: Duration = Duration::from_millis(10);
 
-/// The state of the progress line. Its lock protects the terminal.
+/// The state of the progress line. A thread that writes the line to the terminal holds this lock.
 static SHOWN: Mutex<Line> = Mutex::new(Line::Absent);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +40,12 @@ enum Line {
     Closed,
 }
 
-/// The contents of the line.
+/// The contents of the progress line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LineContents {
-    /// The share of the work that is done, if known.
+    /// The share of the work that is done, from 0 to 1. `None` if it is unknown.
     pub(crate) share: Option<f64>,
-    /// The text of the line: numbers and names. A text that is too long is cut at the end.
+    /// The text of the line. If it is too long for the terminal, its end is cut.
     pub(crate) text: String,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct LineContents {
 pub(crate) struct Live(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Live {
-    /// Shows the contents that `words` returns, and updates them every tenth of a second. Shows
-    /// nothing if standard error is a pipe or a terminal that cannot overwrite a line, or under
-    /// continuous integration.
+    /// Starts to show the contents that `words` returns, and updates them every tenth of a second.
+    /// Shows nothing under continuous integration, or if standard error is not a terminal that can
+    /// overwrite a line.
     pub(crate) fn start(words: impl Fn() -> LineContents + Send + 'static) -> Live {
         if !is_wanted() {
             return Live(None);
@@ -67,12 +67,12 @@ impl Live {
                 draw(&words());
             }
         };
-        // A failure to draw the line does not stop the run.
+        // If no thread can be started, the command runs without a progress line.
         Live(std::thread::Builder::new().spawn(work).ok().map(|thread| (sender, thread)))
     }
 
-    /// Runs `write`, which writes to standard output. If standard output and the progress line are
-    /// both on a terminal, the line is hidden meanwhile.
+    /// Calls `write`, which writes to standard output. If standard output and the progress line are
+    /// on a terminal, hides the line during the call.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         if self.0.is_none() || !io::stdout().is_terminal() {
             return write();
@@ -103,8 +103,8 @@ pub(crate) fn close() {
     *shown = Line::Closed;
 }
 
-/// Removes the progress line for good before a panic is reported. The panicking thread may hold the
-/// lock of the line itself, so the function gives up after some attempts.
+/// Removes the progress line for good before a panic is reported. The panicking thread may itself
+/// hold the lock of the line, so the function gives up after some attempts.
 pub(crate) fn close_at_panic() {
     for _ in 0..ASKS_AT_PANIC {
         let mut shown = match SHOWN.try_lock() {
@@ -121,7 +121,8 @@ pub(crate) fn close_at_panic() {
     }
 }
 
-/// Clears the `^C` that the terminal echoes, so that the next output begins a line.
+/// Clears the `^C` that the terminal shows after an interrupt, so that the next output begins on an
+/// empty line.
 pub(crate) fn after_interrupt() {
     clear_echo(&mut lock());
 }
@@ -138,8 +139,8 @@ fn lock() -> MutexGuard<'static, Line> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Draws the line and returns the cursor to its start, so that the next output
-/// overwrites it.
+/// Draws the progress line and returns the cursor to its start, so that the next output overwrites
+/// the line.
 fn draw(words: &LineContents) {
     let mut shown = lock();
     if *shown == Line::Closed {
@@ -161,7 +162,7 @@ fn erase(shown: &mut Line) {
 }
 
 fn write(text: &str) {
-    // Writers of results report a terminal that is gone.
+    // Errors are ignored here. If the terminal is gone, the writers of results report it.
     io::stderr().write_all(text.as_bytes()).ok();
 }
 
@@ -171,8 +172,8 @@ fn is_wanted() -> bool {
     io::stderr().is_terminal() && !is_dumb && !is_set("CI")
 }
 
-/// The line for a terminal of this width. The last column stays empty, because some
-/// terminals begin a new line after it.
+/// The text of the progress line for a terminal of this width. The last column stays empty, because
+/// some terminals begin a new line after it.
 fn fit(words: &LineContents, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let text: String = words.text.chars().filter(|letter| !letter.is_control()).collect();
@@ -188,7 +189,7 @@ fn fit(words: &LineContents, columns: usize) -> String {
     }
 }
 
-/// The start of a text, with a mark for the omitted end.
+/// The beginning of a text that has at most `room` columns, with a mark that its end was cut.
 fn cut(text: &str, room: usize) -> String {
     let mut left = room.saturating_sub(1);
     let fits = |letter: &char| {
@@ -200,9 +201,8 @@ fn cut(text: &str, room: usize) -> String {
     if room == 0 { start } else { start + "…" }
 }
 
-/// The number of columns that the program reserves for a character: two for characters from U+1100
-/// on, except U+2000 to U+2E7F, and one for all others. No character needs more columns than it
-/// gets here.
+/// The number of columns that this program reserves for a character: two from U+1100 on, except for
+/// U+2000 to U+2E7F, and one for all other characters. No character needs more columns than this.
 fn columns_of(letter: char) -> usize {
     const FIRST_WIDE: char = '\u{1100}';
     const BLOCKS: core::ops::RangeInclusive<char> = '\u{2000}'..='\u{2e7f}';

@@ -1,4 +1,4 @@
-//! The binary: passes arguments in and returns the exit code.
+//! The program `fencepost`: passes its arguments to the library and returns the exit code.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     fencepost::output::handle_panics();
     fencepost::output::handle_interrupts();
     fencepost::output::fit_tables_to_terminal();
-    // No stream is locked for the whole run, because other threads write to the terminal
-    // too.
+    // The standard streams are not locked for the whole run, because other threads also write to
+    // the terminal.
     ExitCode::from(fencepost::run(std::env::args_os(), &mut std::io::stdout(), &mut std::io::stderr()))
 }

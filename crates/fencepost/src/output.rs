@@ -1,8 +1,7 @@
-//! Output: JSON, and files that are complete or absent.
+//! Writes JSON, and files that are either complete or absent.
 //!
-//! A file is written next to its destination under another name and renamed
-//! when it is complete. An error, a panic or Ctrl-C leaves the destination
-//! unchanged and removes the unfinished file.
+//! A file is written under another name next to its destination, and renamed when it is complete.
+//! An error, a panic or Ctrl-C leaves the destination unchanged and removes the unfinished file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -19,47 +18,48 @@ use terminal_size::{Width, terminal_size_of};
 use crate::table::counted;
 use crate::{Failure, live};
 
-/// The unfinished files of this process.
+/// The paths of the unfinished files of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The exit code of a process that a signal ended.
+/// The exit code of the process if a signal ends it.
 const INTERRUPT_CODE: i32 = 130;
-/// The exit code of a process that panicked.
+/// The exit code of the process if it panics.
 const PANIC_CODE: i32 = 101;
 
-/// Whether the running command stops by itself after a request to stop (Ctrl-C or a signal).
+/// Whether the running command stops by itself when a request to stop (Ctrl-C or a signal) arrives.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 /// Whether a request to stop (Ctrl-C or a signal) has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The time in which a command must stop by itself after a request to stop.
+/// The time that a command has to stop by itself after a request to stop. Then the process ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The time that the process waits at its end for a slow terminal to take the last message.
+/// The maximum time that the process waits at its end for a slow terminal to take the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Handles Ctrl-C and a termination request. A command that handles the request stops and keeps its
-/// results so far. The process ends at once if a second request arrives or if the command takes too
-/// long to stop. Any other command ends at once: its unfinished files and its progress line are
-/// removed, and a message tells the user how to continue, if that is possible.
+/// Installs a handler for Ctrl-C and for termination requests. Some commands stop by themselves
+/// after such a request, and keep their results so far. If they take too long, or a second request
+/// arrives, the process ends. During any other command, the process ends at once: it removes
+/// unfinished files and the progress line, and prints how the user can continue, if that is
+/// possible.
 pub fn handle_interrupts() {
     let handler = || {
         let is_first = LISTENING.load(Ordering::SeqCst) && !INTERRUPTED.swap(true, Ordering::SeqCst);
         let patience = thread::Builder::new();
         if is_first && patience.spawn(|| (thread::sleep(GRACE), end())).is_ok() {
-            // On its own thread, because the terminal may block.
+            // This runs on its own thread, because a write to the terminal may block.
             thread::Builder::new().spawn(live::after_interrupt).ok();
             return;
         }
         end();
     };
-    // Without a handler the system ends the process in its default way.
+    // If no handler can be installed, an interrupt ends the process in the default way.
     ctrlc::set_handler(handler).ok();
 }
 
-/// Installs a panic hook. The hook removes the progress line, reports the panic and ends the
-/// process. Unwinding alone would not be enough: other threads may wait for the panicking thread,
-/// and the process could hang.
+/// Installs a panic hook, which removes the progress line, reports the panic and ends the process.
+/// Without the hook the process could hang, because other threads may wait for the panicking
+/// thread.
 pub fn handle_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -80,7 +80,8 @@ fn remove(unfinished: &mut Vec<PathBuf>) {
 
 fn end() {
     remove(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
-    // A terminal that blocks must not keep the process alive.
+    // The message is written on another thread. If the terminal blocks, the process ends after a
+    // limited time.
     let (said, wait) = mpsc::channel();
     let speak = move || {
         live::close();
@@ -95,18 +96,18 @@ fn end() {
     std::process::exit(INTERRUPT_CODE);
 }
 
-/// The width of the terminal of standard output; 0 if unknown.
+/// The width of the terminal of standard output, in characters. 0 if it is unknown.
 static COLUMNS: AtomicUsize = AtomicUsize::new(0);
 
-/// Limits tables to the width of the terminal of standard output, if there is
-/// one.
+/// Limits the width of tables to the width of the terminal, if standard output is a terminal.
 pub fn fit_tables_to_terminal() {
     if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
         COLUMNS.store(usize::from(columns), Ordering::Relaxed);
     }
 }
 
-/// The width, in characters, that a table exceeds only if its contents cannot be narrower.
+/// The maximum width of tables, in characters. Only a table whose contents cannot be made narrower
+/// exceeds it.
 pub(crate) fn columns() -> usize {
     match COLUMNS.load(Ordering::Relaxed) {
         0 => usize::MAX,
@@ -114,8 +115,8 @@ pub(crate) fn columns() -> usize {
     }
 }
 
-/// Removes the unfinished files that a killed process left in a folder. The caller makes sure that no
-/// other process writes into the folder.
+/// Removes the unfinished files that a killed process has left in a folder. The caller must ensure
+/// that no other process writes into the folder.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), String> {
     let refuse = |error: io::Error| format!("cannot write to {}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(refuse)? {
@@ -129,11 +130,11 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A function that gives the last message of a process that a signal ends.
+/// A function that returns the last message of the process, for the case that a signal ends it.
 type Message = Box<dyn Fn() -> String + Send>;
 static AT_INTERRUPT: Mutex<Option<Message>> = Mutex::new(None);
 
-/// While this value lives, its message is printed if a signal ends the process.
+/// As long as this value exists, its message is printed if a signal ends the process.
 #[derive(Debug)]
 pub(crate) struct AtInterrupt(());
 
@@ -143,8 +144,7 @@ impl AtInterrupt {
         AtInterrupt(())
     }
 
-    /// The message at an interrupt. It says that the results of the completed runs are kept in
-    /// `folder`.
+    /// Creates a message that says that the results of the completed runs are in `folder`.
     pub(crate) fn continues(state: Arc<Mutex<runner::Progress>>, folder: &Path) -> AtInterrupt {
         let folder = folder.to_owned();
         AtInterrupt::say(move || {
@@ -164,7 +164,7 @@ impl Drop for AtInterrupt {
     }
 }
 
-/// While this value lives, Ctrl-C is a request to stop and does not end the process.
+/// As long as this value exists, Ctrl-C is only a request to stop, and does not end the process.
 #[derive(Debug)]
 pub(crate) struct Listening(());
 
@@ -186,8 +186,8 @@ impl Drop for Listening {
     }
 }
 
-/// Writes reports as JSON: the only report if the user named one protocol (`is_one`), otherwise an
-/// array of all reports.
+/// Writes reports as JSON. If the user named one protocol (`is_one`), writes its report, otherwise
+/// an array of all reports.
 pub(crate) fn write_reports(
     out: &mut dyn Write,
     is_one: bool,
@@ -202,8 +202,8 @@ pub(crate) fn write_reports(
     }
 }
 
-/// The message for several failures: one a line. Each line begins with the name of the program; the
-/// caller of the command adds it to the first line.
+/// Joins several failure messages to one message with a line for each. Each line except the first
+/// gets the name of the program; the caller of the command adds it to the first line.
 pub(crate) fn one_a_line(failures: &[String]) -> String {
     failures.join("\nfencepost: ")
 }
@@ -214,8 +214,7 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) 
     Ok(writeln!(out)?)
 }
 
-/// A file that appears at its destination when it is
-/// [committed](WholeFile::commit).
+/// A file that appears at its destination only when it is [committed](WholeFile::commit).
 #[derive(Debug)]
 pub struct WholeFile {
     destination: PathBuf,
@@ -224,7 +223,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Creates the unfinished file next to its destination.
+    /// Creates the unfinished file next to the destination.
     ///
     /// # Errors
     /// A sentence, if the destination cannot be written.
@@ -235,12 +234,13 @@ impl WholeFile {
         };
         let destination = match fs::metadata(destination) {
             Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),
-            // A rename onto a device or a pipe would replace it.
+            // A device or a pipe is refused, because the rename would replace it with a file.
             Ok(there) if !there.is_file() => return Err(refuse(String::from("it is not a regular file"))),
             Ok(there) if there.permissions().readonly() => {
                 return Err(refuse(String::from("it is write-protected")));
             }
-            // The target of a link is replaced, not the link.
+            // If the destination is a link, the file that it points to is replaced, and not the
+            // link.
             Ok(_) => fs::canonicalize(destination).map_err(|error| refuse(error.to_string()))?,
             Err(_) => destination.to_owned(),
         };
@@ -254,7 +254,7 @@ impl WholeFile {
         Ok(WholeFile { destination, unfinished, file: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
-    /// Renames the file to its destination.
+    /// Completes the file and renames it to its destination.
     ///
     /// # Errors
     /// A sentence, if the rest of the file cannot be written.
@@ -283,7 +283,7 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         drop(self.file.take());
-        // After a commit there is no file to remove.
+        // After a commit there is no unfinished file, and the removal has no effect.
         fs::remove_file(&self.unfinished).ok();
         let mut listed = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         listed.retain(|path| *path != self.unfinished);

@@ -1,4 +1,4 @@
-//! The progress of long runs: a line on a terminal, nothing in a pipe.
+//! Shows the progress of long runs as a line on a terminal. Shows nothing if the output is a pipe.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,8 @@ use crate::clock::Stopwatch;
 use crate::live::{LineContents, Live};
 use crate::table::{counted, grouped};
 
-/// A progress line on the terminal of standard error. It is removed at the end.
+/// The progress of a command, shown as a line on the terminal of standard error. The line is
+/// removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     line: Live,
@@ -26,13 +27,13 @@ struct Counts {
 }
 
 impl Progress {
-    /// The progress of one long operation.
+    /// Shows the title of one long operation.
     pub(crate) fn of_one(title: &str) -> Progress {
         let title = title.to_owned();
         Progress::start(move |_, _| LineContents { share: None, text: title.clone() })
     }
 
-    /// The progress of one run: its title, and the simulated cycle from `pulse`.
+    /// Shows the progress of one run: its title, and the simulated cycle that `pulse` gives.
     pub(crate) fn of(title: String, pulse: Pulse) -> Progress {
         Progress::start(move |_, _| LineContents {
             share: None,
@@ -40,7 +41,8 @@ impl Progress {
         })
     }
 
-    /// The progress of several runs: the completed ones, and the simulated cycle from `pulse`.
+    /// Shows the progress of several runs: the number of completed runs, and the simulated cycle
+    /// that `pulse` gives.
     pub(crate) fn of_many(runs: usize, pulse: Pulse) -> Progress {
         let all = counted(runs, "run");
         Progress::start(move |done, _| LineContents {
@@ -49,12 +51,12 @@ impl Progress {
         })
     }
 
-    /// The progress of several tests.
+    /// Shows the progress of several tests as a bar.
     pub(crate) fn of_tests(tests: usize, model: &str) -> Progress {
         Progress::counting(tests, &format!("tests under {model}"))
     }
 
-    /// A bar that counts items of one kind.
+    /// Shows a bar that counts items of the kind `what`.
     pub(crate) fn counting(count: usize, what: &str) -> Progress {
         let progress = Progress::start(|done, Counts { all, what }| LineContents {
             share: (*all > 0).then(|| done as f64 / *all as f64),
@@ -64,24 +66,24 @@ impl Progress {
         progress
     }
 
-    /// Restarts the progress bar at zero for `count` items of the kind `what`.
+    /// Restarts the bar at zero, for `count` items of the kind `what`.
     pub(crate) fn begin_again(&self, count: usize, what: &str) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         self.done.store(0, Ordering::Relaxed);
         *counts = Counts { all: count, what: what.to_owned() };
     }
 
-    /// Counts one run or test.
+    /// Adds one to the number of completed runs or tests.
     pub(crate) fn one_more(&self) {
         self.more(1);
     }
 
-    /// Counts several items.
+    /// Adds `count` to the number of completed items.
     pub(crate) fn more(&self, count: usize) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Counts one item, and sets the total number of items to `known`.
+    /// Adds one to the number of completed items, and sets the total number of items to `known`.
     pub(crate) fn one_more_of(&self, known: usize) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).all = known;
         self.one_more();
@@ -104,7 +106,7 @@ impl Progress {
     }
 }
 
-/// The cycle of a run, once it is known.
+/// The text for the simulated cycle of a run. Empty as long as the cycle is unknown.
 fn at_cycle(pulse: &Pulse) -> String {
     match pulse.cycle() {
         0 => String::new(),
@@ -112,7 +114,7 @@ fn at_cycle(pulse: &Pulse) -> String {
     }
 }
 
-/// A time in minutes and seconds, with hours if there are any.
+/// The text of a duration in minutes and seconds. A duration of an hour or more also has hours.
 fn elapsed(seconds: f64) -> String {
     let seconds = seconds as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -122,8 +124,8 @@ fn elapsed(seconds: f64) -> String {
     }
 }
 
-/// A line for many runs of different sizes: the number of completed runs and
-/// the estimated time left.
+/// The progress of many runs of different sizes, shown as a line with the number of completed runs
+/// and an estimate of the time left.
 #[derive(Debug)]
 pub(crate) struct Estimate {
     state: Arc<Mutex<runner::Progress>>,
@@ -151,7 +153,7 @@ impl Estimate {
         Estimate { state, note, line }
     }
 
-    /// Shows a text after the numbers of the line.
+    /// Shows `text` after the numbers of the line.
     pub(crate) fn note(&self, text: String) {
         *self.note.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
@@ -161,7 +163,7 @@ impl Estimate {
         self.line.aside(write)
     }
 
-    /// Updates the line after a run.
+    /// Updates the line after a run has completed.
     pub(crate) fn tell(&self, progress: runner::Progress) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
@@ -172,7 +174,7 @@ impl Estimate {
     }
 }
 
-/// The estimated time left. `None` before the first run is complete.
+/// The estimated time left, in seconds. `None` before the first run is complete.
 fn left_seconds(progress: runner::Progress, elapsed_seconds: f64) -> Option<f64> {
     let runner::Progress { weight_run, weight_left, .. } = progress;
     (weight_run > 0).then(|| elapsed_seconds * weight_left as f64 / weight_run as f64)

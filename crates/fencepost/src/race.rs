@@ -1,4 +1,4 @@
-//! `fencepost race`.
+//! The command `fencepost race`.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The JSON output.
+/// The data that `--json` prints.
 #[derive(Serialize)]
 struct Printed<'a> {
     system: &'a str,

@@ -1,4 +1,4 @@
-//! `fencepost verify --replay`: replays a counterexample from a file, in the
+//! The command `fencepost verify --replay`, which replays a counterexample from a file, in the
 //! explorer or with timing.
 
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::suite::files;
 use crate::table::grouped;
 
-/// Replays the trace of a file. The check fails if the replay shows a fault.
+/// Replays the trace in a file. The check fails if the replay shows a fault.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
@@ -81,8 +81,8 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     }
 }
 
-/// The station or stations of a move and the text of its action. `None` if the replay in the
-/// explorer has no such move.
+/// The place and the action of a move, as text. The place is the station, or the two stations, of
+/// the move. `None` if the replay in the explorer has no such move.
 fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     let step = explored.steps.get(at)?;
     let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);

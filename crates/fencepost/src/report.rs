@@ -1,4 +1,4 @@
-//! `fencepost report`.
+//! The command `fencepost report`.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::args::ReportArguments;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// The kind of a results file. The results of a sweep have the key `study`; the results of a
+/// Finds out the kind of a results file. The results of a sweep have the key `study`; those of a
 /// reproduction do not.
 #[derive(Deserialize)]
 struct Kind {

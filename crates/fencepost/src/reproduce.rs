@@ -1,4 +1,4 @@
-//! `fencepost reproduce`.
+//! The command `fencepost reproduce`.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -17,7 +17,7 @@ use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The folder of experiments that take precedence over the built-in ones.
+/// The folder in which the user may have experiment files. They replace the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";
 
 pub(crate) fn reproduce(
@@ -62,7 +62,7 @@ pub(crate) fn reproduce(
 }
 
 /// Runs the tasks of a plan that have no stored result. If a signal ends the process, it prints how
-/// to continue.
+/// the user can continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! `fencepost run`.
+//! The command `fencepost run`.
 
 use std::io::Write;
 use std::num::NonZeroU64;
@@ -21,16 +21,17 @@ use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
 
-/// The maximum number of kernels that have one row each in the table. Further kernels share one row
-/// with their sum.
+/// The maximum number of kernels that have a row of their own in the table. All further kernels
+/// share one row with their sums.
 const KERNELS_SHOWN: usize = 12;
 
 /// The maximum number of intervals that the terminal shows. An output file contains all intervals.
 const INTERVALS_SHOWN: usize = 40;
-/// The default length of an interval in cycles.
+/// The default length of an interval, in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 
-/// The record of a run, with the counters over time.
+/// The data that `--json` prints: the record of a run, and the counters over time if the user
+/// requests them.
 #[derive(Serialize)]
 struct Output<'a> {
     #[serde(flatten)]
@@ -69,7 +70,7 @@ fn scenario(arguments: &RunArguments) -> String {
     }
 }
 
-/// Runs the experiment and writes the requested files, even if the run fails.
+/// Runs the experiment and writes the requested files. The files are written even if the run fails.
 fn perform(arguments: &RunArguments, question: &Question) -> Result<(Record, Option<Series>), Failure> {
     let format = arguments.out.as_deref().map(Format::of).transpose()?;
     if arguments.every.is_some() && arguments.counters.is_empty() && arguments.perfetto.is_none() {
@@ -116,8 +117,8 @@ fn cannot_write(path: &Path, why: &str) -> Failure {
     Failure::BadInput(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Runs the experiment with a progress line. The run has only those probes (observers) that the
-/// user requested.
+/// Runs the experiment and shows a progress line. Only the probes (observers) that the user
+/// requests observe the run.
 fn watched(
     question: &Question,
     experiment: &Experiment,
@@ -214,12 +215,13 @@ fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "\nAll {} counters: --json", record.counters.len())?)
 }
 
-/// Prints counters over time. A sum shows its growth in each interval; a counter that is a level
-/// (such as operations in flight) shows its value at the end of the interval.
+/// Prints counters over time. A counter that only grows shows its growth in each interval. A
+/// counter that is a level (such as operations in flight) shows its value at the end of each
+/// interval.
 fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut columns = vec![("until cycle", Side::Right)];
     columns.extend(series.counters.iter().map(|name| (name.as_str(), Side::Right)));
-    // A single counter is also shown as bars.
+    // If there is only one counter, its values are also shown as bars.
     let is_alone = series.counters.len() == 1;
     columns.extend(is_alone.then_some(("", Side::Left)));
     let mut table = Table::new(&columns);

@@ -1,4 +1,4 @@
-//! `fencepost stress`.
+//! The command `fencepost stress`.
 
 use std::io::Write;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! `fencepost sweep`.
+//! The command `fencepost sweep`.
 
 mod charts;
 mod cluster;
@@ -21,7 +21,7 @@ use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The time that a job which is about to end gets, for each look at the queue.
+/// The time between two looks at the queue while the command waits for jobs that are about to end.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(crate) fn sweep(
@@ -43,7 +43,8 @@ pub(crate) fn sweep(
         (None, stem) => PathBuf::from("results").join(stem.unwrap_or_default()),
     };
     let store = Store::open(&folder.join("runs"))?;
-    // The store keeps other processes out, so these files have no owner.
+    // The store keeps other processes out of the folder, so no running process is writing these
+    // files.
     remove_unfinished(&folder).map_err(Failure::BadInput)?;
     if !arguments.json {
         writeln!(out, "{}\n{}\n", study.title, size(&study))?;
@@ -58,7 +59,7 @@ pub(crate) fn sweep(
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
-    // All results are there, so no job is needed any longer.
+    // All results exist, so the jobs that remain are not needed.
     if !lab::cluster::finish(&folder, PAUSE) {
         let rest = "the jobs of an earlier `--on slurm` may still run, and Slurm does not answer here";
         writeln!(err, "fencepost: {rest}; `--on slurm` on the cluster ends them")?;
@@ -81,8 +82,8 @@ pub(crate) fn sweep(
     }
 }
 
-/// A text with the number of runs, and with the numbers of axis values and seeds that the runs
-/// combine.
+/// A text with the number of runs, and with the numbers of axis values and seeds whose combinations
+/// are the runs.
 fn size(study: &Study) -> String {
     let mut factors: Vec<String> =
         study.varied().map(|(_, axis)| format!("{} of {}", axis.values.len(), axis.name)).collect();
@@ -98,8 +99,7 @@ fn size(study: &Study) -> String {
     text
 }
 
-/// Prints a list of the runs. For each run, the list shows only the values in which the runs
-/// differ.
+/// Prints a list of the runs. The list has only the axes on which the runs differ.
 fn list(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}\n{}\n", study.title, size(study))?;
     let axes: Vec<(usize, &str)> = study.varied().map(|(at, axis)| (at, axis.name.as_str())).collect();
@@ -127,15 +127,15 @@ fn list_json(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     write_json(out, &json!({ "study": study.title, "axes": study.axes, "seeds": study.seeds, "runs": runs }))
 }
 
-/// Runs the tasks that have no stored results, on this computer. If a signal ends the process, a
-/// message says how to continue.
+/// Runs the tasks that have no stored result on this computer. If a signal ends the process, it
+/// prints how the user can continue.
 fn perform(
     arguments: &SweepArguments,
     study: &Study,
     store: &Store,
     folder: &Path,
 ) -> Result<Performed, Failure> {
-    // Jobs of a cluster may have results for this folder.
+    // Jobs of a cluster may have written results for this folder. They are moved into the store.
     lab::cluster::adopt(folder, store)?;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);

@@ -1,4 +1,4 @@
-//! Text tables and bars.
+//! Tables of text, with optional bars.
 
 pub(crate) use proto::words::{grouped, plural};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {}", grouped(count as u64), plural(count as u64, noun))
 }
 
-/// The minimum width to which a column is reduced, in characters.
+/// The minimum width to which a column is reduced, in characters. Wider texts are then wrapped.
 const NARROWEST: usize = 12;
 
 /// The minimum length to which a bar is shortened, in characters. A shorter bar keeps its length.
@@ -43,7 +43,7 @@ impl Table {
         }
     }
 
-    /// Omits the heading.
+    /// Removes the heading of the table.
     pub(crate) fn without_heading(mut self) -> Table {
         self.rows.clear();
         self
@@ -56,8 +56,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Wraps the texts of the widest columns, so that the table fits into `columns` characters and
-    /// into the terminal.
+    /// Makes the table narrower until it fits into `columns` characters and into the terminal:
+    /// wraps the texts of the widest columns.
     pub(crate) fn within(mut self, columns: usize) -> Table {
         self.fit(columns.min(output::columns()));
         self
@@ -68,13 +68,13 @@ impl Table {
         (0..self.sides.len()).map(width).collect()
     }
 
-    /// The width of the table, with the blanks between columns.
+    /// The width of the table in characters, including the blanks between columns.
     fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + self.gap * self.sides.len().saturating_sub(1)
     }
 
-    /// Reduces the width of the table as far as possible: shortens bars, then wraps
-    /// texts, then reduces the gap between columns.
+    /// Makes the table narrower until it fits into `columns` characters, or as narrow as possible.
+    /// First shortens bars, then wraps texts, then reduces the gap between columns.
     fn fit(&mut self, columns: usize) {
         for column in 0..self.sides.len() {
             let too_wide = self.width().saturating_sub(columns);
@@ -88,8 +88,8 @@ impl Table {
         }
     }
 
-    /// Shortens the bars of a column by this many characters, but never to
-    /// nothing.
+    /// Shortens the longest bar of a column by this many characters, but to no less than
+    /// [`SHORTEST_BAR`] characters. The other bars of the column become shorter in proportion.
     fn shorten_bars(&mut self, column: usize, letters_less: usize) {
         let bars = || self.rows.iter().map(|row| &row[column]).filter(|cell| is_bar(cell));
         let longest = bars().map(|bar| letters(bar)).max().unwrap_or(0);
@@ -124,8 +124,8 @@ impl Table {
         self.rows = broken.collect();
     }
 
-    /// Splits a table that is wider than `columns` characters into tables with the first column and
-    /// as many of the others as fit, at least one.
+    /// Splits a table that is wider than `columns` characters into several tables. Each has the
+    /// first column, and as many of the other columns as fit, but at least one.
     pub(crate) fn blocks(self, columns: usize) -> Vec<Table> {
         let widths = self.widths();
         if widths.len() < 2 {
@@ -153,7 +153,7 @@ impl Table {
         groups.iter().map(part).collect()
     }
 
-    /// Writes the table without blanks at the ends of lines.
+    /// Writes the table. Lines have no blanks at their ends.
     pub(crate) fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.fit(output::columns());
         let widths = self.widths();
@@ -177,8 +177,8 @@ fn letters(cell: &str) -> usize {
     cell.chars().count()
 }
 
-/// The lines of a text wrapped to this many columns. A word is never cut, and the blanks at the
-/// beginning stay.
+/// Wraps a text to lines of at most `columns` characters. Words are not cut. Blanks at the
+/// beginning of the text are kept.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let mut lines = vec![text[..text.len() - words.len()].to_owned()];
@@ -192,12 +192,12 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A size in the unit that leaves one to three digits before the point.
+/// The text of a number of bytes, in the unit that leaves one to three digits before the point.
 pub(crate) fn bytes(count: u64) -> String {
     scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// An energy in the unit that leaves one to three digits before the point.
+/// The text of an energy, in the unit that leaves one to three digits before the point.
 pub(crate) fn energy(picojoules: f64) -> String {
     scaled(picojoules, 1000.0, &["pJ", "nJ", "µJ", "mJ", "J"])
 }
@@ -263,12 +263,12 @@ mod tests {
             words.map(eighths_of).collect()
         };
         assert_eq!(bars(&table(80)), [192, 96, 1]);
-        // 11 for two columns and 20 for the last, 6 between them.
+        // Two columns need 11 characters, the last column needs 20, and the gaps need 6.
         let narrow = table(49);
         assert_eq!(bars(&narrow), [96, 48, 1], "{narrow}");
         assert_eq!(narrow.lines().map(|line| line.chars().count()).max(), Some(49), "{narrow}");
         assert!(narrow.contains("waits for all others"), "{narrow}");
-        // The shortest bar, and a text in two lines.
+        // The bars have their minimum length, and a text is wrapped to two lines.
         let narrower = table(34);
         assert_eq!(bars(&narrower), [32, 16, 1], "{narrower}");
         assert!(narrower.lines().all(|line| line.chars().count() <= 34), "{narrower}");

@@ -1,4 +1,4 @@
-//! The file of recorded results, such as `docs/results/verification.toml`.
+//! Writes the file of recorded verification results, such as `docs/results/verification.toml`.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::Failure;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Adds records to a file, and creates the file if it does not exist. A new record replaces the old
-/// one of the same protocol; the records of other protocols remain.
+/// Adds records to a file, which is created if it does not exist. A new record replaces the record
+/// of the same protocol. The records of other protocols remain.
 pub(crate) fn write(path: &Path, entered: &[Record]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     let mut records = match path.metadata() {

@@ -1,4 +1,4 @@
-//! `fencepost why`.
+//! The command `fencepost why`.
 
 use std::io::Write;
 
@@ -93,7 +93,7 @@ fn show(difference: &Difference, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(table.write(out)?)
 }
 
-/// The text of a number with its sign, with commas between groups of three digits.
+/// The text of a number with its sign and with commas between groups of three digits.
 fn change(cycles: i64) -> String {
     let sign = match cycles {
         0 => "",

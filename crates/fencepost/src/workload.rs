@@ -1,4 +1,4 @@
-//! `fencepost workload`.
+//! The command `fencepost workload`.
 
 use std::io::Write;
 
@@ -12,7 +12,8 @@ use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, bytes, grouped};
 
-/// A protocol with which every workload is a valid experiment. The statistics do not depend on it.
+/// A protocol under which every workload is a valid experiment. The statistics do not depend on the
+/// protocol.
 const ANY_PROTOCOL: &str = "vi";
 
 pub(crate) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result<(), Failure> {

@@ -20,18 +20,18 @@ pub struct ProtocolEntry {
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
-    /// The memory models that it claims to implement, comma-separated.
+    /// The names of the memory models that the protocol claims to implement, separated by commas.
     pub claim: String,
     /// For each claimed model, the mapping of the model's operations to requests of the protocol.
     pub mappings: Vec<&'static str>,
-    /// The source: a paper, or this project.
+    /// The source of the protocol: a paper, or this project.
     pub source: &'static str,
     /// The settings that a machine file may give under `[protocol.NAME]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<SettingEntry>,
 }
 
-/// The entries of all protocols.
+/// All protocols, as `list protocols` shows them.
 #[must_use]
 pub fn protocols() -> Vec<ProtocolEntry> {
     let entry = |(info, (_, settings)): (&Info, Declared)| ProtocolEntry {
@@ -72,11 +72,11 @@ pub struct ScenarioEntry {
     pub summary: &'static str,
     /// The protocol of the scenario.
     pub protocol: &'static str,
-    /// The policy of programs that steal work.
+    /// The policy that the scenario prescribes to programs that steal work.
     pub policy: &'static str,
     /// The protocol and the policy, as `--scenario` takes them.
     pub scenario: String,
-    /// The source: a paper, or this project.
+    /// The source of the scenario: a paper, or this project.
     pub source: &'static str,
 }
 
@@ -96,7 +96,7 @@ pub fn declared() -> Vec<Declared> {
     zoo::ALL.iter().map(|info| (info.name, zoo::with(info.name, Settings).unwrap_or(&[]))).collect()
 }
 
-/// The entries of all scenarios that add a policy to a protocol.
+/// The scenarios that combine a protocol with a policy, as `list scenarios` shows them.
 #[must_use]
 pub fn scenarios() -> Vec<ScenarioEntry> {
     let entry = |scenario: Scenario| {
@@ -107,7 +107,8 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        // A repaired protocol is ours, and so are its scenarios.
+        // A protocol with this ending is a repaired version, which this project has made. Its
+        // scenarios are this project's too.
         let source = match protocol.ends_with("-repaired") {
             true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",
@@ -139,9 +140,9 @@ pub struct WorkloadEntry {
     /// A summary of the subject, in one line.
     #[serde(skip)]
     pub room_summary: &'static str,
-    /// The purpose: `benchmark`, `stress`, `diagnosis` or `race`.
+    /// The purpose of the workload: `benchmark`, `stress`, `diagnosis` or `race`.
     pub purpose: &'static str,
-    /// The source: a paper, or this project.
+    /// The source of the workload: a paper, or this project.
     pub source: &'static str,
     /// The sizes for `--size NAME`, the smallest first.
     pub sizes: Vec<SizeEntry>,
@@ -182,7 +183,7 @@ pub struct SettingEntry {
     /// The unit of the setting's value, if it is a number with a unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// The names of the choices. Empty if the setting is not a policy.
+    /// The names of the choices, if the setting is a policy. Empty for other settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
     /// The meaning of each choice, in the same order as the choices.
@@ -200,7 +201,7 @@ fn by_room() -> Vec<&'static Workload> {
     all
 }
 
-/// The entries of all workloads, grouped by subject (`room`).
+/// All workloads, as `list workloads` shows them, grouped by subject (`room`).
 #[must_use]
 pub fn workloads() -> Vec<WorkloadEntry> {
     let sizes = |workload: &Workload| {
@@ -269,11 +270,11 @@ pub struct ModelEntry {
     pub summary: &'static str,
     /// The publication that defines the model.
     pub source: &'static str,
-    /// The protocols that claim to implement it.
+    /// The names of the protocols that claim to implement the model.
     pub claimed_by: Vec<&'static str>,
 }
 
-/// The models that a litmus test can be checked under.
+/// All memory models, as `list models` shows them. A litmus test can be checked under each of them.
 #[must_use]
 pub fn models() -> Vec<ModelEntry> {
     let entry = |model: &litmus::cat::Shipped| ModelEntry {
@@ -334,7 +335,7 @@ pub struct ClaimEntry {
     pub place: String,
 }
 
-/// The claims of a paper, or an empty list if the paper is unknown.
+/// The claims of a paper. An empty list if the paper is unknown.
 ///
 /// # Errors
 /// If a built-in file cannot be read. A test checks that every built-in file can be read.
@@ -351,7 +352,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
     })
 }
 
-/// The entries of all papers.
+/// All papers, as `list papers` shows them.
 ///
 /// # Errors
 /// If a built-in file cannot be read. A test checks that every built-in file can be read.

@@ -12,7 +12,7 @@ use crate::systems::Changes;
 /// the JSON output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The machine, or the machines joined by commas.
+    /// The name of the machine. If there are several machines, their names joined by commas.
     pub system: String,
     /// The names of the compared machines.
     pub systems: Vec<String>,
@@ -152,8 +152,8 @@ impl Comparison {
     }
 }
 
-/// Applies `quotient` to each record of a scenario and the record of the first scenario with the
-/// same seed. `None` if an answer is wrong.
+/// Applies `quotient` to each pair of records with the same seed: one of the scenario and one of
+/// the first scenario. `None` if one of the answers is wrong.
 fn quotients(
     records: &[Record],
     first: &[Record],
@@ -204,8 +204,9 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     }
 }
 
-/// Computes for each seed the geometric mean over the workloads, and then the mean of these over
-/// the seeds. `None` if a workload has no right answer.
+/// The means of a scenario over all workloads. For each seed it computes the geometric mean over
+/// the workloads, and then the mean of these over the seeds. `None` if the scenario has no right
+/// answer on some workload.
 fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
     let of = |quotient| {
         let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));
@@ -305,7 +306,8 @@ mod tests {
         let records: Vec<Record> =
             (0..2).flat_map(|scenario| cycles.map(|of_seed| record("a", of_seed[scenario], true))).collect();
         let row = &compare(&[1, 2, 3], &records).rows[1];
-        // By hand: 2, 2.5 and 3; standard deviation 0.5, over the root of 3, times 4.303.
+        // The expected numbers: the speedups are 2, 2.5 and 3, their standard deviation is 0.5, and
+        // half the interval is 0.5 / sqrt(3) * 4.303.
         let speedup = row.intervals.unwrap().speedup.unwrap();
         assert!((speedup.mean - 2.5).abs() < 1e-12);
         assert!((speedup.high - 3.7422).abs() < 1e-3 && (speedup.low - 1.2578).abs() < 1e-3, "{speedup:?}");
@@ -342,7 +344,7 @@ mod tests {
         assert_eq!(means(comparison.means[1].relative).map(f64::round), [2.0, 8.0]);
         let mean = &comparison.means[1];
         assert_eq!([mean.traffic_ratio, mean.energy_ratio].map(|ratio| ratio.unwrap().round()), [2.0, 8.0]);
-        // The speedups of the seeds are 2 and 4, on both workloads.
+        // The speedups are 2 with the first seed and 4 with the second seed, on both workloads.
         let interval = mean.interval.unwrap();
         assert!((interval.mean - 3.0).abs() < 1e-9 && (interval.high - 15.706).abs() < 1e-3, "{interval:?}");
         assert!(compare(&[0], &[of("a")[0].clone(), of("a")[2].clone()]).means.is_empty());

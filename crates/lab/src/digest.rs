@@ -14,15 +14,15 @@ pub(crate) fn of(bytes: &[u8]) -> String {
     text
 }
 
-/// The number of letters of a task's name.
+/// The number of letters in the name of a task.
 pub(crate) const ID_LETTERS: usize = 32;
 
-/// A name derived from everything that determines a result.
+/// The name of a task. It is a digest of everything that determines the task's result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskId(pub(crate) String);
 
 impl TaskId {
-    /// The name of the task with the description `text`.
+    /// The name of the task that `text` describes.
     #[must_use]
     pub fn of(text: &str) -> TaskId {
         let mut id = of(text.as_bytes());

@@ -8,7 +8,8 @@ use workloads::graph::programs;
 use workloads::inputs;
 use workloads::nearest::nearest;
 
-/// One sentence that names the fault, its place, and the expected value.
+/// An error in the user's input. Its text is one sentence that names the fault, its place, and the
+/// expected value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,14 +37,15 @@ pub enum Error {
         /// The reason why the operation failed.
         reason: String,
     },
-    /// A name that does not exist.
+    /// The user gave a name that does not exist.
     #[error("unknown {what} `{name}`{}", hint(.suggestion.as_deref(), .known))]
     Unknown {
-        /// The kind of thing named: a system, a protocol...
+        /// The kind of thing that the name should denote, such as a system or a protocol.
         what: &'static str,
         /// The name that was given.
         name: String,
-        /// The nearest known name, if one is near.
+        /// The known name that is most similar to the given name. `None` if no known name is
+        /// similar.
         suggestion: Option<String>,
         /// All names that exist.
         known: Vec<String>,
@@ -86,7 +88,7 @@ impl Error {
         Error::Unknown { what, name: printable(name), suggestion, known }
     }
 
-    /// Returns the error as text, with `sentence` after it.
+    /// The text of the error, followed by `sentence`.
     #[must_use]
     pub fn and(&self, sentence: &str) -> String {
         let first = self.to_string();
@@ -101,7 +103,7 @@ impl Error {
     }
 }
 
-/// A name without control characters and of limited length, for a message.
+/// A name for use in a message: without control characters, and of limited length.
 pub(crate) fn printable(name: &str) -> String {
     const CHARACTERS_MAX: usize = 80;
     let mut text: String = name

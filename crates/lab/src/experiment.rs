@@ -19,14 +19,14 @@ use crate::systems::{Changes, Systems};
 pub struct Question {
     /// A machine: a name or a file.
     pub system: String,
-    /// Parameters of the machine to change: path in the machine file, and value.
+    /// Changes of machine parameters. Each one is a path in the machine file and a value.
     pub machine: Vec<(String, String)>,
     /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or the
-    /// name of one of the workload's own inputs.
+    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or
+    /// the name of an input that the workload itself provides.
     pub input: Option<String>,
     /// The scale of a stand-in, such as `1/16`.
     pub scale: Option<String>,
@@ -38,10 +38,10 @@ pub struct Question {
     /// The seed of random changes to the order of dispatch and the start of wavefronts. With zero
     /// there are no changes.
     pub seed: u64,
-    /// A message to drop as a seeded fault: its name and its number, from 1.
+    /// A message to drop as a seeded fault, given by its name and its number among the messages of
+    /// this name, counted from 1.
     pub drop: Option<(String, u64)>,
-    /// The number of cycles without progress after which a run is stopped. `None` means the
-    /// default.
+    /// A run is stopped after this many cycles without progress. `None` selects the default.
     pub patience_cycles: Option<u64>,
 }
 
@@ -57,31 +57,33 @@ pub struct Experiment {
     pub scenario: Scenario,
     /// The workload whose program runs.
     pub workload: &'static Workload,
-    /// The graph that the program works on, if it does not generate its own.
+    /// The input graph. `None` if the program has no input graph.
     pub input: Option<GraphInput>,
-    /// The numbers that the program works on, if they come from files.
+    /// The numbers that the program works on. `None` if they do not come from files.
     pub numbers: Option<NumbersInput>,
-    /// The workload's own input, if the question names one.
+    /// The input that the workload itself provides and the question names. `None` if the question
+    /// names no such input.
     pub named: Option<&'static NamedInput>,
-    /// The size that the question names.
+    /// The size that the question names. `None` if it names no size.
     pub size: Option<Size>,
     /// The settings of the workload. They include the policy.
     pub settings: Settings,
-    /// See [`Question::seed`].
+    /// The seed of random changes to dispatch order and wavefront starts. See [`Question::seed`].
     pub seed: u64,
-    /// See [`Question::drop`].
+    /// A message to drop as a seeded fault. See [`Question::drop`].
     pub drop: Option<(String, u64)>,
-    /// See [`Question::patience_cycles`].
+    /// The number of cycles without progress after which the run is stopped. See
+    /// [`Question::patience_cycles`].
     pub patience_cycles: Option<u64>,
-    /// The scopes that replace scopes of the program's operations.
+    /// Changes of scopes: each one replaces the scope of some of the program's operations.
     pub scopes: Vec<ScopeReplacement>,
 }
 
 impl Experiment {
-    /// Looks up every name of a question (the description of a run).
+    /// Looks up every name of a question (the description of a run as typed).
     ///
     /// # Errors
-    /// The first unknown name, or the first value that does not fit.
+    /// For the first unknown name, or the first value that does not fit.
     pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
         Experiment::on(systems, question, &mut None)
     }
@@ -157,8 +159,9 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Combines every workload with every scenario, sorted by workload. A setting of the question
-    /// applies to those of the workloads that have it. At least one workload must have it.
+    /// Combines every workload with every scenario. The result is sorted by workload. A setting of
+    /// the question applies only to the workloads that have it, and at least one workload must have
+    /// it.
     ///
     /// # Errors
     /// The errors of a single question.
@@ -175,7 +178,8 @@ impl Experiment {
         let (mut experiments, mut graph) = (Vec::new(), None);
         let mut content = None;
         for workload in &named {
-            // A matrix keeps what a graph does not.
+            // A matrix and a graph are read from a file with different options, so an open graph is
+            // not shared between workloads with different contents.
             if content.replace(content_of(workload)) != Some(content_of(workload)) {
                 graph = None;
             }
@@ -217,8 +221,8 @@ impl Experiment {
         named.expect("the protocol of a scenario is in the list of protocols")
     }
 
-    /// The settings by name. If the user gives a graph or numbers, the settings that they replace are
-    /// omitted.
+    /// The values of the settings, by name. Settings that the user's graph or numbers replace are
+    /// left out.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let has_input = self.input.is_some() || self.numbers.is_some();
         let replaced = if has_input { settings_of_input(self.workload) } else { &[] };
@@ -265,8 +269,8 @@ pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The workload's own input with the requested name, if the workload has
-/// inputs.
+/// The input that the workload itself provides under the requested name. `None` if the question
+/// names no input, or if the workload provides no inputs.
 fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'static NamedInput>, Error> {
     let (inputs, Some(name)) = (workload.inputs(), &question.input) else { return Ok(None) };
     if inputs.is_empty() {
@@ -319,7 +323,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     }
 }
 
-/// The settings that an input replaces.
+/// The settings that have no effect if the user gives an input.
 fn settings_of_input(workload: &Workload) -> &'static [&'static str] {
     match inputs::program_of(workload) {
         Some(program) => program.settings,
@@ -390,7 +394,7 @@ mod tests {
         let set = Question { settings: vec![("n".to_owned(), "7".to_owned())], ..tiny.clone() };
         let set = ask(&set).unwrap();
         assert_eq!((set.settings.count("n"), set.size), (7, Some(Size::Tiny)));
-        // The tree of the input wins over that of the size.
+        // The input determines the tree, although the size also gives settings for the tree.
         let uts = Question { workload: "uts".to_owned(), input: Some("T1-small".to_owned()), ..question() };
         let sized = Question { size: Some("tiny".to_owned()), ..uts.clone() };
         let tree = |question: &Question| {

@@ -15,8 +15,8 @@ use crate::error::{Error, printable};
 
 pub use workloads::graph::programs::Content;
 
-/// The seed of all generated inputs. The seed of a run perturbs the machine and
-/// does not change the input.
+/// The seed of all generated inputs. The seed of a run changes the machine's timing, but not the
+/// input.
 pub(crate) const INPUT_SEED: u64 = 1;
 
 /// A graph with the name under which it was requested.
@@ -42,17 +42,18 @@ pub struct GraphRecord {
 }
 
 impl GraphInput {
-    /// Generates or reads a graph, or a sparse matrix as a graph. Only a stand-in takes a scale.
+    /// Reads a graph from a file, or generates a stand-in. The content may also be a sparse matrix,
+    /// which is read as a graph. Only a stand-in may have a scale.
     ///
     /// # Errors
-    /// An unknown name, a file without a graph, a bad scale.
+    /// An unknown name, a file without a graph, or a bad scale.
     pub fn open(name: &str, scale: Option<&str>, content: Content) -> Result<GraphInput, Error> {
         let scale = scale.map_or(Ok(Scale::FULL), parse_scale)?;
         let opened = GraphSource::of(name).open(scale, INPUT_SEED, &content.options())?;
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
-    /// The description for a record.
+    /// The description of the graph for a record.
     #[must_use]
     pub fn record(&self) -> GraphRecord {
         GraphRecord {
@@ -82,9 +83,9 @@ pub struct TableRecord {
     pub content: &'static str,
     /// The file with its format, in one line.
     pub origin: String,
-    /// The number of rows.
+    /// The number of rows of the table.
     pub rows: u64,
-    /// The numbers of a row.
+    /// The number of numbers in each row.
     pub columns: u64,
 }
 
@@ -124,7 +125,7 @@ impl NumbersInput {
 /// Reads a scale such as `1/16`.
 ///
 /// # Errors
-/// Anything but a fraction from 1/1024 to 1.
+/// If the text is not a fraction from 1/1024 to 1.
 pub fn parse_scale(text: &str) -> Result<Scale, Error> {
     text.parse().map_err(|error: workloads::graph::stand_in::BadScale| Error::Impossible(error.to_string()))
 }

@@ -40,7 +40,7 @@ pub mod verify;
 pub mod watch;
 mod why;
 
-/// A digest of the code that determines results. `crates/lab/build.rs` computes the digest.
+/// A digest of the source code that can affect results. `crates/lab/build.rs` computes the digest.
 pub const CODE: &str = env!("FENCEPOST_CODE");
 
 pub use comparison::{Comparison, Intervals, Mean, Row};

@@ -15,7 +15,8 @@ use litmus::program::{
     Access, Dialect, Expr, Instr, Program, Region, ScopeId, ThreadId, Value, value_address,
 };
 
-/// A feature of a litmus test that a kernel on the simulated machine cannot have.
+/// An error: a litmus test has a feature that a kernel on the simulated machine cannot have. The
+/// text names the feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(String);
 
@@ -27,14 +28,14 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The name under which the answer of a run contains the final values of the locations.
+/// The key of the final values of the locations in the answer of a run.
 pub const LOCATIONS: &str = "locations";
-/// The first part of the name under which the answer of a run contains the registers of a thread.
-/// The number of the thread follows it.
+/// The beginning of the key of a thread's registers in the answer of a run. The number of the
+/// thread follows it.
 pub const REGISTERS: &str = "registers of ";
 
-/// The number of words in the cache line of a location. Values are 64 bits wide, so that a value
-/// can be an address.
+/// The number of words in the cache line of a location. A word has 64 bits, so that it can hold an
+/// address.
 const LINE_WORDS: u64 = 32;
 
 /// The wavefront that executes a thread of the test, and its work-group.
@@ -93,7 +94,7 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// The number of result words reserved for each thread.
+    /// The number of words in `results` for the registers of one thread.
     file: u64,
     delay: u32,
     seed: u64,

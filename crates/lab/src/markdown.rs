@@ -18,7 +18,7 @@ impl Status {
         Status::NotRun,
     ];
 
-    /// The name of the status, as `claims/README.md` defines it.
+    /// The name of the status. `claims/README.md` defines the statuses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -125,7 +125,7 @@ pub fn report(results: &Results) -> String {
 /// The usual number of seeds for a mean. A page with another number of seeds says so.
 const USUAL_SEEDS: usize = 5;
 
-/// The note for means over fewer seeds than usual.
+/// The note that a mean has fewer seeds than usual. Empty if it has enough seeds.
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
@@ -134,7 +134,7 @@ pub(crate) fn fewer(seeds: usize) -> String {
     }
 }
 
-/// A cell of a table, without characters that would end it.
+/// A text for a cell of a table. Characters that would end the cell are replaced.
 pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
@@ -228,7 +228,8 @@ fn drawn(figure: &Figure) -> String {
     page + "\n"
 }
 
-/// The published values for the bars of a group, or an empty string.
+/// The table row with the published values for the bars of a group. Empty if no bar has a published
+/// value.
 fn published_row(group: &Group) -> String {
     let has = |bar: &Bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some);
     if !group.bars.iter().any(has) {

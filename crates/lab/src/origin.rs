@@ -1,6 +1,6 @@
 //! The sources of scenarios and models.
 
-/// Memory models, each with the work that defines it.
+/// The memory models, each with the publication that defines it.
 const MODELS: [(&str, &str); 14] = [
     ("sc", "Lamport (1979)"),
     ("tso", "Hechtman thesis (Duke 2014), section 2.2.2"),

@@ -28,7 +28,7 @@ impl Place {
         Place { path: path.to_owned(), at: Some((line, column)) }
     }
 
-    /// The file as a whole.
+    /// The place that stands for the whole file.
     #[must_use]
     pub fn whole(path: &Path) -> Place {
         Place { path: path.to_owned(), at: None }

@@ -13,7 +13,7 @@ pub use sim::race::{
     level_name,
 };
 
-/// The findings of all runs together.
+/// The races found in all runs of an experiment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Races {
     /// The report about the races, with the numbers of accesses that the detector observed.
@@ -21,7 +21,7 @@ pub struct Races {
     pub report: RaceReport,
     /// The number of runs.
     pub runs: u32,
-    /// Runs that did not end with the right answer.
+    /// The runs that did not end with the right answer.
     pub failed: Vec<Failed>,
 }
 
@@ -30,7 +30,7 @@ pub struct Races {
 pub struct Failed {
     /// The seed of the run.
     pub seed: u64,
-    /// The error, as a sentence.
+    /// The reason why the run failed, as a sentence.
     pub error: String,
     /// Whether the run failed because the settings of the workload do not fit the input or the
     /// machine.
@@ -39,11 +39,11 @@ pub struct Failed {
 }
 
 /// Runs an experiment `seeds` times under race detection. The first run has the experiment's seed,
-/// and each further run takes the next seed. `each` receives the result of every run.
+/// and each further run has the next seed. `each` receives the result of every run.
 ///
 /// # Errors
-/// If the experiment cannot run. A run with a wrong answer or without an end is a result, and its
-/// races are reported.
+/// If the experiment cannot run. A run with a wrong answer, or one that does not end, is not an
+/// error: its races are reported.
 pub fn races(
     experiment: &Experiment,
     options: RaceOptions,
@@ -65,13 +65,13 @@ pub fn races(
 /// The cycles that a program saves if the scopes of operations are narrower.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Saving {
-    /// The operation, its scope, and the narrower scope that suffices. `None` for the runs in which
-    /// all such operations have their narrower scopes.
+    /// The operation, its scope, and the narrower scope that suffices. `None` if the saving is that
+    /// of narrowing all operations together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<WideScope>,
-    /// The cycles of the runs with all seeds, with the scopes that the program names.
+    /// The cycles of the runs with all seeds together, with the scopes that the program names.
     pub cycles_before: u64,
-    /// The cycles of the runs with all seeds, with the narrower scope or scopes.
+    /// The cycles of the runs with all seeds together, with the narrower scope or scopes.
     pub cycles_after: u64,
     /// Whether every run with the narrower scope has the right answer and no race.
     pub is_safe: bool,

@@ -40,7 +40,7 @@ pub struct Record {
     pub seed: u64,
     /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
-    /// Whether the answer equals that of the host's reference.
+    /// Whether the answer equals the answer of the reference on the host.
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct Record {
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
-    /// The kernels in the order of execution.
+    /// The results of the kernels, in the order of execution.
     pub kernels: Vec<KernelRecord>,
 }
 
@@ -74,14 +74,14 @@ pub struct KernelRecord {
 }
 
 impl Record {
-    /// The bytes that crossed the network.
+    /// The number of bytes that crossed the network.
     #[must_use]
     pub fn traffic_bytes(&self) -> u64 {
         self.counters.get("noc_bytes_sent").copied().unwrap_or(0)
     }
 
-    /// A table with one row: the experiment, its result, and every setting,
-    /// counter and energy by name.
+    /// A table with one row. Its columns are the experiment, its result, and every setting, counter
+    /// and energy by name.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         let text = |name: &str, value: &str| Column::text(name, vec![value.to_owned()]);

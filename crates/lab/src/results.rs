@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The results of a reproduction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// The paper's name, such as `hlrc`.
+    /// The name of the paper, such as `hlrc`.
     pub paper: String,
     /// The title of the paper and its venue.
     pub title: String,
@@ -36,7 +36,7 @@ pub struct Results {
     pub claims: Vec<Scored>,
 }
 
-/// A scenario for a report.
+/// The description of a scenario for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioDescription {
     /// The name of the scenario.
@@ -49,22 +49,22 @@ pub struct ScenarioDescription {
     pub summary: String,
 }
 
-/// An input for a report.
+/// The description of an input for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputDescription {
     /// The name of the input, such as `SSSP-1`.
     pub name: String,
     /// The name of the workload.
     pub workload: String,
-    /// The graph, by name or file.
+    /// The name or the file of the input's graph.
     pub graph: String,
     /// Whether the input is a stand-in, a generated graph that replaces the original.
     pub stand_in: bool,
-    /// The source of the input, in a word or two.
+    /// The source of the input, in one or two words.
     pub source: String,
 }
 
-/// A variant for a report: a machine, and the changes to its description.
+/// The description of a variant for a report: a machine, and the changes to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantDescription {
     /// The name of the variant. `base` is the variant without changes.
@@ -84,7 +84,7 @@ pub struct RowKey {
     pub variant: String,
     /// The name of the scenario.
     pub scenario: String,
-    /// The input's name, such as `SSSP-1`.
+    /// The name of the input, such as `SSSP-1`.
     pub input: String,
     /// The seed of the run.
     pub seed: u64,
@@ -108,7 +108,7 @@ pub struct Row {
 pub struct Measured {
     /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
-    /// Whether the answer equals that of the host's reference.
+    /// Whether the answer equals the answer of the reference on the host.
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<String>,
@@ -116,28 +116,29 @@ pub struct Measured {
     pub counters: BTreeMap<String, u64>,
     /// The energy of each part of the machine, and their sum as `total`, in picojoules.
     pub energy_pj: BTreeMap<String, f64>,
-    /// The first and last cycle of each kernel, in order.
+    /// For each kernel, in the order of execution, its first and its last cycle.
     pub kernels: Vec<KernelSpan>,
 }
 
-/// The beginning of [`Measured::error`] for a run whose combination does not fit.
+/// The beginning of [`Measured::error`] for a run that the machine or the workload cannot execute
+/// with its settings.
 const MISFIT: &str = "does not fit: ";
 
 impl Measured {
-    /// The result of a run whose combination does not fit, such as a work-group that fits on no
-    /// compute unit.
+    /// The result of a run that cannot execute with its settings, for example because no compute
+    /// unit can hold a work-group.
     pub(crate) fn misfit(why: &str) -> Measured {
         Measured { error: Some(format!("{MISFIT}{why}")), ..Measured::default() }
     }
 
-    /// Returns true if the run has no result because its combination does not fit.
+    /// Returns true if the run could not execute with its settings.
     #[must_use]
     pub fn is_misfit(&self) -> bool {
         !self.answer_ok && self.error.as_deref().is_some_and(|error| error.starts_with(MISFIT))
     }
 }
 
-/// The first and last cycle of a kernel.
+/// The first and the last cycle of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSpan {
     /// The name of the kernel.
@@ -153,9 +154,9 @@ pub struct KernelSpan {
 pub struct Interval {
     /// The mean of the values.
     pub mean: f64,
-    /// The lower end, or the mean itself if there is one seed.
+    /// The lower end of the interval. With one seed it is the mean itself.
     pub low: f64,
-    /// The upper end, or the mean itself if there is one seed.
+    /// The upper end of the interval. With one seed it is the mean itself.
     pub high: f64,
 }
 
@@ -168,7 +169,7 @@ pub enum Shape {
     /// A group of bars for each input or variant, one bar for each scenario, with each bar divided
     /// into parts.
     Stacks,
-    /// A row for each input, a column for each part.
+    /// A table with a row for each input and a column for each part.
     Table,
 }
 
@@ -199,7 +200,7 @@ pub struct Group {
     pub label: String,
     /// Whether the group of bars is a mean over the inputs.
     pub is_mean: bool,
-    /// A bar for each scenario.
+    /// The bars of the group, one for each scenario.
     pub bars: Vec<Bar>,
 }
 
@@ -211,30 +212,30 @@ pub struct Bar {
     /// The value of each part of the bar. `None` if a run is missing or has no right answer, or if
     /// no run counts the quantity.
     pub values: Vec<Option<Interval>>,
-    /// The published value of each part, if any.
+    /// The published value of each part. `None` if the paper publishes no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Option<f64>>,
-    /// The published range of a plain bar, if any.
+    /// The published range of a plain bar. `None` if the paper publishes no range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_range: Option<[f64; 2]>,
-    /// The reason why a value is missing.
+    /// The reason why a value is missing. `None` if no value is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// The status of a claim, as `claims/README.md` defines it.
+/// The status of a claim. `claims/README.md` defines the statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// The measurement agrees with the paper.
     Reproduced,
-    /// The measured change has the sign of the published one, but not its size.
+    /// The measured change has the sign of the published change, but not its size.
     Direction,
     /// The interval of the measurement over the seeds contains both values that would reproduce the
     /// claim and values that would contradict it.
     Inconclusive,
-    /// The measured change has another sign than the published one, or the statement of the claim
-    /// does not hold.
+    /// The measured change has another sign than the published change, or the statement of the
+    /// claim does not hold.
     Contradicted,
     /// The inputs were scaled down, so the measurement does not decide the claim.
     Indicative,
@@ -261,24 +262,24 @@ pub struct Scored {
     /// the status is `Indicative`.
     #[serde(rename = "at_full_size", skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Status>,
-    /// The place in the paper.
+    /// The place of the claim in the paper.
     #[serde(rename = "where")]
     pub place: String,
     /// The claim in words.
     pub says: String,
     /// The expression or the order that was computed, as in the experiment file.
     pub measure: String,
-    /// The 95% interval of a number over the seeds.
+    /// The 95% interval of the measured number over the seeds. `None` if there is no such interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// The geometric mean over the inputs, if `measured` is the arithmetic mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric: Option<f64>,
-    /// The input to which `measured` belongs, if the claim must hold for each input: the input with
-    /// the worst score.
+    /// The input with the worst score, if the claim must hold for each input. `measured` is the
+    /// value of this input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_input: Option<String>,
-    /// The number of seeds.
+    /// The number of seeds over which the measured value is a mean.
     pub seeds: usize,
     /// A note: the reason why the claim was not measured, the comparisons that do not hold, or how
     /// the score was computed.

@@ -37,11 +37,11 @@ impl Probe for Pulse {
     }
 }
 
-/// Runs an experiment, observed by a probe.
+/// Runs an experiment. `probe` observes the run.
 ///
 /// # Errors
 /// If the experiment cannot run: the protocol cannot use the machine, or no compute unit can hold a
-/// work-group. A wrong answer and a run that does not end are results: the record contains them.
+/// work-group. A wrong answer, or a run that does not end, is no error: the record contains it.
 pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
     let (program, check) = experiment.instance()?.into_parts();
     let usual = RunOptions::default();
@@ -86,7 +86,7 @@ pub fn program_on<Pr: Probe>(
 }
 
 /// The protocol with the name `protocol`, in the form that the simulator runs. `None` if there is
-/// no such protocol. Only this code is compiled once for each protocol.
+/// no such protocol. The compiler generates only this function once for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     struct SubjectOf;
     impl zoo::Visit for SubjectOf {

@@ -25,17 +25,17 @@ pub struct Progress {
     pub done: usize,
     /// The number of all tasks.
     pub tasks: usize,
-    /// The size, in arcs, of the tasks that this reproduction has run. It excludes tasks whose
-    /// results were stored before.
+    /// The size, in arcs, of the tasks that this reproduction has run. Tasks whose results were
+    /// already stored are not included.
     pub weight_run: u64,
-    /// The size of the tasks that remain, in arcs.
+    /// The size, in arcs, of the tasks that remain to be run.
     pub weight_left: u64,
 }
 
 /// The results of a reproduction.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// A row for each run of the plan, in order.
+    /// The rows, one for each run of the plan, in the order of the plan.
     pub rows: Vec<Row>,
     /// The number of tasks that this call ran.
     pub ran: usize,
@@ -43,8 +43,8 @@ pub struct Outcome {
     pub found: usize,
     /// Notices for the user about damaged files.
     pub notices: Vec<String>,
-    /// Whether some combinations did not fit: settings do not fit the input or the machine, or the
-    /// machine cannot run the program. Such results are not stored.
+    /// Whether some run could not execute with its settings. They did not fit the input or the
+    /// machine, or the machine cannot run the program. Results of such runs are not stored.
     pub has_misfit: bool,
 }
 
@@ -59,31 +59,31 @@ pub struct Performed {
     pub found: usize,
     /// Notices for the user about damaged files.
     pub notices: Vec<String>,
-    /// Whether some combinations did not fit: settings do not fit the input or the machine, or the
-    /// machine cannot run the program. Such results are not stored.
+    /// Whether some run could not execute with its settings. They did not fit the input or the
+    /// machine, or the machine cannot run the program. Results of such runs are not stored.
     pub has_misfit: bool,
 }
 
-/// The place where a runner looks for results and puts new ones.
+/// A store from which a runner loads results, and into which it writes new ones.
 pub trait Keep: Sync {
-    /// The result of a task, if it is there.
+    /// Loads the result of a task.
     fn load(&self, task: &Task) -> Stored;
 
-    /// Is called before a task runs.
+    /// Called before a task runs.
     ///
     /// # Errors
-    /// If the place cannot be written.
+    /// If the store cannot be written.
     fn begin(&self, task: &Task) -> Result<(), Error>;
 
-    /// Keeps the result of a task. `is_misfit` says that some settings did not fit the input or the
-    /// machine.
+    /// Stores the result of a task. `is_misfit` says that the run failed because its settings do
+    /// not fit the input or the machine.
     ///
     /// # Errors
-    /// If the place cannot be written.
+    /// If the store cannot be written.
     fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
 }
 
-/// Runs the missing tasks of a reproduction. `tell` is called after every task.
+/// Runs the tasks of a reproduction that have no stored result. `tell` is called after every task.
 ///
 /// # Errors
 /// The errors of [`perform_tasks`].
@@ -104,15 +104,15 @@ pub fn perform(
     Ok(Outcome { rows, ran, found, notices, has_misfit })
 }
 
-/// Runs the tasks without stored results on `jobs` threads. The tasks are all different. `tell` is
+/// Runs the tasks without stored results on `jobs` threads. All tasks must be different. `tell` is
 /// called after every task.
 ///
-/// A task that cannot run because its combination does not fit has a result that says so
+/// If a task cannot run because its settings do not fit, it gets a result that says so
 /// ([`Measured::is_misfit`]).
 ///
 /// # Errors
-/// The first graph that cannot be opened, or the first result that cannot be stored.
-/// Results that were stored before remain.
+/// The first graph that cannot be opened, or the first result that cannot be stored. Results that
+/// are already stored remain.
 pub fn perform_tasks(
     tasks: &[&Task],
     store: &dyn Keep,
@@ -171,7 +171,7 @@ pub fn perform_tasks(
     Ok(performed)
 }
 
-/// The key of a graph that several tasks share: its name or path, its scale and its content.
+/// The key of a graph that several tasks may share: its name or path, its scale, and its content.
 type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
@@ -231,7 +231,7 @@ impl State<'_> {
         let (measured, is_misfit) = match run(&experiment, &mut self.pulse.clone()) {
             Ok(record) if !record.misfit => (Measured::from(record), false),
             Ok(record) => (Measured::misfit(record.error.as_deref().unwrap_or_default()), true),
-            // Only this run is impossible. The other runs go on.
+            // Only this task cannot run. The other tasks continue.
             Err(Error::Impossible(why)) => (Measured::misfit(&why), true),
             Err(other) => return Err(other),
         };
@@ -239,7 +239,7 @@ impl State<'_> {
         Ok((measured, is_misfit))
     }
 
-    /// The graph of a task, generated once for all tasks.
+    /// The graph of a task. Tasks with the same graph share it, so it is opened only once.
     fn graph(&self, graph: &GraphRequest, content: Content) -> Result<GraphInput, Error> {
         let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
         let path = graph.path.as_ref().map(|path| path.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! Scenarios: a protocol and the policy of a program.
+//! Scenarios. A scenario is a protocol together with a policy of the program.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use workloads::stealing::{for_machine, scenario};
 
 use crate::error::{Error, printable};
 
-/// The scenarios of the hLRC paper that have another name than their protocol, each with its
-/// protocol. The first three run on the paper's baseline machine (section IV).
+/// The scenarios of the hLRC paper whose name differs from that of their protocol. Each entry has
+/// the scenario and its protocol. The first three run on the paper's baseline machine (section IV).
 const PROTOCOLS: [(&str, &str); 4] =
     [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
 
@@ -20,16 +20,16 @@ pub struct Scenario {
     pub name: &'static str,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The default policy of programs that steal work, if the hLRC paper has a scenario with this
-    /// scenario's name or protocol.
+    /// The policy that the scenario prescribes to programs that steal work. `None` if the hLRC
+    /// paper has no scenario with this name or this protocol.
     pub stealing: Option<&'static str>,
-    /// The policy that replaces the default of a workload with policies. Several policies are
-    /// joined by commas.
+    /// The policy that replaces the default policy of a workload. Several policies are joined by
+    /// commas. `None` if the user gives no policy.
     pub policy: Option<String>,
 }
 
 impl Scenario {
-    /// A scenario with a name and a policy.
+    /// The scenario with this name and this policy.
     ///
     /// # Errors
     /// An unknown name.

@@ -1,4 +1,4 @@
-//! Counters of a run over time.
+//! The values of counters over the time of a run.
 
 use core::num::NonZeroU64;
 
@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::run::timed;
 use crate::table::{Column, Values};
 
-/// Values of counters at the end of each interval of a run.
+/// The values of some counters at the end of each interval of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
     /// The length of an interval in cycles. The last interval may be shorter.
@@ -24,23 +24,24 @@ pub struct Series {
     /// The values of all counters at the end of each interval: one list for each interval, with a
     /// value for each counter.
     pub values: Vec<Vec<u64>>,
-    /// For each counter, whether the machine has it. Each name of a message has its own counters.
-    /// They appear when the first message of this name is sent.
+    /// For each counter, whether it exists so far. Counters for the messages of one name exist only
+    /// after the first such message is sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// The prefixes of the counters that exist for each name of a message. The machine does not know
-/// these names before the run.
+/// The prefixes of counters for the messages of one name. The names of messages are not known
+/// before the run.
 const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
 /// The prefixes of the counters that are computed only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
 impl Series {
-    /// The series of the counters with these names. `l1_hits` is accepted for `l1.hits`.
+    /// Prepares to record the counters with these names. The name `l1_hits` is accepted for
+    /// `l1.hits`.
     ///
     /// # Errors
-    /// A name that the machine does not have, or a name given twice.
+    /// A name that the machine does not have, or a name that is given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
         let subject = timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
         let known = sim::counter_names(&subject, &experiment.system)
@@ -60,7 +61,7 @@ impl Series {
     /// Checks that every counter exists at the end of the run.
     ///
     /// # Errors
-    /// An error that names the first message counter for which no message was sent.
+    /// For the first counter of messages that were never sent.
     pub fn check(&self, record: &Record) -> Result<(), Error> {
         if !record.answer_ok {
             return Ok(());
@@ -93,7 +94,7 @@ impl Series {
         LEVELS.contains(&self.counters[counter].as_str())
     }
 
-    /// The series in long form, with a row for each counter and interval.
+    /// The series as a table with one row for each interval and counter.
     #[must_use]
     pub fn columns(&self, record: &Record) -> Vec<Column> {
         let rows = self.cycles.len() * self.counters.len();
@@ -137,7 +138,10 @@ impl Probe for Series {
     }
 }
 
-/// The known counter with this name.
+/// The spelling of the counter `name` in the list of known counters.
+///
+/// # Errors
+/// If there is no such counter.
 fn counter(name: &str, known: &[String]) -> Result<String, Error> {
     let plain = |name: &str| name.replace('.', "_").to_ascii_lowercase();
     let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));

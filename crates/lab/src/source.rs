@@ -1,4 +1,4 @@
-//! A text file that errors point into.
+//! The text of a file, and errors that name a place in it.
 
 use core::ops::Range;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// An error at a place of the file.
+    /// The error with this message for a part of the file.
     pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
         Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
     }
 
-    /// The error for an unknown name.
+    /// The error for a name that is not in the list `known`.
     pub(crate) fn unknown<S: AsRef<str>>(
         &self,
         what: &'static str,

@@ -1,12 +1,13 @@
-//! Stores results on disk: one Parquet file for each task.
+//! Stores results on disk, one Parquet file for each task.
 //!
-//! The name of a file has two parts. The first part is the name of the task, which is derived from
+//! The name of a file has two parts. The first part is the name of the task, which is a digest of
 //! everything that determines the result. The second part is a digest of the file's bytes, so a
 //! damaged or incomplete file is detected before its content is used. A file is written under a
-//! temporary name and renamed when it is complete. Only one process at a time uses a folder.
+//! temporary name and renamed when it is complete. Only one process at a time may use the folder of
+//! a store.
 //!
-//! Processes on other computers write such files into folders of their own ([`crate::cluster`]).
-//! The process that uses the store then moves these files into it ([`Store::adopt`]).
+//! Workers on other computers write such files into folders of their own ([`crate::cluster`]). The
+//! process that uses the store then moves these files into it ([`Store::adopt`]).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,27 +25,28 @@ pub use crate::digest::TaskId;
 
 mod columns;
 
-/// The letters of the digest in a file's name.
+/// The number of letters of the digest in a file's name.
 const DIGEST_LETTERS: usize = 16;
 const ENDING: &str = ".parquet";
-/// The extension of a file that is being written.
+/// The extension of a file that is still being written.
 const UNFINISHED: &str = ".unfinished";
 
-/// A folder of results.
+/// A folder of stored results.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     files: Mutex<BTreeMap<TaskId, Vec<PathBuf>>>,
-    /// A lock on this file, held while the store is open, keeps other processes out of the folder.
+    /// The lock file of the folder. While the store is open it is locked, which keeps other
+    /// processes out of the folder.
     _lock: File,
 }
 
-/// The stored result of a task.
+/// The outcome of a search for the stored result of a task.
 #[derive(Debug)]
 pub enum Stored {
-    /// The stored result of the run.
+    /// The result of the task.
     Result(Box<Measured>),
-    /// The store holds no result of the run.
+    /// The store has no result of the task.
     Nothing,
     /// The file of the result cannot be read or is damaged, for example because its bytes have
     /// changed. The text has the path of the file and the reason.
@@ -52,8 +54,8 @@ pub enum Stored {
 }
 
 impl Store {
-    /// Opens a folder and creates it if necessary. Removes the unfinished files
-    /// of a killed process.
+    /// Opens the store in a folder, which it creates if necessary. Removes unfinished files that a
+    /// killed process has left.
     ///
     /// # Errors
     /// If the folder cannot be written, or another process uses it.
@@ -79,7 +81,7 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), files: Mutex::new(files), _lock: lock })
     }
 
-    /// The stored result of a task.
+    /// Loads the stored result of a task.
     #[must_use]
     pub fn load(&self, task: &Task) -> Stored {
         let paths = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(&task.id).cloned();
@@ -95,8 +97,9 @@ impl Store {
         self.replace(task.id.clone(), path)
     }
 
-    /// Moves a file with a result from another folder into the store. Returns the task of the
-    /// result. Returns `None` if the name is not that of a result, or does not match the bytes.
+    /// Moves a result file from another folder into the store. Returns the task of the result.
+    /// Returns `None` if the file's name is not that of a result, or if the digest in the name does
+    /// not match the bytes.
     ///
     /// # Errors
     /// If the file cannot be moved.
@@ -112,7 +115,8 @@ impl Store {
         if digest::of(&bytes)[..DIGEST_LETTERS] != *digest {
             return Ok(None);
         }
-        // The folders may be on different file systems.
+        // The two folders may be on different file systems, where a rename fails. The file is then
+        // copied.
         if fs::rename(from, self.folder.join(name)).is_err() {
             put(&self.folder, name, &bytes).map_err(refuse)?;
             fs::remove_file(from).map_err(refuse)?;
@@ -122,7 +126,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// Makes `path` the only file of a task.
+    /// Makes `path` the only file of a task, and removes its other files.
     fn replace(&self, id: TaskId, path: PathBuf) -> Result<(), Error> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for old in files.insert(id, vec![path.clone()]).unwrap_or_default() {
@@ -143,14 +147,15 @@ impl Keep for Store {
         Ok(())
     }
 
-    /// The fit of settings is checked again in each call, so a run that does not fit is not stored.
+    /// A run whose settings do not fit has no stored result, because every call checks the settings
+    /// again.
     fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error> {
         if is_misfit { Ok(()) } else { self.save(task, measured) }
     }
 }
 
-/// The files of results in a folder that this process only reads, by their tasks. A folder that does
-/// not exist has no files.
+/// The result files in a folder, each with its task. This process only reads the folder. A folder
+/// that does not exist has no files.
 pub(crate) fn results_in(folder: &Path) -> Vec<(TaskId, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(TaskId, PathBuf)> = entries
@@ -164,7 +169,7 @@ pub(crate) fn results_in(folder: &Path) -> Vec<(TaskId, PathBuf)> {
     found
 }
 
-/// The result of a task in one of its files.
+/// Loads the result of a task from the first of these files that can be read.
 pub(crate) fn load(paths: &[PathBuf], task: &Task) -> Stored {
     let mut damaged = None;
     for path in paths {
@@ -179,8 +184,8 @@ pub(crate) fn load(paths: &[PathBuf], task: &Task) -> Stored {
     damaged.map_or(Stored::Nothing, Stored::Damaged)
 }
 
-/// Writes the result of a task into a folder that no other process writes. Returns the path of the
-/// file.
+/// Writes the result of a task into a folder. No other process may write into the folder. Returns
+/// the path of the file.
 pub(crate) fn write_result(folder: &Path, task: &Task, measured: &Measured) -> Result<PathBuf, Error> {
     let bytes = columns::write(task, measured).map_err(|error| unwritable(folder, &error))?;
     let digest = &digest::of(&bytes)[..DIGEST_LETTERS];
@@ -190,7 +195,7 @@ pub(crate) fn write_result(folder: &Path, task: &Task, measured: &Measured) -> R
     Ok(path)
 }
 
-/// Writes a file under a temporary name and renames it.
+/// Writes a file under a temporary name and then renames it to `name`.
 pub(crate) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let unfinished = folder.join(format!(".{name}{UNFINISHED}"));
     let write = || -> io::Result<()> {
@@ -199,7 +204,7 @@ pub(crate) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         file.sync_all()?;
         fs::rename(&unfinished, folder.join(name))
     };
-    // The folder keeps no file that no result needs.
+    // If the write failed, the temporary file is removed.
     write().inspect_err(|_| drop(fs::remove_file(&unfinished)))
 }
 
@@ -207,7 +212,7 @@ pub(crate) fn unwritable(path: &Path, reason: &dyn core::fmt::Display) -> Error 
     Error::Unwritable { path: whole(path).into(), reason: reason.to_string() }
 }
 
-/// A path as text without control characters. A path of any length is shown as a whole.
+/// A path as text, with control characters replaced. The text is not shortened.
 fn whole(path: &Path) -> String {
     path.to_string_lossy()
         .chars()
@@ -215,13 +220,15 @@ fn whole(path: &Path) -> String {
         .collect()
 }
 
-/// The task's name and the digest in a file's name.
+/// Splits the name of a result file into the name of the task and the digest. `None` for other
+/// names.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let (id, digest) = name.strip_suffix(ENDING)?.split_once('.')?;
     (id.len() == ID_LETTERS && digest.len() == DIGEST_LETTERS).then_some((id, digest))
 }
 
-/// Reads the result in a file. The error follows the path in a sentence, as in `cannot be read`.
+/// Reads the result of a task from a file. The error is a phrase that follows the path in a
+/// sentence, such as `cannot be read`.
 fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -13,8 +13,8 @@ pub fn stress(protocol: &str, options: &Options<'_>) -> Result<StressReport, Str
     stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 
-/// Describes the failure of a stress test: an episode failed, or fewer episodes ran than wanted.
-/// `None` if all episodes passed.
+/// Describes in words why a stress test counts as failed: an episode failed, or fewer episodes ran
+/// than `wanted`. `None` if all episodes passed.
 #[must_use]
 pub fn complaint(protocol: &str, stressed: &StressReport, wanted: u64) -> Option<String> {
     match &stressed.failure {

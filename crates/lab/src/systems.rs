@@ -1,8 +1,8 @@
-//! Machines by name: those built in, and the user's own files.
+//! Finds machines by name: built-in machines and the user's own files.
 //!
-//! A name is searched in the user's folder first (`NAME.toml`), then among the
-//! built-in machines, so a file replaces a built-in machine of the same name. A
-//! name with a slash or the extension `.toml` is a path.
+//! A name is first searched in the user's folder (`NAME.toml`), then among the built-in machines.
+//! So a file replaces a built-in machine of the same name. A name with a slash or with the
+//! extension `.toml` is a path.
 
 mod change;
 mod read;
@@ -19,7 +19,7 @@ pub(crate) use change::{TABLES, parameters, suffixed, text_of};
 pub(crate) use read::explain;
 pub use read::{parse, parse_for};
 
-/// The built-in machines: name and description.
+/// The built-in machines. Each entry has the name of a machine and the text of its description.
 const BUILT_IN: [(&str, &str); 5] = [
     ("hlrc-128cu", include_str!("../../../systems/hlrc-128cu.toml")),
     ("hlrc-8cu", include_str!("../../../systems/hlrc-8cu.toml")),
@@ -28,10 +28,10 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("titan-v", include_str!("../../../systems/titan-v.toml")),
 ];
 
-/// The largest size of a description.
+/// The maximum size of a machine description.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The machines that can be named.
+/// The machines that users can name: the built-in ones, and those in the user's folder.
 #[derive(Clone, Debug)]
 pub struct Systems {
     folder: PathBuf,
@@ -42,11 +42,11 @@ pub struct Systems {
 pub struct SystemEntry {
     /// The name of the machine.
     pub name: String,
-    /// The summary, or the reason why the file cannot be read.
+    /// A summary of the machine. If its file cannot be read, the reason.
     pub summary: String,
     /// The source of the numbers in the machine's description.
     pub source: String,
-    /// The file, if the machine is the user's.
+    /// The file of the machine. `None` for a built-in machine.
     pub path: Option<PathBuf>,
 }
 
@@ -57,22 +57,22 @@ impl Default for Systems {
 }
 
 impl Systems {
-    /// The built-in machines and those of `folder`, which need not exist.
+    /// The built-in machines and the machines in `folder`. The folder need not exist.
     #[must_use]
     pub fn with_folder(folder: impl Into<PathBuf>) -> Systems {
         Systems { folder: folder.into() }
     }
 
-    /// Loads a machine by its name or its file.
+    /// Loads a machine by its name or by the path of its file.
     ///
     /// # Errors
-    /// Unknown names, unreadable files and impossible machines.
+    /// For an unknown name, an unreadable file, or an impossible machine.
     pub fn load(&self, name: &str) -> Result<System, Error> {
         let Source { path, text } = self.source(name)?;
         parse(&path, &text)
     }
 
-    /// The description of a machine, by its name or its file.
+    /// The text of a machine's description, found by the machine's name or by the path of its file.
     fn source(&self, name: &str) -> Result<Source, Error> {
         if is_path(name) {
             return Source::read(PathBuf::from(name));
@@ -104,10 +104,10 @@ impl Systems {
         )
     }
 
-    /// The text of a machine description. Users copy it and change the copy.
+    /// The text of a machine's description. Users copy it and change the copy.
     ///
     /// # Errors
-    /// Unknown names and unreadable files.
+    /// For an unknown name or an unreadable file.
     pub fn text(&self, name: &str) -> Result<String, Error> {
         if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
             return read_text(&path);
@@ -128,8 +128,8 @@ impl Systems {
         names
     }
 
-    /// All machines, sorted by name. An unreadable file is listed with the
-    /// reason.
+    /// All machines, sorted by name. For a file that cannot be read, the entry has the reason in
+    /// place of the summary.
     #[must_use]
     pub fn list(&self) -> Vec<SystemEntry> {
         let own = self.own_files();
@@ -146,7 +146,7 @@ impl Systems {
             .collect()
     }
 
-    /// The user's files, sorted. Empty if the folder cannot be read.
+    /// The machine files in the user's folder, sorted. Empty if the folder cannot be read.
     fn own_files(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mut files: Vec<PathBuf> = entries
@@ -167,7 +167,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The text of a description, and its path for errors.
+/// The text of a machine description, with the path that errors name.
 struct Source {
     path: PathBuf,
     text: String,

@@ -1,4 +1,4 @@
-//! Tables as files: CSV and Parquet.
+//! Writes tables to files, as CSV or Parquet.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -20,12 +20,12 @@ pub enum Format {
     /// Text with one line for each row. The first line has the names of the
     /// columns.
     Csv,
-    /// Typed columns, for programs.
+    /// A Parquet file, in which columns have types. It is meant for programs.
     Parquet,
 }
 
 impl Format {
-    /// The format for the extension of a file.
+    /// The format of a file, from the extension of its name.
     ///
     /// # Errors
     /// If no format has this extension.
@@ -51,22 +51,22 @@ pub struct Column {
     pub values: Values,
 }
 
-/// Values of one type.
+/// The values of a column. All of them have the same type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Values that are texts.
+    /// Texts.
     Text(Vec<String>),
-    /// Whole numbers from zero.
+    /// Whole numbers that are not negative.
     Count(Vec<u64>),
-    /// Values that are true or false.
+    /// Truth values.
     Flag(Vec<bool>),
-    /// Values that are real numbers.
+    /// Real numbers.
     Real(Vec<f64>),
-    /// Texts, of which some are missing.
+    /// Texts, some of which may be missing.
     SparseText(Vec<Option<String>>),
-    /// Whole numbers from zero, of which some are missing.
+    /// Whole numbers that are not negative, some of which may be missing.
     SparseCount(Vec<Option<u64>>),
-    /// Real numbers, of which some are missing.
+    /// Real numbers, some of which may be missing.
     SparseReal(Vec<Option<f64>>),
 }
 
@@ -106,7 +106,7 @@ impl Column {
     }
 }
 
-/// A text as a field of CSV.
+/// The text as a field of a CSV file, with quotes if it needs them.
 fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -135,10 +135,10 @@ fn write_csv<W: Write>(columns: &[Column], mut out: W) -> std::io::Result<()> {
     out.flush()
 }
 
-/// The maximum number of rows of one row group in a Parquet file.
+/// The maximum number of rows in one row group of a Parquet file.
 const GROUP_ROWS: usize = 1 << 18;
 
-/// Writes Parquet. The same table gives the same bytes.
+/// Writes a Parquet file. Equal tables give equal bytes.
 pub(crate) fn write_parquet<W: Write + Send>(columns: &[Column], out: W) -> Result<(), ParquetError> {
     let fields = columns.iter().map(|column| field(column).map(Arc::new));
     let schema = Type::group_type_builder("run").with_fields(fields.collect::<Result<_, _>>()?).build()?;
@@ -187,7 +187,7 @@ fn write_column<W: Write + Send>(
                 values[from..until].iter().map(|text| ByteArray::from(text.as_str())).collect();
             writer.typed::<ByteArrayType>().write_batch(&texts, None, None)?
         }
-        // The column is declared unsigned and has the same 64 bits.
+        // The column is declared as unsigned. The writer takes the same 64 bits as a signed number.
         Values::Count(values) => {
             let bits: Vec<i64> = values[from..until].iter().map(|count| count.cast_signed()).collect();
             writer.typed::<Int64Type>().write_batch(&bits, None, None)?
@@ -210,8 +210,8 @@ fn write_column<W: Write + Send>(
     writer.close()
 }
 
-/// The definition levels of a column with missing values (1 for a value, 0 for a missing one), and
-/// the values.
+/// The definition levels of a column with missing values, and the values that are not missing. A
+/// level is 1 for a value and 0 for a missing value.
 fn sparse<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<i16>, Vec<U>) {
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     (levels, values.iter().flatten().map(convert).collect())

@@ -1,4 +1,4 @@
-//! A run with everything that determines its result.
+//! Tasks. A task is a run, with everything that determines its result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,40 +12,40 @@ use crate::digest::{self, TaskId};
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
 
-/// The input of a task: a file, a stand-in with a scale, or one of the
-/// workload's own inputs.
+/// The input of a task: a file, a stand-in with a scale, or an input that the workload itself
+/// provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphRequest {
-    /// The name of the stand-in or of the workload's input, or the path of the file as the user
-    /// wrote it.
+    /// The name of the stand-in or of the input that the workload provides. For a file, its path as
+    /// the user wrote it.
     pub name: String,
     /// The path of the graph file from the working directory. `None` if the input is not a file.
     pub path: Option<PathBuf>,
-    /// The workload's own input, if it is one.
+    /// The input that the workload itself provides. `None` for a file or a stand-in.
     pub named: Option<&'static NamedInput>,
-    /// The size of a stand-in (a generated graph that replaces the original), as a fraction
-    /// of the original's. `None` for other inputs.
+    /// The scale of a stand-in: its size as a fraction of the size of the original graph. `None`
+    /// for other inputs.
     pub scale: Option<Scale>,
     /// The digest of the graph file. `None` if the input is not a file.
     pub digest: Option<String>,
-    /// The size of the input, for the order of tasks and the estimated time: arcs of a graph, or a
-    /// number of similar meaning.
+    /// The size of the input: the arcs of a graph, or a similar number. It serves to sort tasks and
+    /// to estimate time.
     pub weight: u64,
 }
 
-/// The size that is assumed for a workload's own input and for a workload with default settings, in
-/// arcs of a graph. It serves only to sort tasks and to estimate time.
+/// The assumed size of an input that a workload itself provides, and of a workload with default
+/// settings, in arcs of a graph. It serves only to sort tasks and to estimate time.
 const USUAL_WEIGHT: u64 = 1 << 17;
 
 impl GraphRequest {
-    /// One of the workload's own inputs.
+    /// The request for an input that the workload itself provides.
     #[must_use]
     pub fn of_workload(named: &'static NamedInput) -> GraphRequest {
         let (name, scale, digest) = (named.name.to_owned(), None, None);
         GraphRequest { name, path: None, named: Some(named), scale, digest, weight: USUAL_WEIGHT }
     }
 
-    /// A stand-in, scaled to a fraction of its full size.
+    /// The request for a stand-in, scaled to a fraction of its full size.
     ///
     /// # Errors
     /// An unknown name.
@@ -61,7 +61,8 @@ impl GraphRequest {
         })
     }
 
-    /// A graph file that the user calls `name`. Its digest stands for its contents.
+    /// The request for a graph file that the user calls `name`. The digest of the file represents
+    /// its contents.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -85,14 +86,14 @@ impl GraphRequest {
 /// One run, with everything that determines its result.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// A name derived from everything that determines the result.
+    /// The name of the task. It is a digest of everything that determines the result.
     pub id: TaskId,
     /// Everything that determines the result, as JSON.
     pub text: String,
-    /// The experiment. Its graph is not loaded; `graph` describes the graph.
+    /// The experiment. Its graph is not loaded; the field `graph` describes the graph.
     pub experiment: Experiment,
-    /// The graph or the workload's own input that the run works on. `None` if the workload
-    /// generates its input from its settings.
+    /// The input that the run works on: a graph, or an input that the workload itself provides.
+    /// `None` if the workload generates its input from its settings.
     pub graph: Option<GraphRequest>,
 }
 
@@ -118,8 +119,8 @@ impl Task {
         Task { id: TaskId::of(&text), text, experiment, graph }
     }
 
-    /// The size of the task, for the order of tasks and the estimated time. Without an input it
-    /// grows with the numbers among the settings.
+    /// The size of the task. It serves to sort tasks and to estimate time. For a task without an
+    /// input, it grows with the numbers in the settings.
     #[must_use]
     pub fn weight(&self) -> u64 {
         if let Some(graph) = &self.graph {
@@ -136,7 +137,7 @@ impl Task {
         weight.clamp(1.0, (1_u64 << 48) as f64) as u64
     }
 
-    /// The run in a few words.
+    /// A short description of the run.
     #[must_use]
     pub fn label(&self) -> String {
         let Experiment { system, machine, scenario, workload, seed, .. } = &self.experiment;

@@ -1,4 +1,4 @@
-//! Several probes on one run.
+//! Combines several probes (observers) on one run.
 
 use core::num::NonZeroU64;
 
@@ -18,9 +18,10 @@ use crate::series::Series;
 pub struct Watch<W: std::io::Write> {
     /// The progress of the run.
     pub pulse: Pulse,
-    /// The time line.
+    /// The time line. `None` if the user does not request one.
     pub timeline: Option<Timeline<W>>,
-    /// The counters over time, sampled in the same intervals as the counters of the time line.
+    /// The counters over time. They are sampled in the same intervals as the counters of the time
+    /// line. `None` if the user does not request them.
     pub series: Option<Series>,
 }
 

@@ -13,14 +13,14 @@ use crate::systems::Changes;
 /// output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The machine.
+    /// The name of the machine.
     pub system: String,
     /// The parameters in which the machine differs from its description.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
-    /// The workload.
+    /// The name of the workload.
     pub workload: String,
-    /// The seed.
+    /// The seed of both runs.
     pub seed: u64,
     /// The first scenario.
     pub a: String,
@@ -30,9 +30,9 @@ pub struct Difference {
     pub cycles_a: u64,
     /// The duration of the second run, in cycles.
     pub cycles_b: u64,
-    /// Whether the first answer is right.
+    /// Whether the answer of the first run is right.
     pub answer_ok_a: bool,
-    /// Whether the second answer is right.
+    /// Whether the answer of the second run is right.
     pub answer_ok_b: bool,
     /// The difference in cycles for each cause: positive if the second run takes more cycles for
     /// the cause than the first run, and negative if it takes fewer. The sum of all differences is
@@ -56,15 +56,14 @@ pub struct Part {
     pub cycles_b: u64,
 }
 
-/// The data of a run that are needed to account for its cycles, that is, to give every cycle a
-/// cause.
+/// The data of a run from which the cycles of each cause are computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
     /// The name of the run: its scenario.
     pub name: &'a str,
     /// The duration of the run, in cycles.
     pub cycles: u64,
-    /// Whether the answer is right.
+    /// Whether the answer of the run is right.
     pub answer_ok: bool,
     /// The reason why the answer is wrong, or why the run did not end.
     pub error: Option<&'a str>,
@@ -73,7 +72,7 @@ pub struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// The data in a run's record that are needed to account for the cycles of the run.
+    /// Takes the data from the record of a run. `name` is the name of the run.
     #[must_use]
     pub fn of(name: &'a str, record: &'a Record) -> Account<'a> {
         let Record { cycles, answer_ok, ref error, ref counters, .. } = *record;
@@ -84,11 +83,12 @@ impl<'a> Account<'a> {
         self.counters.get(&format!("cycles.{}", cause.key())).copied()
     }
 
-    /// The cycles of each cause, in the order of [`Cause::ALL`].
+    /// The cycles of each cause, in the order of [`Cause::ALL`]. Every cycle of the run has one
+    /// cause.
     ///
     /// # Errors
-    /// If the run did not end, so that its cycles have no causes, or if the cycles of the causes do
-    /// not add up to the cycles of the run.
+    /// If the run did not end, so that its cycles have no causes. Also if the cycles of the causes
+    /// do not add up to the cycles of the run.
     pub fn parts(&self) -> Result<Vec<u64>, String> {
         let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
         let Some(parts) = parts else {
@@ -139,7 +139,7 @@ impl Difference {
         })
     }
 
-    /// Adds the difference of another workload.
+    /// Adds the difference between two runs of another workload to this difference.
     pub fn add(&mut self, other: &Difference) {
         self.cycles_a += other.cycles_a;
         self.cycles_b += other.cycles_b;
@@ -152,7 +152,7 @@ impl Difference {
         }
     }
 
-    /// The causes with a difference, the largest first.
+    /// The causes whose cycles differ between the runs, the largest difference first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Part> {
         let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.cycles != 0).collect();
@@ -161,7 +161,8 @@ impl Difference {
     }
 }
 
-/// Converts a number of cycles. The conversion is exact, because no run has 2^63 cycles.
+/// Converts a number of cycles to a signed number. The conversion is exact, because no run has 2^63
+/// cycles.
 fn signed(cycles: u64) -> i64 {
     i64::try_from(cycles).unwrap_or(i64::MAX)
 }

@@ -13,18 +13,18 @@ pub use judge::{Judge, Method};
 
 use crate::parse::{Place, TextError};
 
-/// A line of a table of expected answers.
+/// One line of a table: a test and its expected answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The test's file, relative to the table's.
+    /// The path of the test, relative to the table.
     pub file: String,
     /// The expected answer.
     pub expected: bool,
-    /// The line in the table.
+    /// The number of the line in the table.
     pub line: u32,
 }
 
-/// The property that a table lists.
+/// The question that the answers of a table are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Whether the test's condition is met.
@@ -33,22 +33,21 @@ pub enum Question {
     RaceFree,
 }
 
-/// How an answer compares with the expected one.
+/// The result of comparing an answer with the expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// The answer is the expected one.
+    /// The answer is equal to the expected answer.
     Match,
-    /// The answer is not the expected one.
+    /// The answer differs from the expected answer.
     Mismatch,
     /// The search was incomplete, so the answer is not certain.
     Undecided,
 }
 
-/// Reads a table. Skips empty lines, lines that begin with `#`, and a first line of
-/// titles.
+/// Reads a table. Skips empty lines, lines that begin with `#`, and a first line of titles.
 ///
 /// # Errors
-/// The first line that is not a file and an answer.
+/// For the first line that does not consist of a file and an answer.
 pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
     let mut list = Vec::new();
     for (index, line) in table.lines().enumerate() {
@@ -82,7 +81,7 @@ pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
 pub fn compare(answer: &Answer<'_>, question: Question, expected: bool) -> Comparison {
     let (found, decided) = match question {
         Question::Verdict => (answer.verdict(), answer.is_decided()),
-        // A race that was found remains a race in a complete search.
+        // If an incomplete search has found a race, a complete search finds it too.
         Question::RaceFree => (!answer.has_race(), answer.is_complete() || answer.has_race()),
     };
     match (decided, found == expected) {
@@ -92,7 +91,7 @@ pub fn compare(answer: &Answer<'_>, question: Question, expected: bool) -> Compa
     }
 }
 
-/// Whether `name` ends in `.litmus`.
+/// Whether the file name `name` is that of a test: it ends in `.litmus`.
 #[must_use]
 pub fn is_test_file(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.eq_ignore_ascii_case("litmus"))

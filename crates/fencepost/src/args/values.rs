@@ -1,9 +1,9 @@
-//! Parsers of argument values. Each error names the expected value.
+//! Parsers for the values of arguments. Each error names the expected value.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// A parser of whole numbers from `first` to `last`.
+/// Returns a parser that accepts whole numbers from `first` to `last`.
 pub(super) fn whole<N: TryFrom<u64>>(
     first: u64,
     last: u64,
@@ -47,8 +47,8 @@ pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
 /// The maximum value of `--jobs`. Each job is a thread.
 const JOBS_MAX: usize = 1024;
 
-/// Parses the number of chiplets for `stress`. It must divide the compute units of the stressed
-/// machine evenly.
+/// Parses the number of chiplets for `stress`. The compute units of the stressed machine are
+/// divided evenly among the chiplets, so the number must be 1, 2, 4 or 8.
 pub(super) fn stressed_chiplets(text: &str) -> Result<u16, String> {
     let number = text.parse().ok().filter(|chiplets| [1, 2, 4, 8].contains(chiplets));
     number.ok_or_else(|| String::from("expected 1, 2, 4 or 8"))
@@ -59,7 +59,7 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("expected a whole number from 1 to {JOBS_MAX}"))
 }
 
-/// The minimum value of `--memory` in bytes. A search with less memory never succeeds.
+/// The minimum value of `--memory`, in bytes. With less memory every search fails.
 const MEMORY_MIN: u64 = 1 << 10;
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {

@@ -1,4 +1,4 @@
-//! The tests of a command: files, folders and tables of expectations.
+//! Finds the tests of a command: files, folders, and tables of expectations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,25 +10,27 @@ use litmus::suite::{Question, expectations, is_test_file};
 use crate::Failure;
 use crate::args::LitmusArguments;
 
-/// The largest test or model in bytes.
+/// The maximum size of a test or a model, in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
-/// The largest table in bytes: expectations, or results.
+/// The maximum size of a table of expectations or results, in bytes.
 const TABLE_BYTES_MAX: u64 = 1 << 26;
 
 /// A test to check.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// The path, as the user gave it.
+    /// The path of the test, as the user gave it.
     pub(super) path: PathBuf,
-    /// The expectations in the tables.
+    /// The answers that the tables of expectations give for the test.
     pub(super) expected: Expected,
-    /// The reason why the test cannot be read, if the reason is already known.
+    /// The reason why the test cannot be read. `None` if the test can be read, or if this is not
+    /// known yet.
     pub(super) trouble: Option<String>,
-    /// The text of the test, if it comes from standard input.
+    /// The text of a test from standard input. `None` for a test in a file.
     pub(super) text: Option<String>,
 }
 
-/// The answers that the tables expect for a test.
+/// The answers that the tables of expectations give for a test. `None` if no table gives the
+/// answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     pub(super) verdict: Option<bool>,
@@ -39,21 +41,21 @@ pub(super) struct Expected {
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     pub(super) list: Vec<Test>,
-    /// The number of tests that are in the given folders but in no table of expectations. They are
-    /// left out.
+    /// The number of tests that are left out because no table of expectations names them. They are
+    /// in the given folders.
     pub(super) in_no_table: usize,
-    /// The number of tests that a table of expectations names but that are in none of the given
-    /// folders. They are left out.
+    /// The number of tests that are left out because they are in none of the given folders. A table
+    /// of expectations names them.
     pub(super) outside: usize,
 }
 
-/// Reads a test or a model of at most 1 MiB.
+/// Reads a file with a test or a model. It may have at most 1 MiB.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     text_of(read_bytes(path, TEXT_BYTES_MAX)?, &path.display().to_string())
 }
 
-/// The bytes as text. Bytes that are not UTF-8 are read as Latin-1, which comments of
-/// older files use, unless one is a control character of binary files.
+/// Converts bytes to text. Bytes that are not UTF-8 are read as Latin-1, which the comments of some
+/// older files use. Fails if a control character shows that the file is binary.
 fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     let is_text = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
     if core::str::from_utf8(&bytes).is_err() && bytes.iter().all(is_text) {
@@ -62,7 +64,7 @@ fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     utf8(bytes, shown)
 }
 
-/// Reads a table.
+/// Reads a file with a table.
 pub(crate) fn read_table(path: &Path) -> Result<String, String> {
     utf8(read_bytes(path, TABLE_BYTES_MAX)?, &path.display().to_string())
 }
@@ -94,12 +96,12 @@ fn utf8(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     })
 }
 
-/// The maximum depth of lists (`@FILE`) that name further lists.
+/// The maximum nesting depth of lists (`@FILE`) that name further lists.
 const LISTS_DEEP_MAX: usize = 8;
 /// The maximum number of paths in all lists together.
 const LISTED_MAX: usize = 1_000_000;
 
-/// The paths of the command line, with each list (`@FILE`) replaced by the paths that it names.
+/// The paths on the command line. Each list (`@FILE`) is replaced by the paths that it names.
 fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
@@ -130,8 +132,7 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// The tests that the command line names, in the order given. The tests of a folder are sorted by
-/// name.
+/// The tests that the command line names, in its order. The tests of a folder are sorted by name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
     for (path, question) in
@@ -193,7 +194,7 @@ pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     Ok(tests)
 }
 
-/// The path itself if it is a file, or all `*.litmus` files in and below it if it is a folder.
+/// If the path is a folder, all `*.litmus` files in and below it. Otherwise the path itself.
 pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).is_ok_and(|there| there.is_dir()) {
         return Ok(vec![path.to_owned()]);
@@ -202,10 +203,11 @@ pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     in_folder(path)?.into_iter().map(of).collect()
 }
 
-/// A test of a folder: its path and, if it cannot be read, the reason.
+/// A test in a folder: its path, and the reason why it cannot be read. The reason is `None` if it
+/// can be read.
 type FolderEntry = (PathBuf, Option<String>);
 
-/// The tests in and below a folder. Links to folders are not followed.
+/// Finds the tests in and below a folder. Does not follow links to folders.
 fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
     let mut found: Vec<FolderEntry> = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -238,13 +240,13 @@ fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
     Ok(found)
 }
 
-/// The lines of all tables of expectations, merged.
+/// The contents of all tables of expectations.
 #[derive(Debug, Default)]
 struct Table {
-    /// The lines in order, table after table.
+    /// The rows of all tables by position, table after table.
     rows: BTreeMap<usize, Row>,
     by_file: BTreeMap<PathBuf, usize>,
-    /// The tests that the tables name and that cannot be found.
+    /// The tests that a table names but that do not exist.
     missing: Vec<Test>,
 }
 

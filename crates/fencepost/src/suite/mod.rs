@@ -1,7 +1,7 @@
-//! `fencepost litmus`.
+//! The command `fencepost litmus`.
 //!
-//! Tests are checked on several threads. They are printed in order, each as soon
-//! as all tests before it are complete.
+//! Tests are checked on several threads. Their results are printed in the order of the tests: a
+//! result appears when all tests before it are complete too.
 
 pub(crate) mod files;
 mod model;
@@ -36,7 +36,7 @@ pub(crate) fn litmus(arguments: &LitmusArguments, out: &mut dyn Write) -> Result
     printer.finish(&tests, &judge)
 }
 
-/// The counts for the summary after all tests.
+/// The counts that the summary after all tests shows.
 #[derive(Debug, Default)]
 struct Summary {
     met: usize,
@@ -49,20 +49,20 @@ struct Summary {
     broken: Vec<String>,
 }
 
-/// Prints the outcomes of tests, in the order of the tests. The order in which the checks end does
-/// not matter.
+/// Prints the results of tests in the order of the tests, whatever the order in which the checks
+/// end.
 struct Printer<'a> {
     arguments: &'a LitmusArguments,
     out: &'a mut dyn Write,
     dot: Option<WholeFile>,
-    /// The number of all tests, for the summary.
+    /// The number of all tests. The summary shows it.
     tests: usize,
     printed: usize,
     sum: Summary,
 }
 
-/// Checks all tests. A verdict depends only on the test and the model, so the
-/// order has no effect.
+/// Checks all tests. A verdict depends only on the test and the model, and not on the order in
+/// which tests are checked.
 fn perform(
     tests: &Tests,
     judge: &Judge,
@@ -95,7 +95,8 @@ fn perform(
     std::thread::scope(|scope| {
         for at in 0..threads {
             let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-            // Fewer threads suffice, but at least one.
+            // If not all threads can be started, fewer threads do the work. At least one is
+            // necessary.
             if let Err(error) = started.map(drop)
                 && at == 0
             {
@@ -112,7 +113,7 @@ fn perform(
             };
             drop(waiting);
             if let Err(error) = progress.aside(|| printer.print(outcome)) {
-                // The reader has closed the output.
+                // The process that reads the output has closed it.
                 closed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
@@ -121,8 +122,8 @@ fn perform(
     })
 }
 
-/// The stack of a thread that checks tests. It suffices for the deepest nesting that the parsers
-/// accept.
+/// The size of the stack of a thread that checks tests. It is sufficient for the deepest nesting
+/// that the parsers accept.
 const STACK_BYTES: usize = 16 << 20;
 
 impl Printer<'_> {
@@ -145,7 +146,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes whole lines only, because the progress line is drawn below the last line.
+    /// Writes a result. The text always ends with a line end, because the progress line is drawn on
+    /// the line below.
     fn write(&mut self, text: &str) -> io::Result<()> {
         let separator = if self.printed == 0 { "" } else { "\n" };
         if self.arguments.json {

@@ -1,4 +1,4 @@
-//! The model of a command: a built-in model, or a file of the user.
+//! Loads the model of a command: a built-in model, or a file of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use super::files::read_text;
 use crate::Failure;
 use crate::args::{LitmusArguments, Property, RelaxedAs, SyncOrder};
 
-/// The judge for the model and the options of the command line. A judge decides which executions of
-/// a test are allowed.
+/// The judge for the model and the options on the command line. A judge decides which executions of
+/// a test the model allows.
 pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     let method = match arguments.model.parse::<hrf::Model>() {
         _ if arguments.property == Property::Liveness => liveness(arguments)?,
@@ -37,7 +37,7 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     Ok(judge)
 }
 
-/// Returns an error if the user gave an option that applies only to models in the cat language.
+/// Returns an error if the user gives an option that applies only to models in the cat language.
 fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     let options = [
         ("--variant", !arguments.variant.is_empty()),
@@ -53,7 +53,7 @@ fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     }
 }
 
-/// The method that searches for infinite executions of a test.
+/// The method that searches for executions that do not terminate.
 fn liveness(arguments: &LitmusArguments) -> Result<Method, Failure> {
     if arguments.model.parse::<hrf::Model>().is_ok() {
         return Err(Failure::BadInput(format!(
@@ -130,7 +130,8 @@ fn own(name: &str, arguments: &LitmusArguments) -> Result<Model, Failure> {
         .map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The macros for tests in C: those of the Linux kernel's functions, or those of the user's file.
+/// The macros for tests in C: those in the user's file, otherwise those of the Linux kernel's
+/// functions.
 pub(super) fn macros(arguments: &LitmusArguments) -> Result<Macros, Failure> {
     let Some(path) = &arguments.macros else { return Ok(Macros::kernel().clone()) };
     let file = path.display().to_string();

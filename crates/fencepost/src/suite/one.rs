@@ -11,24 +11,27 @@ use super::files::{Expected, Test, read_text};
 use crate::args::LitmusArguments;
 use crate::clock::Deadline;
 
-/// The output for a test, and its contribution to the summary.
+/// The result of a test for printing, and its contribution to the summary.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// The result as text in the format of herd, with further parts after it, or as JSON.
+    /// The result of the test. Either JSON, or text in the format of herd with further parts after
+    /// it.
     pub(super) text: String,
-    /// The graph of an execution in the DOT language, if the user requested it.
+    /// An execution of the test as a graph in the DOT language. `None` if the user does not request
+    /// it.
     pub(super) dot: Option<String>,
     /// The reason why the test could not be checked. `None` if it was checked.
     pub(super) broken: Option<String>,
-    /// The reason why the check of the test is incomplete. `None` if all executions were covered.
+    /// The reason why the check of the test is incomplete. `None` if the check covered all
+    /// executions.
     pub(super) incomplete: Option<String>,
-    /// The differences between the results and the answers that the tables expect, one message
-    /// each.
+    /// Messages about differences between the results and the expected answers, one for each
+    /// difference.
     pub(super) unexpected: Vec<String>,
     /// The number of answers that the tables expect for this test.
     pub(super) expectations: usize,
-    /// Whether the test's condition is met, or whether all its executions end. `None` if the check
-    /// did not decide.
+    /// Whether the test's condition is met, or, for liveness, whether all its executions end.
+    /// `None` if the check was not able to decide.
     pub(super) verdict: Option<bool>,
     pub(super) race: bool,
 }
@@ -75,7 +78,7 @@ pub(super) fn check(
     found.outcome
 }
 
-/// The results of a check, before it is known whether the check was stopped early.
+/// The results of a check, before the program considers whether the check was stopped early.
 struct Findings {
     outcome: Outcome,
     block: String,
@@ -101,7 +104,7 @@ fn examine(
         None => read_text(&test.path)?,
     };
     let program = parse_with(&text, macros).map_err(|error| error.in_file(file).to_string())?;
-    // The error may be in a model file, which it then names.
+    // If the error is in a file of the model, it already names this file.
     let misfit = |error: litmus::parse::TextError| match &error.file {
         Some(model) if model != file => format!("{file}: {error}"),
         _ => error.in_file(file).to_string(),
@@ -169,7 +172,7 @@ fn examine(
     })
 }
 
-/// Compares the answer about a test with the answers that the tables expect.
+/// Compares the answer about a test with the answers that the tables of expectations give.
 fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: &str) {
     let mut compare = |question: Question, expected: Option<bool>, words: [&str; 2]| {
         let Some(expected) = expected else { return };
@@ -191,7 +194,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
     };
     compare(Question::Verdict, expected.verdict, words);
     compare(Question::RaceFree, expected.race_free, ["no race", "a race"]);
-    // An incomplete check has no effect if all expectations are decided.
+    // If the check decided all expected answers, it does not matter that the check is incomplete.
     if outcome.expectations > 0 && outcome.unexpected.is_empty() {
         outcome.incomplete = None;
     }

@@ -1,4 +1,4 @@
-//! The charts of a sweep as tables on the terminal.
+//! Prints the charts of a sweep as tables on the terminal.
 
 use std::io::Write;
 
@@ -13,13 +13,14 @@ use crate::table::{Side, Table, counted, grouped, plural};
 /// The maximum number of rows of a table.
 const ROWS_SHOWN: usize = 40;
 
-/// The maximum number of reasons for missing values below a table.
+/// The maximum number of reasons for missing values that are printed below a table.
 const REASONS_SHOWN: usize = 5;
 
 /// The maximum number of decimals of a value.
 const DECIMALS_MAX: usize = 12;
 
-/// Prints the numbers of a chart. With intervals, the values are means over several seeds.
+/// Prints the numbers of a chart. `has_intervals` says that the values are means over several
+/// seeds.
 pub(super) fn show(chart: &Chart, has_intervals: bool, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}: {}", chart.title, chart.unit)?;
     for figure in &chart.figures {
@@ -33,8 +34,9 @@ pub(super) fn show(chart: &Chart, has_intervals: bool, out: &mut dyn Write) -> R
     Ok(writeln!(out)?)
 }
 
-/// Prints a table with a row for each position and a column for each series. A table wider than
-/// `columns` characters is split into tables with some of the series each.
+/// Prints a figure as a table with a row for each horizontal position and a column for each series.
+/// A table wider than `columns` characters is split into several tables, each with some of the
+/// series.
 fn show_figure(
     chart: &Chart,
     figure: &ChartFigure,
@@ -67,7 +69,7 @@ fn show_figure(
     show_reasons(figure, out)
 }
 
-/// Prints why values are missing.
+/// Prints the reasons why values of a figure are missing.
 fn show_reasons(figure: &ChartFigure, out: &mut dyn Write) -> Result<(), Failure> {
     let missing = || figure.points.iter().filter_map(|point| point.missing.as_deref());
     let reasons = distinct(missing());
@@ -81,7 +83,7 @@ fn show_reasons(figure: &ChartFigure, out: &mut dyn Write) -> Result<(), Failure
     Ok(())
 }
 
-/// The values without repetitions, in the order of their first appearance.
+/// The values without duplicates, in the order of their first appearance.
 fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = Vec::new();
     for one in all {
@@ -135,7 +137,7 @@ fn decimals(values: impl Iterator<Item = Interval> + Clone, has_intervals: bool)
     }
 }
 
-/// A number with this many decimals, and commas between groups of digits.
+/// The text of a number with this many decimals, and with commas between groups of three digits.
 fn fixed(number: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", number.abs());
     let (whole, fraction) = match text.split_once('.') {
@@ -211,7 +213,7 @@ mod tests {
                         n          third\n1  1.500 ± 0.500\n";
         assert_eq!(shown(points.clone(), true, 31), expected);
         assert_eq!(shown(points.clone(), true, 46).matches("\n\n").count(), 0);
-        // A block has at least one series, however narrow the terminal is.
+        // Each of the tables has at least one series, even if the terminal is narrower than that.
         assert_eq!(shown(points, true, 5).matches("1.500 ± 0.500").count(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! `sweep --on slurm`, and the command of its jobs.
+//! The command `sweep --on slurm`, and the command that its jobs execute.
 
 use std::env;
 use std::fs;
@@ -23,8 +23,8 @@ use crate::table::counted;
 /// The minimum time between two looks at the queue.
 const POLL_MIN: Duration = Duration::from_millis(50);
 
-/// Runs the missing runs on a cluster. If a signal ends the process, it prints what goes on and how
-/// to continue.
+/// Runs the tasks without results on a cluster. If a signal ends the process, it prints which jobs
+/// continue and how the user can continue.
 pub(super) fn perform(
     arguments: &SweepArguments,
     study: &Study,
@@ -33,7 +33,7 @@ pub(super) fn perform(
     out: &mut dyn Write,
 ) -> Result<Performed, Failure> {
     let unreadable = |error: io::Error| Failure::BadInput(format!("cannot find a path: {error}"));
-    // Relative paths of a study begin in its folder.
+    // Relative paths of a study begin in the folder of the study.
     let parent = arguments.file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let cluster = Cluster {
         folder: fs::canonicalize(folder).map_err(unreadable)?,
@@ -67,7 +67,8 @@ pub(super) fn perform(
     Ok(performed)
 }
 
-/// The last message of a process that a signal ends.
+/// Returns a function that gives the last message of the process, for the case that a signal ends
+/// it.
 fn interrupted(last: Arc<Mutex<Status>>, folder: &Path) -> impl Fn() -> String + Send + 'static {
     let folder = folder.to_owned();
     move || {
@@ -82,7 +83,7 @@ fn interrupted(last: Arc<Mutex<Status>>, folder: &Path) -> impl Fn() -> String +
     }
 }
 
-/// Runs one chunk: the command of an array job.
+/// Runs one chunk of a batch. This is the command that a task of an array job executes.
 pub(super) fn work(arguments: &SweepArguments, chunk: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let folder = arguments.out.as_deref().unwrap_or(Path::new("."));
     let jobs = arguments.jobs.map_or(1, NonZeroUsize::get);

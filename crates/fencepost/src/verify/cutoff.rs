@@ -1,4 +1,4 @@
-//! `fencepost verify --cutoff`: programs with any number of compute units.
+//! The command `fencepost verify --cutoff`, which checks programs with any number of compute units.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -14,7 +14,8 @@ use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, write_reports};
 use crate::table::{Side, Table, counted, grouped};
 
-/// Computes the cutoffs of the protocols, and shows them.
+/// Checks the programs of each protocol with a growing number of compute units, and prints the
+/// results.
 pub(super) fn cutoff(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let protocols = protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?;
     let jobs = arguments.jobs.map_or_else(cores, NonZeroUsize::get);
@@ -49,7 +50,7 @@ pub(super) fn cutoff(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if complaints.is_empty() { Ok(()) } else { Err(Failure::CheckFailed(complaints.join("\n"))) }
 }
 
-/// Shows the verdict, then a table of all programs.
+/// Prints the verdict on a protocol, then a table of its programs for each machine.
 fn show(protocol: &str, all: &[Cutoff], seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
     let closed = all.iter().filter(|one| one.is_closed()).count();
     writeln!(

@@ -1,4 +1,4 @@
-//! `fencepost verify`.
+//! The command `fencepost verify`.
 
 mod cutoff;
 mod report;
@@ -28,7 +28,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.replay {
         return replay::replay(path, arguments, out);
     }
-    // The parser does not require --replay where a protocol conflicts with it.
+    // `--system` needs `--replay`. The parser of arguments cannot check that, because `--replay`
+    // and the name of a protocol exclude each other.
     if arguments.system.is_some() {
         return Err(Failure::BadInput(String::from("--system applies only with --replay FILE")));
     }
@@ -38,7 +39,8 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let mut verifier = Verifier::new(question(arguments)?);
     let mut results = Vec::new();
     let mut reports = Vec::new();
-    // A file that cannot be written is reported before anything is explored.
+    // The files are written once before the exploration, so that a file that cannot be written is
+    // reported at once.
     if let Some(path) = &arguments.record {
         verified::write(path, &results)?;
     }
@@ -48,7 +50,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     let listening = Listening::start();
     let deadline = Deadline::after(arguments.timeout);
     let stop = || listening.interrupted() || deadline.passed();
-    // A failed write is reported after all findings.
+    // An error of writing is reported only after all findings.
     let mut unwritten = None;
     let mut watch = Stopwatch::start();
     while let Some(begun) = verifier.begin(&stop).map_err(Failure::BadInput)? {
@@ -59,16 +61,16 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         } else {
             show(&verified, seconds, arguments.explain, out)?;
         }
-        // Written as soon as it is known, because the next protocol may take an
-        // hour. The record of an earlier run is better than that of an
-        // interrupted one.
+        // A record is written as soon as its protocol is verified, because the next protocol may
+        // take an hour. If the run was interrupted, the record of an earlier run stays.
         if let (Some(path), false) = (&arguments.record, stop()) {
             results.push(verified.record(seconds));
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {
             unwritten = unwritten.or(write_charts(folder, &verified).err());
-            // An interrupted run may have found less than an earlier one.
+            // An interrupted run may have found less than an earlier run, so the charts of the
+            // earlier run stay.
             if unwritten.is_none() && !stop() {
                 remove_charts_behind(folder, &verified);
             }
@@ -111,7 +113,7 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The tests in the paths of `--litmus`, or the shipped tests if the user gives no path.
+/// The tests in the paths that `--litmus` gives. Without such a path, the shipped tests.
 fn tests(arguments: &VerifyArguments) -> Result<Vec<Test>, Failure> {
     let mut tests = Vec::new();
     if arguments.litmus.is_empty() {
@@ -153,7 +155,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
 }
 
-/// Writes the chart and the trace of each finding into the folder.
+/// Writes the charts and the trace of each finding into the folder.
 fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     make_folder(folder)?;
     for at in 0..verified.verification.findings.len() {
@@ -168,11 +170,12 @@ fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes the chart files that an earlier run left: those with a number above the number of
-/// findings of this run. It ignores files that cannot be removed.
+/// Removes the chart files of an earlier run whose numbers are above the number of findings of this
+/// run. Files that cannot be removed are ignored.
 fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     for at in verified.verification.findings.len().. {
-        // Each of our charts has a trace, and their numbers have no gap.
+        // Each chart has a trace file, and the charts have consecutive numbers. So the first number
+        // without a trace file is the end.
         if std::fs::remove_file(chart_file(folder, verified, at, "trace")).is_err() {
             return;
         }

@@ -22,7 +22,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
     let claims = verification.claims.iter();
     let mutants = verification.mutants.as_ref().map(|mutants| {
         let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
-        // A test reads the record.
+        // An unreadable record is left out here. A test checks that it can be read.
         let guards = Guards::recorded().ok().flatten().map(|guards| {
             json!({
                 "total": guards.counts.total,

@@ -10,10 +10,10 @@ use lab::verify::{Guards, Verified};
 use crate::Failure;
 use crate::table::{Side, Table, counted, grouped, plural};
 
-/// Shows the verdict, then the findings against it, then the coverage.
+/// Prints the verdict, then the findings, then the coverage.
 ///
-/// With `explain`, a table follows. For each dimension and each of its values, it shows the number
-/// of runs and the number of states with this value.
+/// With `explain`, a table follows. It has the dimensions of programs and machines and, for each
+/// value of a dimension, the number of runs and the number of states with this value.
 pub(super) fn show(
     verified: &Verified<'_>,
     seconds: f64,
@@ -39,8 +39,8 @@ pub(super) fn show(
     if explain { show_census(&verification.census, out) } else { Ok(()) }
 }
 
-/// Draws the first finding: a refuted claim, or a fault in a program that no claim covers.
-/// The other findings have one line each.
+/// Prints the findings. The first finding of all is drawn, and so is the first finding against each
+/// claim. Every other finding has one line.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;
     let mut refuted = BTreeSet::new();
@@ -135,7 +135,7 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         let faults = counted(count, "fault");
         writeln!(out, "    not seeded: {faults} in the plans of kernel beginnings, because {why}")?;
     }
-    // A test reads the record.
+    // An unreadable record is left out here. A test checks that it can be read.
     if let Ok(Some(guards)) = Guards::recorded() {
         writeln!(out, "  {}", guards.sentence())?;
     }
@@ -158,8 +158,9 @@ fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Shows, for each value of each dimension, the number of runs and the number of states with this
-/// value. Then it shows the pairs of values that occur together in no run.
+/// Prints a table of the dimensions of programs and machines. For each value of a dimension, it has
+/// the number of runs and the number of states with this value. Then prints the pairs of values
+/// that no run has together.
 fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let columns = [("dimension", Side::Left), ("value", Side::Left), ("runs", Side::Right)];
     let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());

@@ -30,13 +30,14 @@ pub(super) const SCRIPT: &str = "job.sh";
 const JOB: &str = "job";
 const ERROR: &str = "error";
 const BEGUN: &str = ".begun";
-/// The ending of the folder of a worker's results that are not kept.
+/// The last part of the path of a folder for results that are reported but not kept in the store.
 const MISFITS: &str = "misfits";
-/// The extension of a folder that is being written.
+/// The extension of a folder that is still being written.
 const UNFINISHED: &str = ".unfinished";
-/// The letters of a digest in the name of a batch.
+/// The number of letters of a digest in the name of a batch.
 const DIGEST_LETTERS: usize = 8;
-/// The maximum number of workers of one chunk. Each start of a chunk's job is a worker.
+/// The maximum number of workers of one chunk. Each time Slurm starts the chunk's job, there is a
+/// new worker.
 const WORKERS_MAX: usize = 10_000;
 
 /// The contents of `batch.json`.
@@ -46,25 +47,27 @@ pub(super) struct BatchFile {
     pub(super) version: String,
     /// The digest of the code that the results depend on.
     pub(super) code: String,
-    /// The folder of results. It makes the names of the batches of different folders different.
+    /// The folder of results. Because the digest in a batch's name includes this path, batches of
+    /// different folders have different names.
     folder: PathBuf,
     /// The names of the tasks of each chunk, in the order in which they run.
     pub(super) chunks: Vec<Vec<String>>,
 }
 
-/// A batch in its folder.
+/// A batch, with the contents of its folder.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// The name of the batch, and of its job.
+    /// The name of the batch. The name of the batch's job contains it.
     pub(super) name: String,
     pub(super) folder: PathBuf,
-    /// `None` if the file cannot be read.
+    /// The contents of `batch.json`. `None` if the file cannot be read.
     pub(super) file: Option<BatchFile>,
-    /// The number of the job. `None` if the coordinator was killed before it knew the number.
+    /// The number of the batch's job. `None` if the coordinator was killed before it knew the
+    /// number.
     pub(super) job: Option<String>,
 }
 
-/// The folder of one worker.
+/// The folder into which one worker writes.
 #[derive(Clone, Debug)]
 pub(super) struct WorkerFolder(pub(super) PathBuf);
 
@@ -96,7 +99,8 @@ impl Batch {
             fs::write(unfinished.join(FILE), &text)?;
             fs::write(unfinished.join(STUDY), study)?;
             fs::write(unfinished.join(SCRIPT), script(&folder.join(STUDY), &name))?;
-            // The worker of a chunk creates a folder in it.
+            // Creates a folder for each chunk. The workers of the chunk create their own folders in
+            // it.
             (0..chunks.len()).try_for_each(|chunk| fs::create_dir(unfinished.join(chunk.to_string())))?;
             fs::rename(&unfinished, &folder)
         };
@@ -104,7 +108,7 @@ impl Batch {
         Ok(Batch { name, folder, file: Some(file), job: None })
     }
 
-    /// Reads a batch by its name.
+    /// Reads the batch with this name. `out` is the folder of results.
     pub(super) fn open(out: &Path, name: &str) -> Batch {
         let folder = batches_in(out).join(name);
         let file = fs::read(folder.join(FILE)).ok();
@@ -131,19 +135,19 @@ impl Batch {
         }
     }
 
-    /// Keeps the number of the batch's job.
+    /// Stores the number of the batch's job in the batch's folder.
     pub(super) fn submitted(&mut self, job: String) -> Result<(), Error> {
         store::put(&self.folder, JOB, job.as_bytes()).map_err(|error| unwritable(&self.folder, &error))?;
         self.job = Some(job);
         Ok(())
     }
 
-    /// Removes the folder. A worker that is still running then ends with an error.
+    /// Removes the folder of the batch. A worker that is still running then ends with an error.
     pub(super) fn remove(&self) {
         fs::remove_dir_all(&self.folder).ok();
     }
 
-    /// The log of a chunk's job.
+    /// The path of the log of a chunk's job.
     pub(super) fn log(&self, chunk: usize) -> PathBuf {
         self.folder.join(format!("{chunk}.log"))
     }
@@ -161,8 +165,8 @@ impl Batch {
         WorkerFolder(self.folder.join(chunk.to_string()).join(number.to_string()))
     }
 
-    /// Creates a folder for a new worker. The creation of a folder is atomic on every file system, so
-    /// each worker has its own.
+    /// Creates a folder for a new worker. Two workers never get the same folder, because a file
+    /// system creates a folder atomically.
     pub(super) fn new_worker(&self, chunk: usize) -> Result<WorkerFolder, Error> {
         let first = self.workers(chunk).len();
         for number in first..first + WORKERS_MAX {
@@ -178,22 +182,23 @@ impl Batch {
 }
 
 impl WorkerFolder {
-    /// The folder of results of runs whose settings do not fit. They are reported and not stored.
+    /// The folder for results of runs that failed because their settings do not fit. These results
+    /// are reported and not kept in the store.
     fn misfits(&self) -> PathBuf {
         self.0.join(MISFITS)
     }
 
-    /// The files of results in the folder, by their tasks.
+    /// The result files in the worker's folder, each with its task.
     pub(super) fn results(&self) -> Vec<(TaskId, PathBuf)> {
         results_in(&self.0)
     }
 
-    /// The files of results of runs whose settings do not fit.
+    /// The result files of runs that failed because their settings do not fit, each with its task.
     pub(super) fn misfit_results(&self) -> Vec<(TaskId, PathBuf)> {
         results_in(&self.misfits())
     }
 
-    /// Says that a task begins.
+    /// Records in the worker's folder that a task begins.
     pub(super) fn begin(&self, task: &Task) -> Result<(), Error> {
         let path = self.0.join(format!("{}{BEGUN}", task.id.0));
         fs::write(path, "").map_err(|error| unwritable(&self.0, &error))
@@ -206,7 +211,8 @@ impl WorkerFolder {
         names.filter_map(|name| name.strip_suffix(BEGUN).map(|id| TaskId(id.to_owned()))).collect()
     }
 
-    /// The folder for a result.
+    /// The folder into which the worker writes a result. `is_misfit` says that the run failed
+    /// because its settings do not fit.
     pub(super) fn folder_for(&self, is_misfit: bool) -> Result<PathBuf, Error> {
         if !is_misfit {
             return Ok(self.0.clone());
@@ -216,26 +222,26 @@ impl WorkerFolder {
         Ok(folder)
     }
 
-    /// Keeps the error that ends the worker.
+    /// Stores the error that ends the worker, so that the coordinator can read it.
     pub(super) fn fail(&self, error: &str) {
-        // If the file cannot be written, the log has the error.
+        // If the file cannot be written, the error is still in the log of the job.
         store::put(&self.0, ERROR, error.as_bytes()).ok();
     }
 
-    /// The error that ended the worker.
+    /// The error that ended the worker. `None` if the worker has stored no error.
     pub(super) fn error(&self) -> Option<String> {
         fs::read_to_string(self.0.join(ERROR)).ok()
     }
 }
 
-/// The number in the name of a batch.
+/// The number at the beginning of a batch's name. `None` if the text is not the name of a batch.
 fn number(name: &str) -> Option<u64> {
     let (number, digest) = name.split_once('-')?;
     let is_digest = digest.len() == DIGEST_LETTERS && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     number.parse().ok().filter(|_| is_digest)
 }
 
-/// Splits `BATCH/CHUNK`, the chunk that a worker runs.
+/// Splits the text `BATCH/CHUNK`, which tells a worker which chunk it runs.
 pub(super) fn chunk_of(text: &str) -> Result<(&str, usize), Error> {
     let parts = text.split_once('/').filter(|(batch, _)| number(batch).is_some());
     let parts = parts.and_then(|(batch, chunk)| Some((batch, chunk.parse().ok()?)));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-/// The expected time of a chunk, in seconds: long enough that starting a job costs little, short
-/// enough that the death of a job costs little.
+/// The expected time of a chunk, in seconds. It is long compared with the start of a job, and short
+/// enough that little work is lost when a job dies.
 const CHUNK_SECONDS: f64 = 600.0;
 
-/// The number of chunks, if there are as many runs, even if all of them take little time. Expected
-/// times may be wrong, and the nodes of a cluster shall share the work.
+/// The minimum number of chunks, unless there are fewer runs. It applies even if all runs take
+/// little time, because expected times may be wrong and all nodes of the cluster should have work.
 const CHUNKS_USUAL: usize = 32;
 
 /// A run to be placed in a chunk.
@@ -19,24 +19,25 @@ pub(super) struct Cost {
     pub(super) is_alone: bool,
 }
 
-/// The number of chunks for runs that take this long in all. `wanted` is the number that the user
-/// asks for; `most` is the maximum that the cluster allows.
+/// The number of chunks for the runs with these costs. `wanted` is the number that the user asks
+/// for. `most` is the maximum that the cluster allows.
 fn count(costs: &[Cost], wanted: Option<usize>, most: usize) -> usize {
     let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
-    // A conversion from a real number keeps within the range of the type.
+    // A conversion from `f64` that is out of range gives the nearest value of the type.
     let by_time = (seconds / CHUNK_SECONDS).ceil() as usize;
     wanted.unwrap_or(by_time.max(CHUNKS_USUAL)).clamp(1, most.min(costs.len()).max(1))
 }
 
-/// Divides runs into chunks: for each chunk, the indices of its runs, in order of decreasing time.
-/// Each run is given to the chunk with the least time so far, the longest run first.
+/// Divides runs into chunks. The result has, for each chunk, the indices of its runs in order of
+/// decreasing time. Runs are assigned in this order, each to the chunk that has the least time so
+/// far.
 pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<Vec<usize>> {
     if costs.is_empty() {
         return Vec::new();
     }
     let mut alone: Vec<usize> = (0..costs.len()).filter(|&run| costs[run].is_alone).collect();
     let mut others: Vec<usize> = (0..costs.len()).filter(|&run| !costs[run].is_alone).collect();
-    // The runs that are not alone need one chunk at least.
+    // If there are runs that may share a chunk, at least one chunk is reserved for them.
     let most = most.max(1);
     let has_room = alone.len() + usize::from(!others.is_empty()) <= most;
     let kept = if has_room { alone.len() } else { most - 1 };
@@ -68,7 +69,7 @@ pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<
     timed.into_iter().map(|(_, chunk)| chunk).collect()
 }
 
-/// The time of a chunk so far, and the number of its runs.
+/// A chunk with the expected time and the number of the runs assigned to it so far.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     seconds: f64,

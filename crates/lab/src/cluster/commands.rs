@@ -8,13 +8,15 @@ use std::process::{Command, Output, Stdio};
 use super::batch::{Batch, SCRIPT};
 use crate::error::{Error, printable};
 
-/// The maximum number of tasks of an array, if the cluster does not say it: the default of Slurm.
+/// The maximum number of tasks of an array if the cluster does not report it. This is Slurm's
+/// default.
 const ARRAY_USUAL: usize = 1001;
 
 /// The beginning of the names of jobs.
 const PREFIX: &str = "fencepost-";
 
-/// Variables that change what the commands do, and that no option overrides.
+/// Environment variables that are removed, because they change what the commands do and no option
+/// overrides them.
 const VARIABLES: [&str; 10] = [
     "SBATCH_WAIT",
     "SBATCH_TEST_ONLY",
@@ -28,7 +30,7 @@ const VARIABLES: [&str; 10] = [
     "SLURM_CLUSTERS",
 ];
 
-/// Options of `sbatch` that the coordinator sets: long and short names.
+/// Options of `sbatch` that the coordinator sets itself, by their long and short names.
 const OWN_OPTIONS: [(&str, char); 11] = [
     ("--array", 'a'),
     ("--chdir", 'D'),
@@ -43,31 +45,31 @@ const OWN_OPTIONS: [(&str, char); 11] = [
     ("--wrap", '\0'),
 ];
 
-/// A task of an array in the queue.
+/// An array task that is in the queue of Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Queued {
     /// The name of the batch.
     pub(super) batch: String,
     /// The number of the array job.
     pub(super) job: String,
-    /// The chunk. `None` if the job is no task of an array.
+    /// The chunk that the task runs. `None` if the job is not an array task.
     pub(super) chunk: Option<usize>,
-    /// Whether the job runs. Otherwise it waits.
+    /// Whether the task runs. If not, it waits.
     pub(super) is_running: bool,
 }
 
-/// Checks that no option of the user is one that the coordinator sets, and that nothing but options
-/// is given.
+/// Checks the user's options for `sbatch`. They must not contain an option that the coordinator
+/// sets itself, or a word that is no option.
 pub(super) fn check_options(options: &[String]) -> Result<(), Error> {
     let refuse = |message: String| Err(Error::Impossible(message));
     let mut takes_value = false;
     for option in options {
-        // `sbatch` takes a word alone for the name of the script.
+        // `sbatch` would take a word that is no option for the name of the script.
         let is_option = option.starts_with('-') || takes_value;
         takes_value = option.starts_with('-') && !option.contains('=');
         let name = option.split_once('=').map_or(option.as_str(), |(name, _)| name);
         let own = OWN_OPTIONS.iter().find(|(long, short)| {
-            // `sbatch` takes the beginning of a long option for the option.
+            // `sbatch` also accepts the beginning of a long option's name.
             let is_long = name.len() > 3 && name.starts_with("--") && long.starts_with(name);
             let mut letters = option.chars();
             is_long || (letters.next() == Some('-') && letters.next() == Some(*short))
@@ -85,7 +87,7 @@ pub(super) fn check_options(options: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The commands of the Slurm that the user's cluster has.
+/// Runs the commands of Slurm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Commands;
 
@@ -109,7 +111,7 @@ impl Commands {
         })
     }
 
-    /// The maximum number of tasks of an array.
+    /// The maximum number of tasks of an array on the user's cluster.
     pub(super) fn array_max(self) -> usize {
         let output = self.run("scontrol", ["show", "config"]).ok();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -124,7 +126,7 @@ impl Commands {
         chdir: &Path,
         options: &[String],
     ) -> Result<String, Error> {
-        // `%` begins a pattern in the path of a log.
+        // In the path of a log, `%` begins a pattern of Slurm, and `%%` stands for a percent sign.
         let log = format!("{}/%a.log", batch.folder.to_string_lossy().replace('%', "%%"));
         let mut arguments = vec![
             "--parsable".to_owned(),
@@ -142,7 +144,7 @@ impl Commands {
         }
         let text = String::from_utf8_lossy(&output.stdout);
         let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-        // A cluster with a name prints it after the number.
+        // If the cluster has a name, `sbatch` prints it after the number of the job and a `;`.
         let job = last.split(';').next().unwrap_or_default();
         if job.is_empty() || !job.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Error::Impossible(format!(
@@ -153,7 +155,7 @@ impl Commands {
         Ok(job.to_owned())
     }
 
-    /// The tasks of some batches that wait or run.
+    /// The array tasks of these batches that wait or run.
     pub(super) fn queue<'a>(self, batches: impl Iterator<Item = &'a str>) -> Result<Vec<Queued>, Error> {
         let names: Vec<String> = batches.map(|name| format!("{PREFIX}{name}")).collect();
         if names.is_empty() {
@@ -168,7 +170,7 @@ impl Commands {
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(queued).collect())
     }
 
-    /// Cancels jobs. A job that has ended is no error.
+    /// Cancels jobs. It is no error if a job has ended already.
     pub(super) fn cancel(self, jobs: &[String]) -> Result<(), Error> {
         if jobs.is_empty() {
             return Ok(());
@@ -182,7 +184,8 @@ fn array_max_of(config: &str) -> Option<usize> {
     line.trim_start_matches([' ', '=']).trim().parse().ok().filter(|max| *max > 0)
 }
 
-/// A line of `squeue`. `None` if the job has ended or is ending: its results are complete.
+/// Reads a line that `squeue` printed. `None` if the job has ended or is ending, because its
+/// results are then complete.
 fn queued(line: &str) -> Option<Queued> {
     let mut parts = line.trim().split('|');
     let [name, job, chunk, state] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
@@ -190,14 +193,15 @@ fn queued(line: &str) -> Option<Queued> {
         "RUNNING" | "SUSPENDED" | "STOPPED" | "RESIZING" | "SIGNALING" | "STAGE_OUT" => true,
         "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD"
         | "SPECIAL_EXIT" => false,
-        // A job on a dead node stays in this state until the node returns.
+        // States in which the job has ended or is ending. A job on a dead node stays in such a
+        // state until the node returns.
         _ => return None,
     };
     let batch = name.strip_prefix(PREFIX)?.to_owned();
     Some(Queued { batch, job: job.to_owned(), chunk: chunk.parse().ok(), is_running })
 }
 
-/// The message of a command, on one line.
+/// The message that a command printed, on one line.
 fn said(bytes: &[u8]) -> String {
     const LETTERS_MAX: usize = 400;
     let text = String::from_utf8_lossy(bytes);

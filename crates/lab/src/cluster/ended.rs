@@ -1,4 +1,4 @@
-//! Jobs that have ended: their missing runs are submitted again, a limited number of times.
+//! Handles jobs that have ended. Their missing runs are submitted again, a limited number of times.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,22 +10,24 @@ use crate::digest::TaskId;
 use crate::error::Error;
 use crate::task::Task;
 
-/// The number of times that a run is submitted before its deaths are an error.
+/// The number of jobs that may end without the result of a run before the run counts as an error.
 const ATTEMPTS_MAX: usize = 3;
 
-/// The number of looks at the queue after which a job that is not in it has ended. File systems
-/// show files of other computers late.
+/// The number of looks at the queue after which a job that is absent from the queue counts as
+/// ended. The coordinator waits because a file system shows files of other computers late.
 const GONE_AFTER: usize = 2;
-/// The same for a job that has left no trace in the folder.
+/// The number of looks at the queue after which an absent job counts as ended if it has written no
+/// file to the batch's folder.
 const GONE_WITHOUT_TRACE_AFTER: usize = 6;
 
-/// The lines of a log that an error quotes, and the letters of each line.
+/// The number of lines of a log that an error quotes. The next constant limits the letters of each
+/// line.
 const LOG_LINES: usize = 5;
 const LOG_LETTERS: usize = 200;
 
 impl Watch<'_> {
-    /// Closes the chunks whose jobs have ended. Their missing runs are submitted again, unless jobs
-    /// have died too often with them.
+    /// Closes the chunks whose jobs have ended. Their missing runs will be submitted again. If too
+    /// many jobs have ended without the result of the same run, returns an error.
     pub(super) fn close_ended(&mut self) -> Result<(), Error> {
         for at in 0..self.batches.len() {
             for chunk in 0..self.batches[at].1.len() {
@@ -51,7 +53,7 @@ impl Watch<'_> {
         }
         let begun = workers.last().map(WorkerFolder::begun).unwrap_or_default();
         let candidates: BTreeSet<TaskId> = if begun.is_empty() {
-            // The job ended before it began a run. Any run, or none, may be the reason.
+            // The job ended before it began a run. Each of its runs counts as a possible reason.
             missing.clone()
         } else {
             let running: BTreeSet<TaskId> = begun.into_iter().filter(|id| missing.contains(id)).collect();
@@ -78,7 +80,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// The error for a run with which several jobs died.
+    /// The error for a run whose jobs ended too often without its result.
     fn gave_up(&self, task: &Task, job: &str, log: &Path, is_without_trace: bool) -> Error {
         let label = task.label();
         let log_name = log.display();
@@ -97,7 +99,7 @@ impl Watch<'_> {
     }
 }
 
-/// The last lines of a log, on one line.
+/// The last lines of a log, joined into one line.
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -1,28 +1,29 @@
-//! The expected time of a run, from its size and from the results of similar runs.
+//! Estimates the time of a run, from its size and from the results of similar runs.
 //!
-//! The estimate decides only how runs are grouped. No result depends on it.
+//! The estimate only decides which runs share a chunk. No result depends on it.
 
 use std::collections::BTreeMap;
 
 use crate::results::Measured;
 use crate::task::Task;
 
-/// The time in which a host simulates one unit of work, in seconds. Measured on one core with
-/// 10 workloads under 3 protocols: between a third and twice this value.
+/// The time that a host needs to simulate one unit of work, in seconds. Measured on one core with
+/// 10 workloads under 3 protocols: the measured times are between a third of this value and twice
+/// this value.
 const SECONDS_PER_UNIT: f64 = 1.5e-6;
 
-/// The units of work for each unit of a task's weight, as long as no result is known.
+/// The estimated units of work per unit of a task's weight, until a result is known.
 const UNITS_PER_WEIGHT: f64 = 4.0;
 
-/// The work of a run: its messages, its operations on memory, and its requests of lines. A request
-/// takes a third of the time of the others, because a hit sends nothing.
+/// The work of a run, in units. A message and an operation on memory are one unit each. A request
+/// of a line is a third of a unit, because a hit sends no message and takes a third of the time.
 fn units(measured: &Measured) -> Option<f64> {
     let count = |name: &str| measured.counters.get(name).map_or(0.0, |count| *count as f64);
     let units = count("noc_messages") + count("memory_ops") + count("line_requests") / 3.0;
     (units > 0.0).then_some(units)
 }
 
-/// A mean of numbers that are added one by one.
+/// The mean of numbers that are added one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: f64,
@@ -36,20 +37,20 @@ impl Mean {
     }
 }
 
-/// The known work of runs, by what the runs have in common.
+/// The mean work of the runs with known results, in groups of similar runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
-    /// Runs of the same program under the same protocol.
+    /// The mean work of runs of the same program under the same protocol.
     of_protocol: BTreeMap<String, Mean>,
-    /// Runs of the same program.
+    /// The mean work of runs of the same program.
     of_program: BTreeMap<String, Mean>,
-    /// Runs of the same workload, for each unit of weight.
+    /// The mean work per unit of weight, of runs of the same workload.
     of_workload: BTreeMap<&'static str, Mean>,
-    /// All runs, for each unit of weight.
+    /// The mean work per unit of weight, of all runs.
     of_all: Mean,
 }
 
-/// The workload of a task with its settings and its input.
+/// A text that identifies the program of a task: its workload, settings and input.
 fn program(task: &Task) -> String {
     let settings: Vec<String> =
         task.experiment.settings.iter().map(|(setting, value)| format!("{}={value}", setting.name)).collect();
@@ -58,7 +59,7 @@ fn program(task: &Task) -> String {
 }
 
 impl Expected {
-    /// Learns from the result of a task.
+    /// Adds the work of a run, as its result shows it, to the means.
     pub(super) fn learn(&mut self, task: &Task, measured: &Measured) {
         let Some(units) = units(measured) else { return };
         let program = program(task);
@@ -70,7 +71,8 @@ impl Expected {
         self.of_all.add(by_weight);
     }
 
-    /// The expected time of a task on one core, in seconds: that of the most similar known runs.
+    /// The expected time of a task on one core, in seconds. It uses the mean of the most similar
+    /// runs with known results.
     pub(super) fn seconds(&self, task: &Task) -> f64 {
         let program = program(task);
         let protocol = format!("{} {program}", task.experiment.scenario.protocol);
@@ -119,7 +121,7 @@ mod tests {
             study.runs.iter().map(|run| &run.task).find(fits).unwrap()
         };
         let mut expected = Expected::default();
-        // Without results, a run with four times the elements takes four times as long.
+        // Without known results, the expected time is proportional to the number of elements.
         let [small, large] = [1024, 4096].map(|n| expected.seconds(task("reduce", "vi", n, 1)));
         assert!(small > 0.0 && (large / small - 4.0).abs() < 1e-9, "{small} {large}");
         let is = |expected: &Expected, task: &Task, messages: f64| {
@@ -134,11 +136,11 @@ mod tests {
         is(&expected, task("reduce", "vi", 1024, 2), 1000.0);
         is(&expected, task("reduce", "no-l1", 1024, 2), 3000.0);
         is(&expected, task("reduce", "vi", 4096, 1), 8000.0);
-        // Another workload is expected to do the same work for each unit of weight.
+        // A run of another workload is expected to do the same work per unit of weight.
         let other = task("histogram", "vi", 1024, 1);
         let weight = task("reduce", "vi", 1024, 1).weight() as f64;
         is(&expected, other, 2000.0 * other.weight() as f64 / weight);
-        // A run that was stopped teaches nothing.
+        // A result without counts, from a stopped run, does not change the estimate.
         let before = expected.seconds(other);
         expected.learn(other, &Measured::default());
         assert_eq!(expected.seconds(other), before);

@@ -1,20 +1,21 @@
 //! Runs the tasks of a study as array jobs of a cluster with Slurm.
 //!
 //! [`perform`] is the coordinator. It divides the tasks without results into **chunks** of about
-//! equal expected time, submits the chunks as the tasks of an array job (a **batch**), watches the
-//! queue, moves results into the [`Store`], and submits again what ended
-//! without a result. [`work`] is the worker: an array task calls it to run one chunk.
+//! equal expected time. It submits the chunks as the tasks of an array job (a **batch**), watches
+//! the queue, and moves results into the [`Store`]. Tasks whose jobs ended without a result are
+//! submitted again. [`work`] is the worker: an array task calls it to run one chunk.
 //!
-//! Slurm decides where and when a job runs. Coordinator and workers communicate only by files in the
-//! folder of results, in `slurm/`. They take no locks there, because some network file systems have
-//! none:
+//! Slurm decides where and when a job runs. Coordinator and workers communicate only by files in
+//! the folder of results, in `slurm/`. They take no locks there, because some network file systems
+//! have no locks:
 //!
-//! * A file has one writer, and appears by a rename. Every worker writes into a folder of its own,
-//!   which it creates; so a worker that Slurm started again does not disturb a slow first one.
-//! * Only the coordinator writes the store, and it keeps the store's lock. A result of a worker has
-//!   the bytes that a local run would have stored, so it is moved, not changed.
-//! * Every file can be written again. A coordinator that was killed leaves its batches; the next one
-//!   finds them in the queue by their names and goes on.
+//! * Each file is written by only one process, and appears by a rename. Every worker creates a
+//!   folder of its own and writes only there. So if Slurm starts a second worker for a chunk, it
+//!   does not disturb a slow first worker.
+//! * Only the coordinator writes to the store, and it holds the store's lock. A result of a worker
+//!   has the bytes that a local run would have stored, so it is moved without a change.
+//! * If the coordinator is killed, its batches remain. The next coordinator finds their jobs in the
+//!   queue by their names and continues.
 
 mod batch;
 mod chunks;
@@ -44,12 +45,12 @@ fn batches_in(folder: &Path) -> PathBuf {
     folder.join("slurm")
 }
 
-/// The store's folder in a folder of results.
+/// The folder of the store within a folder of results.
 fn runs_in(folder: &Path) -> PathBuf {
     folder.join("runs")
 }
 
-/// Moves the results of workers into the store. Returns the number of results.
+/// Moves the results of workers into the store. Returns the number of moved results.
 ///
 /// # Errors
 /// If a result cannot be stored.
@@ -65,9 +66,9 @@ pub fn adopt(folder: &Path, store: &Store) -> Result<usize, Error> {
     Ok(adopted)
 }
 
-/// Cancels the jobs of a folder that has all results, and removes the batches. Jobs that are about
-/// to end get some time, `pause` for each look. Returns false if batches remain because Slurm does
-/// not answer.
+/// Removes the batches of a folder that has all results. First waits until their jobs have left the
+/// queue: looks at the queue several times, with `pause` between two looks, then cancels the
+/// remaining jobs. Returns false if batches remain because Slurm does not answer.
 pub fn finish(folder: &Path, pause: Duration) -> bool {
     let batches = Batch::all(folder);
     if batches.is_empty() {
@@ -88,7 +89,7 @@ pub fn finish(folder: &Path, pause: Duration) -> bool {
             return false;
         }
     }
-    // A worker that is being cancelled may still write.
+    // A worker whose job was cancelled may still be writing, so the removal is tried several times.
     for _ in 0..LOOKS {
         if fs::remove_dir_all(batches_in(folder)).is_ok() {
             return true;

@@ -17,13 +17,14 @@ use crate::runner::{Performed, Progress};
 use crate::store::{Store, Stored};
 use crate::task::Task;
 
-/// The number of looks at the results for each look at the queue.
+/// The number of times that the coordinator looks for results for each time that it looks at the
+/// queue.
 pub(super) const LOOKS: u32 = 5;
 
-/// The number of failed looks at the queue in a row after which the coordinator gives up.
+/// The coordinator gives up after this many failed looks at the queue in a row.
 const SILENCE_MAX: usize = 60;
 
-/// A cluster, and how the runs of a study are given to it.
+/// A cluster, and the options for running the tasks of a study on it.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// The folder of results, as an absolute path that the nodes of the cluster see.
@@ -34,13 +35,14 @@ pub struct Cluster {
     pub program: PathBuf,
     /// The text of the study.
     pub study: String,
-    /// The number of runs at the same time in one job, if the user gives it.
+    /// The number of runs that a job executes at the same time. `None` if the user does not give
+    /// it.
     pub jobs: Option<NonZeroUsize>,
-    /// The number of chunks, if the user gives it.
+    /// The number of chunks. `None` if the user does not give it.
     pub chunks: Option<usize>,
     /// The time between two looks at the queue.
     pub poll: Duration,
-    /// Options for `sbatch`.
+    /// The user's options for `sbatch`.
     pub options: Vec<String>,
 }
 
@@ -55,17 +57,17 @@ pub struct Status {
     pub running: usize,
     /// The number of chunks whose job waits in the queue.
     pub waiting: usize,
-    /// What happened since the last call, as sentences for the user.
+    /// Events since the last call of `tell`, as sentences for the user.
     pub news: Vec<String>,
 }
 
-/// Runs the tasks without stored results on a cluster. The tasks are all different. `tell` is called
-/// when something has changed.
+/// Runs the tasks without stored results on a cluster. All tasks must be different. `tell` is
+/// called when something has changed.
 ///
 /// # Errors
-/// Slurm that is missing or refuses the jobs, a run that cannot run, a run whose jobs ended several
-/// times without its result, and results that cannot be stored. Results that were stored before
-/// remain, and jobs go on.
+/// If Slurm is missing or refuses the jobs, if a run cannot run, if several jobs of a run ended
+/// without its result, or if results cannot be stored. Results that are already stored remain, and
+/// jobs continue.
 pub fn perform(
     tasks: &[&Task],
     store: &Store,
@@ -99,7 +101,7 @@ pub fn perform(
 
 /// A chunk whose job was submitted.
 pub(super) struct Chunk {
-    /// The tasks whose results are missing.
+    /// The tasks of the chunk whose results are still missing.
     pub(super) tasks: BTreeSet<TaskId>,
     pub(super) state: ChunkState,
 }
@@ -108,7 +110,8 @@ pub(super) struct Chunk {
 pub(super) enum ChunkState {
     Waiting,
     Running,
-    /// The job was absent from the queue this many times.
+    /// The job is absent from the queue. The number counts the looks at the queue that did not find
+    /// it.
     Gone(usize),
     /// The job has ended, and its results are collected.
     Closed,
@@ -128,11 +131,13 @@ pub(super) struct Watch<'a> {
     store: &'a Store,
     pub(super) cluster: &'a Cluster,
     tell: &'a mut dyn FnMut(&Status),
-    /// The tasks without results.
+    /// The tasks whose results are still missing.
     pub(super) missing: BTreeMap<TaskId, &'a Task>,
-    /// The number of jobs that ended without the result of a task, and may have ended because of it.
+    /// For each task, the number of jobs that ended without its result and may have ended because
+    /// of it.
     pub(super) deaths: BTreeMap<TaskId, usize>,
-    /// The tasks that ran when a job ended.
+    /// The tasks that were running when a job ended without their results. Each of them gets a
+    /// chunk of its own.
     pub(super) suspects: BTreeSet<TaskId>,
     /// The batches that were submitted, each with its chunks.
     pub(super) batches: Vec<(Batch, Vec<Chunk>)>,
@@ -185,7 +190,8 @@ impl<'a> Watch<'a> {
         self.status.news.clear();
     }
 
-    /// Collects what earlier processes have left: results, and jobs that still wait or run.
+    /// Takes over the work of an earlier coordinator: collects results, and watches the jobs that
+    /// still wait or run.
     fn resume(&mut self) -> Result<(), Error> {
         let folder = &self.cluster.folder;
         Batch::remove_unfinished(folder);
@@ -238,7 +244,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Submits the missing tasks that no job has.
+    /// Submits the missing tasks that are in no open chunk.
     fn submit(&mut self) -> Result<(), Error> {
         let open = self.batches.iter().flat_map(|(_, chunks)| chunks).filter(|chunk| chunk.is_open());
         let covered: BTreeSet<&TaskId> = open.flat_map(|chunk| &chunk.tasks).collect();
@@ -276,7 +282,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The script of an array job.
+    /// The script that each task of the array job executes.
     fn script(&self, study: &Path, batch: &str) -> String {
         let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
         let [program, study, out] = [&self.cluster.program, study, &self.cluster.folder].map(quoted);
@@ -288,7 +294,7 @@ impl<'a> Watch<'a> {
         )
     }
 
-    /// Looks at the results, and now and then at the queue.
+    /// Looks for results, and at some calls also at the queue.
     fn look(&mut self) -> Result<(), Error> {
         let mut has_news = false;
         let is_time = self.looks.is_multiple_of(LOOKS);
@@ -302,7 +308,8 @@ impl<'a> Watch<'a> {
                 let is_due = match state {
                     ChunkState::Waiting => false,
                     ChunkState::Running | ChunkState::Gone(_) => true,
-                    // A file system may show a result after its job was given up.
+                    // The results of a closed chunk may appear late, because a file system shows
+                    // files of other computers late.
                     ChunkState::Closed => is_time && !tasks.is_empty(),
                 };
                 if is_due {
@@ -316,7 +323,7 @@ impl<'a> Watch<'a> {
         if is_time { self.close_ended() } else { Ok(()) }
     }
 
-    /// Updates the states of the chunks. Returns true if something has changed.
+    /// Updates the states of the chunks from the queue. Returns true if a state has changed.
     fn look_at_queue(&mut self) -> Result<bool, Error> {
         let names = self.batches.iter().filter(|(_, chunks)| chunks.iter().any(Chunk::is_open));
         let queue = match Commands.queue(names.map(|(batch, _)| batch.name.as_str())) {
@@ -351,7 +358,7 @@ impl<'a> Watch<'a> {
         Ok(has_changed)
     }
 
-    /// Collects the results of a chunk. Returns true if there are new ones.
+    /// Collects the results of a chunk. Returns true if some of them are new.
     fn collect(&mut self, at: usize, chunk: usize) -> Result<bool, Error> {
         let mut found = Vec::new();
         let job = self.job_of(at, chunk);
@@ -394,7 +401,7 @@ impl<'a> Watch<'a> {
         format!("{}_{chunk}", self.batches[at].0.job.as_deref().unwrap_or("?"))
     }
 
-    /// An error, with a sentence about the jobs that go on.
+    /// Returns the error with a further sentence, which names the jobs that still wait or run.
     pub(super) fn with_jobs(&mut self, error: Error) -> Error {
         self.tell();
         if self.status.jobs.is_empty() {
@@ -405,7 +412,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Status {
-    /// A sentence about the jobs that go on.
+    /// A sentence that names the jobs that continue, and the command that cancels them.
     #[must_use]
     pub fn advice(&self) -> String {
         let jobs = self.jobs.join(" ");

@@ -15,12 +15,14 @@ use crate::study::Study;
 use crate::systems::{Systems, read_text};
 use crate::task::Task;
 
-/// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the file of the batch,
-/// and `chunk` is BATCH/NUMBER. Any number of workers may run the same chunk at the same time.
+/// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the path of the
+/// batch's copy of the study. `chunk` is a text of the form BATCH/NUMBER. Several workers may run
+/// the same chunk at the same time.
 ///
 /// # Errors
-/// A chunk that does not exist, a batch of another version, a study whose machines or inputs have
-/// changed, and the errors of [`runner::perform_tasks`]. The coordinator reads the error too.
+/// If the chunk does not exist, if the batch is of another version, if the machines or inputs of
+/// the study have changed, and the errors of [`runner::perform_tasks`]. The error is also stored
+/// for the coordinator.
 pub fn work(
     study: &Path,
     folder: &Path,
@@ -57,7 +59,8 @@ fn run(
             crate::error::printable(&file.code),
         )));
     }
-    // The job runs in the folder of the user's study, where relative paths begin.
+    // Relative paths of the study begin in the folder of the user's study, and the job runs there.
+    // So the study is parsed under its bare file name.
     let name = Path::new(study.file_name().unwrap_or_default());
     let study = Study::parse(name, &read_text(study)?, &Systems::default())?;
     let known: BTreeMap<&str, &Task> =
@@ -76,8 +79,8 @@ fn run(
     runner::perform_tasks(&tasks, &kept, jobs, pulse, &|_| ())
 }
 
-/// The results that exist when a worker starts: those of the store, and those of earlier workers of
-/// the chunk.
+/// For each task, the result files that exist when the worker starts: those in the store, and those
+/// of earlier workers of the chunk.
 fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTreeMap<TaskId, Vec<PathBuf>> {
     let mut found = BTreeMap::<TaskId, Vec<PathBuf>>::new();
     let of_workers = batch.workers(chunk).into_iter().flat_map(|worker| worker.results());
@@ -89,15 +92,15 @@ fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTree
     found
 }
 
-/// The results of a worker, in its folder.
+/// Stores the results of a worker in its folder, and loads earlier results.
 struct Kept<'a> {
     worker: &'a WorkerFolder,
     earlier: BTreeMap<TaskId, Vec<PathBuf>>,
 }
 
 impl Keep for Kept<'_> {
-    /// The coordinator may move a file while it is read. Then the task runs again, with the same
-    /// result.
+    /// Loads an earlier result of the task. If the coordinator moves the file while it is read, no
+    /// result is found. Then the task runs again, with the same result.
     fn load(&self, task: &Task) -> Stored {
         match self.earlier.get(&task.id).map(|paths| store::load(paths, task)) {
             Some(found @ Stored::Result(_)) => found,

@@ -1,7 +1,7 @@
 //! The history of each line of memory: its last writer, its copies and its sharing.
 
-/// The size of a unit of sharing, in bytes. If compute units access different units of one line,
-/// the line is falsely shared.
+/// The size of a unit of sharing, in bytes. A line is falsely shared if several compute units
+/// access it and at least one writes it, but no unit that is written is shared.
 const WORD_BYTES: u64 = 4;
 
 /// Values that stand in place of the number of a compute unit: `NOBODY` for no compute unit,
@@ -15,11 +15,11 @@ const HOST: u32 = u32::MAX - 2;
 struct Copy {
     cu: u32,
     launch: u32,
-    /// The value of the line's `version` at the time of the access.
+    /// The version of the line at the time of the access.
     version: u32,
 }
 
-/// The accesses to one word in the current launch.
+/// The accesses of compute units to one word in the current launch.
 #[derive(Clone, Copy, Debug)]
 struct WordUse {
     accessor: u32,
@@ -28,31 +28,32 @@ struct WordUse {
 
 const UNUSED: WordUse = WordUse { accessor: NOBODY, is_written: false };
 
-/// How compute units share a line within one launch.
+/// The way in which compute units share a line within one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sharing {
-    /// One compute unit accesses it.
+    /// Only one compute unit accesses the line.
     #[default]
     Private,
-    /// Several compute units read it, and none writes it.
+    /// Several compute units read the line, and no compute unit writes it.
     Read,
-    /// Several compute units access it and one writes it, but no word is shared.
+    /// Several compute units access the line and at least one writes it, but no word that is
+    /// written is shared.
     False,
-    /// One compute unit writes a word that another accesses.
+    /// One compute unit writes a word of the line that another compute unit accesses.
     True,
 }
 
 #[derive(Clone, Debug)]
 struct Line {
-    /// The last writer: a compute unit, or `HOST`, or `NOBODY`.
+    /// The last writer of the line: the number of a compute unit, or `HOST`, or `NOBODY`.
     writer: u32,
-    /// How often the writer changed. A copy of an older version is stale.
+    /// The number of times that the last writer changed. A copy with an older version is stale.
     version: u32,
     copies: Vec<Copy>,
-    /// The launch whose accesses `words` holds.
+    /// The launch whose accesses are recorded in `words`.
     launch: u32,
     words: Vec<WordUse>,
-    /// The widest sharing in any launch.
+    /// The widest sharing of the line in all launches so far.
     sharing: Sharing,
 }
 
@@ -69,7 +70,8 @@ impl Line {
         }
     }
 
-    /// Adds the sharing of the launch that `words` describes, and forgets the launch.
+    /// Ends the launch whose accesses are recorded in `words`: updates `sharing`, and clears the
+    /// record.
     fn end_launch(&mut self) {
         let is_written = self.words.iter().any(|word| word.is_written);
         let of_units = self.words.iter().filter(|word| word.accessor != NOBODY);
@@ -87,18 +89,18 @@ impl Line {
     }
 }
 
-/// What a read of a line finds.
+/// The result of a search for a valid copy of a line at a compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The compute unit has no valid copy.
     Nothing,
-    /// The compute unit accessed the line in the same launch.
+    /// The compute unit has a valid copy, from an access in the same launch.
     SameLaunch,
-    /// The compute unit accessed the line in an earlier launch.
+    /// The compute unit has a valid copy, from an access in an earlier launch.
     EarlierLaunch,
 }
 
-/// All lines of memory.
+/// The histories of all lines of memory.
 #[derive(Debug)]
 pub(super) struct Lines {
     line_bytes: u64,
@@ -110,7 +112,7 @@ impl Lines {
         Lines { line_bytes: u64::from(line_bytes.max(4)), lines: Vec::new() }
     }
 
-    /// The number of the line of an address.
+    /// The number of the line that contains an address.
     pub(super) fn line_of(&self, addr: u64) -> u64 {
         addr / self.line_bytes
     }
@@ -123,8 +125,9 @@ impl Lines {
         self.lines[at].get_or_insert_with(|| Box::new(Line::new(words)))
     }
 
-    /// Records the first access of an operation to a line by a compute unit. Returns what a read
-    /// finds, and whether the compute unit has a valid copy that it wrote last itself.
+    /// Records the first access of an operation to a line by a compute unit. Returns two values:
+    /// what the compute unit finds before the access, and whether it finds a valid copy of which it
+    /// is itself the last writer.
     pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (Found, bool) {
         let line = self.line(number);
         if line.launch != launch {
@@ -134,7 +137,8 @@ impl Lines {
         if writes && line.writer != cu {
             line.writer = cu;
             line.version += 1;
-            // The bytes of the writer's own copy stay valid.
+            // This write makes all other copies stale. The copy of the writer stays valid, if it
+            // was valid before.
             if let Some(copy) =
                 line.copies.iter_mut().find(|copy| copy.cu == cu && copy.version + 1 == line.version)
             {
@@ -161,8 +165,8 @@ impl Lines {
         (found, is_own && found != Found::Nothing)
     }
 
-    /// Records the access of one lane to a word. The caller has called `touch` for the line of the
-    /// word.
+    /// Records the access of one lane to a word. The caller must have called `touch` for the line
+    /// of the word.
     pub(super) fn word(&mut self, addr: u64, bytes: u64, cu: u32, writes: bool) {
         let (number, first) = (self.line_of(addr), addr % self.line_bytes / WORD_BYTES);
         let last = (addr % self.line_bytes + bytes - 1) / WORD_BYTES;
@@ -172,7 +176,7 @@ impl Lines {
         }
     }
 
-    /// The host writes the bytes.
+    /// Records that the host writes these bytes.
     pub(super) fn host_writes(&mut self, addr: u64, bytes: u64) {
         for number in self.line_of(addr)..=self.line_of(addr + bytes.max(1) - 1) {
             // A line that no compute unit has accessed needs no record.
@@ -183,7 +187,7 @@ impl Lines {
         }
     }
 
-    /// The number of lines that compute units accessed, and of those with each kind of sharing.
+    /// The number of accessed lines with each kind of sharing, in the order of [`Sharing`].
     pub(super) fn count(&mut self) -> [u64; 4] {
         let mut counts = [0; 4];
         for line in self.lines.iter_mut().flatten() {
@@ -193,7 +197,7 @@ impl Lines {
         counts
     }
 
-    /// The number of lines that each of `cus` compute units accessed.
+    /// For each of `cus` compute units, the number of lines that it accessed.
     pub(super) fn per_cu(&self, cus: u32) -> Vec<u64> {
         let mut counts = vec![0; cus as usize];
         for copy in self.lines.iter().flatten().flat_map(|line| &line.copies) {

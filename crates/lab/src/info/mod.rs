@@ -34,15 +34,15 @@ pub struct Info {
     /// The parameters in which the machine differs from its description.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
-    /// The size, if the user names one.
+    /// The size of the workload. `None` if the user names no size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<&'static str>,
-    /// The input, if the user names one.
+    /// The name of the workload's input. `None` if the user names no input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// The settings of the workload.
     pub settings: std::collections::BTreeMap<&'static str, String>,
-    /// The statistics.
+    /// The statistics of the program.
     #[serde(flatten)]
     pub statistics: Statistics,
 }
@@ -50,7 +50,7 @@ pub struct Info {
 /// The reason why a program has no statistics.
 #[derive(Debug)]
 pub enum NoInfo {
-    /// The question is wrong.
+    /// The user's question has an error.
     Wrong(Error),
     /// The program did not end with the right answer.
     Failed(String),
@@ -110,7 +110,8 @@ mod tests {
         info(&experiment).unwrap().statistics
     }
 
-    /// Two arrays of 2,048 words are read and one is written: 128 lines each, and no line twice.
+    /// The program reads two arrays of 2,048 words and writes one. Each array has 128 lines, and no
+    /// line is read twice.
     #[test]
     fn vec_add_has_the_numbers_that_a_hand_computes() {
         let found = of("vec-add", &[("n", "2048")]);
@@ -118,32 +119,34 @@ mod tests {
         assert_eq!(found.global_bytes, 3 * 2048 * 4);
         assert_eq!((found.line_reads, found.lines, found.loads_per_store), (256, 384, Some(2.0)));
         assert_eq!((found.reuse_within, found.reuse_across, found.read_after_write), (0.0, 0.0, 0.0));
-        // Eight work-groups of 256 items on eight compute units: 3 x 16 lines each.
+        // Each of the eight compute units runs a work-group of 256 work-items, which accesses 16
+        // lines of each of the three arrays.
         assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (48.0, 48));
         assert_eq!((found.read_shared_lines, found.true_shared_lines, found.false_shared_lines), (0, 0, 0));
         assert_eq!(found.imbalance, 1.0);
-        // Each wavefront branches once and adds once, for 64 lanes or for 32.
+        // Each wavefront executes one branch and one addition, for 64 lanes or for 32.
         assert_eq!(found.lane_operations, 2 * 2048);
         assert!((found.operations_per_byte - 2.0 / 12.0).abs() < 1e-12);
     }
 
-    /// Four kernels read the same 64 lines. Four work-groups run on other compute units each time:
-    /// first on units 0 to 3, then on 4 to 7, then on 0 to 3 again.
+    /// Four kernels read the same 64 lines. Their four work-groups run on other compute units each
+    /// time: first on units 0 to 3, then on 4 to 7, then on 0 to 3 again, then on 4 to 7.
     #[test]
     fn cache_reuse_is_reused_across_kernels_alone() {
         let found = of("cache-reuse", &[("n", "1024"), ("kernels", "4")]);
         assert_eq!((found.kernels, found.loads, found.stores), (4, 4096, 4096));
         assert_eq!((found.line_reads, found.lines), (256, 128));
-        // The third and the fourth kernel find all their lines.
+        // The third and the fourth kernel find all lines that the first and the second kernel have
+        // read.
         assert_eq!((found.reuse_within, found.reuse_across), (0.0, 0.5));
         assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (32.0, 32));
-        // Four of eight compute units work.
+        // Only four of the eight compute units work.
         assert_eq!(found.imbalance, 2.0);
         let all = of("cache-reuse", &[("n", "2048"), ("kernels", "4")]);
         assert_eq!((all.reuse_across, all.imbalance), (0.75, 1.0));
     }
 
-    /// Each item of a histogram loads a word and adds to a bin at device scope.
+    /// Each work-item of a histogram loads a word and adds one to a bin, at device scope.
     #[test]
     fn atomics_are_counted_by_order_and_scope() {
         let found = of("histogram", &[("n", "1024"), ("bins", "16")]);
@@ -154,7 +157,7 @@ mod tests {
             (kind.operation, kind.order, kind.scope, kind.accesses),
             ("update", "relaxed", "device", 1024)
         );
-        // All work-groups update the one line of the bins.
+        // All bins are in one line, and all work-groups update it.
         assert_eq!((found.true_shared_lines, found.false_shared_lines), (1, 0));
     }
 

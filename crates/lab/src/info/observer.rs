@@ -14,39 +14,39 @@ use super::lines::{Found, Lines};
 /// operation on global memory with several lanes. The part of one lane is a lane access.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Kernels launched.
+    /// The number of kernels launched.
     pub kernels: u64,
-    /// Work-groups dispatched.
+    /// The number of work-groups dispatched.
     pub work_groups: u64,
-    /// Wavefronts run.
+    /// The number of wavefronts run.
     pub wavefronts: u64,
-    /// Lane accesses of ordinary loads.
+    /// The number of lane accesses of ordinary loads.
     pub loads: u64,
-    /// Lane accesses of ordinary stores.
+    /// The number of lane accesses of ordinary stores.
     pub stores: u64,
-    /// Lane accesses of atomic loads, atomic stores and read-modify-writes.
+    /// The number of lane accesses of atomic loads, atomic stores and read-modify-writes.
     pub atomics: u64,
-    /// Loads divided by stores. `None` without stores.
+    /// Loads divided by stores. `None` if there are no stores.
     pub loads_per_store: Option<f64>,
-    /// The share of atomics in all lane accesses.
+    /// The share of atomics in all lane accesses, from 0 to 1.
     pub atomic_share: f64,
-    /// The share of read-modify-writes of device scope or wider in all lane accesses.
+    /// The share of read-modify-writes at device scope or wider in all lane accesses, from 0 to 1.
     pub device_atomic_share: f64,
-    /// Atomics by operation, order and scope.
+    /// The atomics, grouped by operation, order and scope.
     pub atomics_by_kind: Vec<AtomicKind>,
-    /// Fences of wavefronts.
+    /// The number of fences that wavefronts execute.
     pub fences: u64,
-    /// Arrivals of wavefronts at barriers.
+    /// The number of arrivals of wavefronts at barriers.
     pub barriers: u64,
-    /// Lane accesses to the local memory of work-groups.
+    /// The number of lane accesses to the local memory of work-groups.
     pub lds_accesses: u64,
-    /// Arithmetic: vector operations times the lanes of a wavefront.
+    /// The amount of arithmetic: the number of vector operations times the lanes of a wavefront.
     pub lane_operations: u64,
-    /// The bytes of all lane accesses.
+    /// The bytes of all lane accesses to global memory.
     pub global_bytes: u64,
     /// Lane operations divided by the bytes of all lane accesses.
     pub operations_per_byte: f64,
-    /// Reads of lines: an ordinary load of a wavefront reads each of its lines once.
+    /// The number of line reads. An ordinary load of a wavefront reads each of its lines once.
     pub line_reads: u64,
     /// The share of line reads for which the compute unit has a valid copy of the line from the
     /// same launch. A copy is valid until another compute unit or the host writes the line. Copies
@@ -58,18 +58,21 @@ pub struct Statistics {
     /// The share of line reads for which the compute unit has a valid copy of the line and is
     /// itself the last writer of the line.
     pub read_after_write: f64,
-    /// Different lines accessed.
+    /// The number of different lines accessed.
     pub lines: u64,
-    /// Different lines that a compute unit accesses: the mean of all compute units.
+    /// The number of different lines that a compute unit accesses: the mean over all compute units.
     pub lines_per_cu_mean: f64,
-    /// Different lines that a compute unit accesses: the maximum.
+    /// The number of different lines that a compute unit accesses: the maximum over all compute
+    /// units.
     pub lines_per_cu_max: u64,
-    /// Lines that several compute units read in one launch and that neither of the two counts below
-    /// includes.
+    /// The number of lines that several compute units read in one launch, without the lines that
+    /// the next two fields count.
     pub read_shared_lines: u64,
-    /// Lines with a 4-byte word that one compute unit writes and another accesses, in one launch.
+    /// The number of lines with a 4-byte word that one compute unit writes and another compute unit
+    /// accesses, in one launch.
     pub true_shared_lines: u64,
-    /// Other lines that one compute unit writes and another accesses, in one launch.
+    /// The number of falsely shared lines: one compute unit writes the line and another accesses it
+    /// in one launch, but they access different 4-byte words.
     pub false_shared_lines: u64,
     /// The imbalance of compute units: the sum over all launches of the vector operations of the
     /// busiest compute unit, divided by the sum over all launches of the mean of all compute units.
@@ -90,7 +93,7 @@ pub struct AtomicKind {
     pub accesses: u64,
 }
 
-/// The position of an operation among the names of operations.
+/// The index of the operation's name: load, store or update.
 fn operation(action: Action) -> usize {
     match action {
         Action::Load => 0,
@@ -122,9 +125,9 @@ pub(super) struct Observer {
     device_updates: u64,
     reused: [u64; 3],
     lines: Lines,
-    /// The vector operations of each compute unit, by launch.
+    /// For each launch, the number of vector operations of each compute unit.
     busy: Vec<Vec<u64>>,
-    /// The lines of the current operation.
+    /// The lines that the current operation has accessed so far.
     of_operation: Vec<u64>,
 }
 
@@ -190,7 +193,7 @@ impl Observer {
         }
     }
 
-    /// The statistics at the end of the run.
+    /// Returns the statistics at the end of the run.
     pub(super) fn finish(mut self) -> Statistics {
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
         let mut found = core::mem::take(&mut self.found);

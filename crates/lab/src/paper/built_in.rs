@@ -9,7 +9,7 @@ pub(crate) const PAPERS: [(&str, &str); 5] = [
     ("hechtman", include_str!("../../../../claims/hechtman.toml")),
 ];
 
-/// The text of a paper's claims file, or an empty string for a paper without claims.
+/// The text of a paper's claims file. Empty for a paper without claims.
 pub(crate) fn claims_text(paper: &str) -> &'static str {
     PAPERS.iter().find(|(name, _)| *name == paper).map_or("", |(_, text)| text)
 }
@@ -23,7 +23,7 @@ macro_rules! built_in {
 /// The name and the text of an experiment file.
 pub(super) type BuiltIn = (&'static str, &'static str);
 
-/// The papers whose experiments are built in, with their files.
+/// The papers whose experiment files are built in, each with these files.
 pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
     built_in!("hlrc":
         "paper.toml",

@@ -1,4 +1,4 @@
-//! The claims of a paper, as its file lists them.
+//! The claims of a paper, as read from its claims file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,9 +16,9 @@ pub enum Kind {
     Exact,
     /// A number that the measured value must match within a tolerance.
     Number,
-    /// The measured value is at least the published one.
+    /// A lower bound: the measured value must be at least the published one.
     AtLeast,
-    /// The measured value is at most the published one.
+    /// An upper bound: the measured value must be at most the published one.
     AtMost,
     /// A statement without a number: a ranking of values, or the sign of a change.
     Order,
@@ -42,7 +42,7 @@ pub enum Unit {
 pub struct Claim {
     /// The name of the claim.
     pub id: String,
-    /// The place in the paper.
+    /// The place of the claim in the paper.
     #[serde(rename = "where")]
     pub place: String,
     /// The claim in words.
@@ -56,9 +56,9 @@ pub struct Claim {
     pub unit: Unit,
     /// The number that the paper publishes. `None` for a range or an order.
     pub value: Option<f64>,
-    /// The lower end of a published range.
+    /// The lower end of the range that the paper publishes. `None` if it publishes no range.
     pub low: Option<f64>,
-    /// The upper end of a published range.
+    /// The upper end of the range that the paper publishes. `None` if it publishes no range.
     pub high: Option<f64>,
 }
 
@@ -70,7 +70,7 @@ impl Claim {
     }
 }
 
-/// A published table: its columns, and rows by name.
+/// A table that a paper publishes: its columns, and its rows by name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Published {
     /// The names of the columns.
@@ -101,7 +101,7 @@ struct File {
 }
 
 impl Kind {
-    /// The name of the kind in a file.
+    /// The name of the kind in a claims file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -115,17 +115,17 @@ impl Kind {
 }
 
 impl Claims {
-    /// Reads a file of claims. `path` appears in errors only.
+    /// Reads a claims file. Errors name the file by `path`.
     ///
     /// # Errors
-    /// The first fault, with its place.
+    /// For the first fault, with its place.
     pub fn parse(path: &Path, text: &str) -> Result<Claims, Error> {
         let file: File = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(Place::whole(path), |s| Place::of_byte(path, text, s.start));
             Error::File { place, message: error.message().to_owned() }
         })?;
         for claim in &file.claims {
-            // An exact claim may be about tests instead of a figure.
+            // A claim of the kind `exact` may have no number, because it may be about litmus tests.
             let may_have_none = claim.kind == Kind::Exact && !claim.has_figure();
             if claim.has_figure() == (claim.kind == Kind::Order) && !may_have_none {
                 let at = text.find(&claim.id).unwrap_or(0);
@@ -136,8 +136,8 @@ impl Claims {
                 return Err(Error::File { place: Place::of_byte(path, text, at), message });
             }
         }
-        // Beside claims, a file holds tables and other facts, such as those of
-        // inputs.
+        // A claims file may also have tables and other facts. Only values with columns and rows are
+        // tables.
         let table = |(name, value): (String, toml::Value)| {
             value.try_into::<Published>().ok().map(|published| (name, published))
         };

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 pub enum Expr {
     /// A constant number.
     Number(f64),
-    /// A quantity of a run (its cycles, a counter or an energy), by its name, and the run.
+    /// A quantity of a run (its cycles, a counter or an energy). Its name comes first, then the
+    /// run.
     Quantity(String, At),
     /// Two expressions joined by an operator.
     Binary(char, Box<Expr>, Box<Expr>),
@@ -32,8 +33,8 @@ pub enum Extreme {
     Min,
 }
 
-/// The run of a quantity: its scenario and variant. `None` means the scenario or variant for which
-/// the expression is evaluated.
+/// The run of a quantity, given by its scenario and variant. `None` means the scenario or variant
+/// for which the expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// The name of the scenario.
@@ -79,7 +80,7 @@ pub struct ExprError {
     pub message: String,
 }
 
-/// The definitions of an experiment file: an expression for each name.
+/// The definitions of a paper: an expression for each defined name.
 pub type Definitions = BTreeMap<String, Expr>;
 
 /// The reason why an expression has no value.
@@ -115,7 +116,7 @@ impl Expr {
         }
     }
 
-    /// The number of terms: of numbers, quantities, maxima and minima.
+    /// The number of terms of the expression. Each number, quantity, maximum and minimum is a term.
     fn terms(&self) -> usize {
         match self {
             Expr::Number(_) | Expr::Quantity(..) => 1,
@@ -163,7 +164,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` with every quantity of a run.
+    /// Calls `visit` with every quantity of a run that the expression contains.
     pub fn quantities(&self, visit: &mut dyn FnMut(&str, &At)) {
         match self {
             Expr::Number(_) => {}
@@ -176,7 +177,7 @@ impl Expr {
         }
     }
 
-    /// Returns the expression with another name for each quantity.
+    /// Returns a copy of the expression in which `name` gives the new name of each quantity.
     pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
@@ -188,8 +189,8 @@ impl Expr {
         }
     }
 
-    /// Returns the expression with scenario and variant filled in from `at`, wherever a quantity
-    /// does not name them.
+    /// Returns a copy of the expression. In each quantity that names no scenario or no variant,
+    /// `at` gives the missing name.
     pub(super) fn placed(&self, at: &At) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
@@ -229,18 +230,18 @@ impl Comparison {
     }
 }
 
-/// The greatest depth of nested brackets.
+/// The maximum nesting depth of brackets.
 const DEPTH_MAX: u32 = 32;
 
-/// The maximum number of terms of an expression or an order, with the terms of the definitions that
-/// it uses. The limit also bounds the depth of the tree, and so the depth of recursion.
+/// The maximum number of terms of an expression or an order. The terms of the definitions that it
+/// uses are included. This limit also bounds the depth of the tree, and so the depth of recursion.
 const TERMS_MAX: usize = 1000;
 
 struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
-    /// The number of terms so far.
+    /// The number of terms parsed so far.
     terms: usize,
     definitions: &'a Definitions,
 }
@@ -271,7 +272,8 @@ impl Parser<'_> {
         Err(ExprError { offset: self.at, message: format!("found {found}, expected {expected}") })
     }
 
-    /// Adds to the number of terms. `from` is the place of the added terms.
+    /// Adds to the number of terms. Fails if there are too many. `from` is the offset at which the
+    /// added terms begin.
     fn count(&mut self, terms: usize, from: usize) -> Result<(), ExprError> {
         self.terms += terms;
         if self.terms <= TERMS_MAX {
@@ -360,7 +362,8 @@ impl Parser<'_> {
 
     fn named(&mut self) -> Result<Expr, ExprError> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-';
-        // A minus is part of a name only between letters, as in `messages.Fwd-GetM`.
+        // A minus sign belongs to a name only if letters stand on both sides of it, as in
+        // `messages.Fwd-GetM`.
         let end = self.rest().find(|c| !is_name(c) || c == '-').unwrap_or(self.rest().len());
         let name = self.rest()[..end].to_owned();
         let from = self.at;
@@ -465,7 +468,8 @@ mod tests {
         assert_eq!(too_long(&sum(40_000), &none), 2000);
         assert_eq!(too_long(&vec!["1"; 40_000].join("*"), &none), 2000);
         assert_eq!(too_long(&format!("min({})", sum(1000)), &none), 4 + 2 * 999);
-        // Each definition is twice as long as the one before, or one level deeper.
+        // In the first case each definition is twice as long as the definition before it. In the
+        // second case it is one level deeper.
         let grown = |next: &dyn Fn(&str) -> String| {
             let mut definitions = Definitions::from([("d0".to_owned(), Expr::parse("a", &none).unwrap())]);
             for at in 1..100_000 {

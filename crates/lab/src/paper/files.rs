@@ -1,7 +1,7 @@
-//! The experiment files of a paper, as written.
+//! The experiment files of a paper, before names are looked up.
 //!
-//! `paper.toml` names scenarios, inputs, variants and definitions. Every other
-//! file is a figure. The files are built in; a folder may replace them.
+//! `paper.toml` names scenarios, inputs, variants and definitions. Every other file describes a
+//! figure. The files are built in; the user may give a folder with other files instead.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,14 +16,14 @@ use crate::results::Shape;
 use crate::source::Source;
 use crate::systems::read_text;
 
-/// The file with the definitions that the others use.
+/// The file whose names and definitions the other files use.
 const PAPER_FILE: &str = "paper.toml";
 
 /// All files of a paper, as parsed.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) paper: (Source, PaperFile),
-    /// The figures by file name, in the order of the paper.
+    /// The figures in the order of the paper. Each entry has the name and the source of its file.
     pub(super) figures: Vec<(String, Source, FigureFile)>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct InputFile {
     pub(super) name: Spanned<String>,
     pub(super) workload: Spanned<String>,
     pub(super) graph: Option<Spanned<String>>,
-    /// The name of one of the workload's own inputs.
+    /// The name of an input that the workload itself provides.
     pub(super) input: Option<Spanned<String>>,
 }
 
@@ -100,14 +100,14 @@ pub(super) struct FigureFile {
     pub(super) measures: Vec<MeasureFile>,
 }
 
-/// The contents of the horizontal axis.
+/// The groups of a chart along its horizontal axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Groups {
-    /// A group for each input, and one for their mean.
+    /// One group for each input, and one group for the mean over all inputs.
     #[default]
     Inputs,
-    /// A group for each variant, with means over the inputs.
+    /// One group for each variant. Its bars show means over the inputs.
     Variants,
 }
 
@@ -122,7 +122,8 @@ pub(super) struct ChartFile {
     pub(super) scenarios: Option<Vec<Spanned<String>>>,
     #[serde(rename = "part")]
     pub(super) parts: Vec<PartFile>,
-    /// The table of the claims file with the published numbers.
+    /// The name of a table in the claims file that has the published numbers. `None` if the chart
+    /// shows no published table.
     pub(super) published: Option<Spanned<String>>,
 }
 
@@ -151,8 +152,8 @@ pub(super) struct MeasureFile {
     pub(super) claim: Spanned<String>,
     pub(super) value: Option<Spanned<String>>,
     pub(super) holds: Option<Spanned<String>>,
-    /// Two expressions for a claim that they rise together: an input with a larger value of one has
-    /// a larger value of the other.
+    /// Two expressions that a claim says to rise together: an input with a larger value of one
+    /// expression has a larger value of the other. `None` for other claims.
     pub(super) rises: Option<[Spanned<String>; 2]>,
     #[serde(default)]
     pub(super) fold: Fold,
@@ -171,7 +172,7 @@ pub(super) struct LitmusFile {
     pub(super) verdict: Option<bool>,
 }
 
-/// The way to combine the values of several inputs.
+/// The way in which the values of several inputs are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fold {
@@ -187,7 +188,7 @@ pub(super) enum Fold {
 }
 
 impl Files {
-    /// The files of `folder`, or the built-in files.
+    /// The files of the paper in `folder`. Without a folder, the built-in files.
     pub(super) fn load(paper: &str, folder: Option<&Path>) -> Result<Files, Error> {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == paper).map(|(_, files)| files);
         let has_claims = !claims_text(paper).is_empty();
@@ -241,7 +242,8 @@ fn own_files(folder: &Path) -> Result<Vec<(String, Source)>, Error> {
     Ok(files)
 }
 
-/// A sort key that puts `fig9` before `fig10`.
+/// A sort key that compares the number at the end of a file name as a number, so that `fig9` comes
+/// before `fig10`.
 fn numeric_key(file: &str) -> (String, u64, String) {
     let stem = file.trim_end_matches(".toml");
     let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();

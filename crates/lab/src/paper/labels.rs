@@ -1,4 +1,4 @@
-//! Labels of figures: the names of machines, and the published values of bars.
+//! The labels of figures: names of machines, and published values of bars.
 
 use super::claims::{Claim, Kind};
 use super::evaluate::Evaluation;
@@ -16,8 +16,8 @@ pub(super) struct BarPlace<'a> {
 }
 
 impl Evaluation<'_> {
-    /// The label of a variant's group: the name of its machine if the figure
-    /// compares machines.
+    /// The label of the group of a variant. If the groups of the figure are variants on different
+    /// machines, the label begins with the name of the variant's machine.
     pub(super) fn variant_label(&self, plan: &FigurePlan, name: &str) -> String {
         let variants = &self.plan.paper.variants;
         let of = |name: &str| variants.iter().find(|variant| variant.name == name);

@@ -1,10 +1,10 @@
-//! Claims about litmus tests: races and outcomes.
+//! Checks claims about litmus tests: whether they have races, and which outcomes they have.
 
 use ::litmus::hrf::{Model, Reading};
 use ::litmus::suite::{Judge, Method};
 
-/// Makes the list of the litmus tests from the figures of the papers. Each entry has the name of a
-/// test and the text of its file.
+/// Expands to a list of litmus tests, which are from figures of papers. Each entry has the name of
+/// a test and the text of its file.
 macro_rules! tests {
     ($($name:literal),+ $(,)?) => {
         [$(($name, include_str!(concat!("../../../../litmus/", $name, ".litmus")))),+]
@@ -31,9 +31,9 @@ pub(super) struct Litmus {
     pub(super) verdict: Option<bool>,
 }
 
-/// The result under one model.
+/// The result of a litmus test under one model.
 pub(super) struct ModelResult {
-    /// The result of the litmus test in words.
+    /// The result in words.
     pub(super) words: String,
     /// Whether the result is the one that the paper claims.
     pub(super) holds: bool,

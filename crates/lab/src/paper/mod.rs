@@ -65,10 +65,10 @@ struct Input {
     source: Source,
 }
 
-/// The source of an input.
+/// The source of a workload's input.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A graph with this name.
+    /// A graph with this name: a file or a stand-in.
     Graph(String),
     /// An input that the workload itself provides.
     Named(&'static NamedInput),

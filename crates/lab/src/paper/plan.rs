@@ -1,4 +1,5 @@
-//! The runs of a reproduction, each with everything that determines its result.
+//! The runs that a reproduction of a paper needs. Each run has everything that determines its
+//! result.
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,9 +20,9 @@ use crate::task::{GraphRequest, Task};
 /// The part of a paper to reproduce.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The figures by name. Empty means all.
+    /// The names of the requested figures. Empty means all figures.
     pub figures: Vec<String>,
-    /// The scale of the stand-ins. `None` means full size.
+    /// The scale of the stand-ins for graphs. `None` means full size.
     pub scale: Option<String>,
     /// The number of seeds. `None` means the number in the paper's file.
     pub seeds: Option<u64>,
@@ -39,16 +40,17 @@ pub struct Plan {
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
     pub(super) graphs: BTreeMap<String, GraphRequest>,
-    /// Whether every figure is requested.
+    /// Whether all figures are requested.
     pub(super) all_figures: bool,
-    /// The task of each run, by the key of the run. Runs with different keys may have equal tasks;
-    /// an equal task runs once.
+    /// The task of each run, by the key of the run. Runs with different keys may have equal tasks.
+    /// Equal tasks run only once.
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
 
 impl Paper {
-    /// The settings of the workload in a run: the defaults, changed by the input, the paper, the
-    /// variant, the user's `overrides`, and the policies of the scenario and the variant.
+    /// The settings of the workload in a run. They begin with the defaults. The following change
+    /// them, in this order: the input, the paper, the variant, the user's `overrides`, and the
+    /// policies of the scenario and the variant.
     pub(super) fn settings(
         &self,
         scenario: &NamedScenario,
@@ -77,10 +79,10 @@ impl Paper {
 }
 
 impl Plan {
-    /// The runs of a request.
+    /// Lists the runs of a request.
     ///
     /// # Errors
-    /// An unknown figure, a bad scale, a setting that no workload has.
+    /// An unknown figure, a bad scale, or a setting that no workload has.
     pub fn new(mut paper: Paper, request: &Request) -> Result<Plan, Error> {
         set_once(&request.settings)?;
         named_once("figure", &request.figures)?;

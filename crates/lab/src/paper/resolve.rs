@@ -19,7 +19,8 @@ use crate::source::Source;
 use crate::systems::{Change, ChangeError, Systems};
 
 impl Paper {
-    /// The experiments of a paper, from the built-in files or from a folder.
+    /// Loads the experiments of a paper from `folder`, or from the built-in files if there is no
+    /// folder.
     ///
     /// # Errors
     /// An unknown paper, or the first fault in a file.
@@ -63,7 +64,8 @@ impl Paper {
         if let Some(name) = named.into_iter().flatten().next() {
             return Err(source.error(name.span(), format!("the name `{}` is given twice", name.get_ref())));
         }
-        // Settings are checked later, against the workloads.
+        // Only the names of settings are checked here. Their values are checked later, for each
+        // workload.
         for (name, value) in &file.settings {
             let known = |input: &Input| input.workload.settings.iter().any(|s| s.name == name);
             if !self.inputs.iter().any(known) {
@@ -192,7 +194,7 @@ fn variant(
     })
 }
 
-/// The names that a figure's file may use.
+/// The names that the file of a figure may use.
 struct Resolver<'a> {
     paper: &'a Paper,
     source: &'a Source,

@@ -5,19 +5,19 @@ use super::claims::{Claim, Kind, Unit};
 use super::expr::Relation;
 use crate::results::{Interval, Status};
 
-/// A change nearer to zero than this counts as no change. `effect` defines the scale.
+/// A change whose effect is nearer to zero than this counts as no change. See `effect`.
 const NO_SIGN_BELOW: f64 = 0.005;
-/// A measured change agrees with the published one if it differs by at most this share of the
-/// published change. `effect` defines the scale.
+/// A measured change agrees with the published change if their effects differ by at most this share
+/// of the published effect. See `effect`.
 const SHARE: f64 = 0.25;
-/// A measured change also agrees with the published one if it differs by at most this amount.
-/// `effect` defines the scale.
+/// A measured change also agrees with the published change if their effects differ by at most this
+/// amount. See `effect`.
 const CLOSE: f64 = 0.02;
 /// The relative tolerance of the comparisons `~`, `>=` and `<=`.
 const ALIKE: f64 = 0.02;
 
-/// The size of a change on a scale where zero means no change: the logarithm of a ratio or count,
-/// or a fraction itself.
+/// The effect of a change: its size on a scale where zero means no change. For a ratio or count,
+/// this is the logarithm. For a fraction, it is the fraction itself.
 fn effect(unit: Unit, figure: f64) -> f64 {
     match unit {
         Unit::Ratio | Unit::Count => figure.ln(),
@@ -35,9 +35,9 @@ pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     if found.low.is_nan() || found.high.is_nan() {
         return status;
     }
-    // The reproduced values lie around the published one. The contradicted
-    // values lie beyond them on one side or both. So the nearest value and the
-    // two ends show whether the interval contains any of either.
+    // Values that count as reproduced lie around the published value. Values that count as
+    // contradicted lie beyond them, on one side or both. So three values of the interval suffice to
+    // find both kinds: its two ends, and the value nearest to the published one.
     let nearest = match (claim.value, claim.low, claim.high) {
         (Some(value), ..) => value.clamp(found.low, found.high),
         (None, Some(low), Some(high)) => {
@@ -50,7 +50,7 @@ pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     both_ways(status, &seen)
 }
 
-/// Returns `Inconclusive` if `seen` contains both reproduced and contradicted values, and `status`
+/// Returns `Inconclusive` if `seen` contains both `Reproduced` and `Contradicted`, and `status`
 /// otherwise.
 fn both_ways(status: Status, seen: &[Status]) -> Status {
     match seen.contains(&Status::Reproduced) && seen.contains(&Status::Contradicted) {
@@ -72,7 +72,8 @@ pub(crate) fn positive(found: Interval) -> Status {
 /// Scores a measured figure for any kind of claim except an order.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
-    // The end of a published range that is nearest to the measured value.
+    // For a published range, the comparison uses the end of the range that is nearest to the
+    // measured value.
     let published = match (claim.value, claim.low, claim.high) {
         (Some(value), _, _) => value,
         (None, Some(low), Some(high)) => measured.clamp(low.min(high), high.max(low)),
@@ -90,7 +91,7 @@ pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
 
 fn number(unit: Unit, published: f64, measured: f64) -> Status {
     let (published, measured) = (effect(unit, published), effect(unit, measured));
-    // A claim of no change has no sign.
+    // If the paper claims that nothing changes, the signs are not compared.
     let says_none = published.abs() < NO_SIGN_BELOW;
     if !says_none && sign(measured) != published.signum() as i32 {
         return Status::Contradicted;
@@ -114,7 +115,7 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
 /// Scores a comparison. It is reproduced if it holds for all pairs of values from the two
 /// intervals, and contradicted if it holds for no pair.
 pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
-    // The tolerance is relative to the larger value.
+    // The tolerance is a share of the larger of the two means.
     let allowed = ALIKE * left.mean.abs().max(right.mean.abs());
     let (all, none) = match relation {
         Relation::Less => (left.high < right.low, left.low >= right.high),
@@ -156,14 +157,15 @@ mod tests {
     fn a_number_is_scored_by_the_size_of_its_effect() {
         let ratio =
             |published: f64, measured: f64| figure(&claim(Kind::Number, Unit::Ratio, published), measured);
-        // A quarter of ln 1.29 is 0.0637.
+        // For the published ratio 1.29, the tolerance of the effect is a quarter of ln 1.29, which
+        // is 0.0637.
         assert_eq!(ratio(1.29, 1.29), Status::Reproduced);
         assert_eq!(ratio(1.29, 1.22), Status::Reproduced);
         assert_eq!(ratio(1.29, 1.20), Status::Direction);
         assert_eq!(ratio(1.29, 1.004), Status::Contradicted, "no sign");
         assert_eq!(ratio(1.29, 0.9), Status::Contradicted);
         assert_eq!(ratio(1.29, f64::NAN), Status::Contradicted);
-        // 0.02 is more than a quarter of a small effect.
+        // For a small effect, the tolerance is 0.02, which is more than a quarter of the effect.
         assert_eq!(ratio(0.96, 0.98), Status::Direction);
         assert_eq!(ratio(0.96, 0.979), Status::Reproduced);
         assert_eq!(ratio(0.96, 1.0), Status::Contradicted);
@@ -179,7 +181,7 @@ mod tests {
     fn the_close_counts_are_the_reproduced_ones() {
         let bytes = claim(Kind::Number, Unit::Count, 24_576.0);
         let [low, high] = close_counts(&bytes).unwrap();
-        // The fourth root of 24,576 is 12.5206.
+        // The tolerance is a factor of the fourth root of 24,576, which is 12.5206.
         assert_eq!([low, high], [1963.0, 307_708.0]);
         assert_eq!([low, high].map(|count| figure(&bytes, count)), [Status::Reproduced; 2]);
         assert_eq!([low - 1.0, high + 1.0].map(|count| figure(&bytes, count)), [Status::Direction; 2]);
@@ -228,7 +230,8 @@ mod tests {
         assert_eq!(mean_figure(&number, at(1.25, 1.27, 1.29)), Status::Reproduced);
         assert_eq!(mean_figure(&number, at(0.9, 1.27, 1.6)), Status::Inconclusive);
         assert_eq!(mean_figure(&number, at(0.9, 1.1, 1.26)), Status::Inconclusive);
-        // Values of another size and the same sign, then the inverse.
+        // Three means: one near the published value, a smaller one with the same sign, and one with
+        // the opposite sign.
         assert_eq!(mean_figure(&number, at(1.1, 1.3, 1.6)), Status::Reproduced);
         assert_eq!(mean_figure(&number, at(0.9, 1.05, 1.1)), Status::Direction);
         assert_eq!(mean_figure(&number, at(0.8, 0.9, 1.0)), Status::Contradicted);

@@ -1,4 +1,4 @@
-//! Means and their intervals.
+//! Means and their 95% intervals.
 
 use crate::results::Interval;
 
@@ -22,13 +22,12 @@ fn student(degrees: usize) -> f64 {
     STUDENT_95.get(degrees - 1).copied().unwrap_or_else(beyond)
 }
 
-/// The arithmetic mean. `None` for an empty list.
+/// The arithmetic mean of the values. `None` for an empty list.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The geometric mean. `None` for an empty list, or if a value is not above
-/// zero.
+/// The geometric mean of the values. `None` for an empty list, or if a value is not above zero.
 pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     if values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
         return None;
@@ -37,7 +36,8 @@ pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     mean(&logarithms).map(f64::exp)
 }
 
-/// The mean with its 95% interval. A single value is its own interval.
+/// The mean of the values with its 95% interval. With a single value, both ends of the interval are
+/// this value.
 pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     let mean = mean(values)?;
     let count = values.len();
@@ -49,7 +49,8 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The mean of values that are never negative, with its 95% interval. The interval is cut at zero.
+/// The mean of values that are never negative, with its 95% interval. A lower end below zero is
+/// replaced by zero.
 pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
     interval(values).map(|found| Interval { low: found.low.max(0.0), ..found })
 }
@@ -58,17 +59,19 @@ pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
 const RESAMPLES: usize = 10_000;
 
 /// The Spearman rank correlation of two lists of means, with its 95% interval. Each row of `a` and
-/// of `b` has the values of one input, one for each seed. The two lists have the mean of each row.
-/// `None` if the correlation is undefined.
+/// of `b` has the values of one input, one value for each seed. The correlation compares the means
+/// of the rows of `a` with the means of the rows of `b`. `None` if the correlation is undefined.
 ///
-/// A bootstrap yields the interval. For each sample and each input, seeds are drawn with
+/// The interval comes from a bootstrap. For each sample and each input, seeds are drawn with
 /// replacement, as many as there are seeds. The values of a drawn seed are taken from both `a` and
 /// `b`. With so few values, the means of samples vary less than they should. The distance of a
 /// sample's mean from the measured mean is therefore scaled, so that the interval of one mean is as
 /// wide as Student's interval. Each sample yields a correlation, so the interval lies between -1
-/// and 1. Two other methods do not fit. Student's interval of the correlations of single seeds may
-/// leave this range. Fisher's transformation has no value at the correlation 1, which four inputs
-/// often reach. The random draws have a fixed seed.
+/// and 1.
+///
+/// Two other methods are not suitable. Student's interval of the correlations of single seeds may
+/// leave the range from -1 to 1. Fisher's transformation has no value at the correlation 1, which
+/// four inputs often reach. The random draws have a fixed seed.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {
     let means = |rows: &[Vec<f64>]| rows.iter().map(|row| mean(row)).collect::<Option<Vec<f64>>>();
     let (mean_a, mean_b) = (means(a)?, means(b)?);
@@ -92,14 +95,15 @@ pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Optio
             drawn_a.push(of(row_a, mean_a[at]));
             drawn_b.push(of(row_b, mean_b[at]));
         }
-        // If all values of a list are equal, nothing rises with it.
+        // If all values of a list are equal, the correlation is undefined. The sample counts as no
+        // correlation.
         rank_correlation(&drawn_a, &drawn_b).unwrap_or(0.0)
     };
     let mut drawn: Vec<f64> = (0..RESAMPLES).map(resample).collect();
     drawn.sort_by(f64::total_cmp);
     let outside = RESAMPLES / 40;
     let (low, high) = (drawn[outside], drawn[RESAMPLES - 1 - outside]);
-    // The measured value is always in the interval.
+    // The interval is widened to contain the measured value.
     Some(Interval { mean: found, low: low.min(found), high: high.max(found) })
 }
 
@@ -112,7 +116,7 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The agreement of the ranks of two lists, from -1 to 1 (Spearman). `None` for
+/// The Spearman correlation of two lists: the agreement of their ranks, from -1 to 1. `None` for
 /// fewer than two values, or if all values of one list are equal.
 pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
@@ -123,7 +127,7 @@ pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     (spread > 0.0).then(|| sum(&|a, b| a * b) / spread)
 }
 
-/// The rank of each value. Equal values share their mean rank.
+/// The rank of each value in the list. Equal values get the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
@@ -140,7 +144,7 @@ mod tests {
     #[test]
     fn the_interval_of_five_values_is_students() {
         let five = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        // Standard deviation sqrt(2.5), over sqrt(5), times 2.776.
+        // Half the interval is the standard deviation sqrt(2.5), divided by sqrt(5), times 2.776.
         assert_eq!(five.mean, 3.0);
         assert!((five.high - 4.9629).abs() < 1e-3 && (five.low - 1.0371).abs() < 1e-3, "{five:?}");
         assert_eq!(interval(&[7.0]), Some(Interval { mean: 7.0, low: 7.0, high: 7.0 }));
@@ -149,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_amounts_ends_at_zero_and_that_of_changes_does_not() {
-        // Half of the difference times 12.706 leads far below zero.
+        // Half the interval is 12.706, so the lower end is far below zero.
         let (changes, amounts) = (interval(&[1.0, 3.0]).unwrap(), interval_of_amounts(&[1.0, 3.0]).unwrap());
         assert!((changes.low + 10.706).abs() < 1e-9 && (changes.high - 14.706).abs() < 1e-9, "{changes:?}");
         assert_eq!(amounts, Interval { low: 0.0, ..changes });
@@ -172,7 +176,7 @@ mod tests {
         };
         close(&[1.0, 2.0, 30.0, 4.0], &[0.1, 0.2, 0.9, 0.3], 1.0);
         close(&[1.0, 2.0, 3.0], &[3.0, 2.0, -1.0], -1.0);
-        // By hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
+        // Computed by hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
         close(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0], 0.8);
         assert_eq!(rank_correlation(&[1.0, 2.0], &[5.0, 5.0]), None);
         assert_eq!(rank_correlation(&[], &[]), None);
@@ -193,10 +197,11 @@ mod tests {
             let counts: Vec<Vec<f64>> = counts.iter().map(|row| row[..seeds].to_vec()).collect();
             rank_correlation_of_means(&rows(spread, seeds), &counts).unwrap()
         };
-        // Means far apart: the correlation is certain.
+        // The means of the inputs differ much more than the values of a single input, so the
+        // correlation is certain.
         let sure = of(0.01, 5);
         assert_eq!((sure.low, sure.mean, sure.high), (1.0, 1.0, 1.0));
-        // Inputs that differ less than their seeds do.
+        // The means of the inputs differ less than the values of a single input.
         let unsure = of(30.0, 5);
         assert!(-1.0 <= unsure.low && unsure.low < 0.0 && unsure.high <= 1.0, "{unsure:?}");
         assert!(unsure.low <= unsure.mean && unsure.mean <= unsure.high);

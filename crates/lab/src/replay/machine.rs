@@ -21,42 +21,43 @@ pub(super) struct AddressMap {
     first: u64,
 }
 
-/// The bytes of a word.
+/// The size of a word, in bytes.
 pub(super) const WORD: u64 = 4;
 
 impl AddressMap {
     pub(super) fn of(trace: &Trace) -> Result<AddressMap, String> {
         let (words, bytes) = trace.placement.layout(trace.program()).map_err(|error| error.to_string())?;
-        // The timed machine computes lines from bits of an address.
+        // The number of bytes of a line must be a power of two, because the timed machine takes the
+        // line from bits of an address.
         let line_bytes = u64::from(bytes).next_power_of_two();
         let banks = u64::from(trace.bounds.banks);
         let first = (kernel::FIRST_ADDR / line_bytes).next_multiple_of(banks);
         Ok(AddressMap { words, line_bytes, first })
     }
 
-    /// The line with this number in the trace.
+    /// The machine's line for the line with this number in the trace.
     pub(super) fn line(&self, line: u8) -> LineAddr {
         LineAddr(self.first + u64::from(line))
     }
 
-    /// The number of a line in the trace.
+    /// The trace's number for a line of the machine. `u8::MAX` if the trace has no such line.
     pub(super) fn line_in_trace(&self, line: LineAddr) -> u8 {
         line.0.checked_sub(self.first).and_then(|line| u8::try_from(line).ok()).unwrap_or(u8::MAX)
     }
 
-    /// The index of a location in the array of all words, if the program has one array for all its
-    /// lines.
+    /// The index of a location in the array that holds all words of the program. It is used if the
+    /// program has one array for all its lines.
     pub(super) fn position(&self, loc: usize) -> u64 {
         let Word { line, offset, .. } = self.words[loc];
         ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
     }
 
-    /// The number of words of the array of all words.
+    /// The number of words in the array that holds all words of the program.
     pub(super) fn len(&self) -> u64 {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
 
-    /// The number of lines, up to the last one used.
+    /// The number of lines of the program, up to the last one that it uses.
     pub(super) fn lines(&self) -> u64 {
         self.words.iter().map(|word| word.line.0 + 1).max().unwrap_or(0)
     }
@@ -72,19 +73,20 @@ impl AddressMap {
         self.line_bytes / WORD
     }
 
-    /// The line of a location, and the word within it.
+    /// The number of a location's line, and the index of its word in the line.
     pub(super) fn in_line(&self, loc: usize) -> (usize, u64) {
         let Word { line, offset, .. } = self.words[loc];
         (line.0 as usize, offset as u64 / WORD)
     }
 
-    /// The chiplet of each page of the program: a line of the page, and the chiplet that the trace
-    /// places it on.
+    /// For each page of the program, a line of the page and the chiplet that the trace places it
+    /// on.
     pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
     }
 
-    /// The machine on which the timed replay runs.
+    /// The machine of the timed replay: caches, banks and cores of the trace, and the latencies of
+    /// `latencies`.
     pub(super) fn system(&self, trace: &Trace, roles: &ThreadRoles, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
@@ -97,7 +99,8 @@ impl AddressMap {
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
         system.cu.count = cus;
-        // A wavefront that waits for its turn occupies its SIMD unit.
+        // A wavefront that waits for its turn occupies its SIMD unit, so each wavefront gets its
+        // own SIMD unit.
         system.cu.wavefront_slots = roles.waves_per_cu();
         system.cu.simd_units = roles.waves_per_cu();
         system.cu.work_group_slots = roles.waves_per_cu();
@@ -130,8 +133,8 @@ impl AddressMap {
         }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
         system.noc.topology = Topology::Crossbar { ports };
-        // As in the explorer: a program of several kernels releases a kernel to the
-        // host when the host is next to access memory.
+        // This is as in the explorer. In a program of several kernels, a kernel is released to the
+        // host only when the host next accesses memory.
         system.launch.end_of_kernel = match trace.placement.stages.is_empty() {
             true => EndOfKernel::System,
             false => EndOfKernel::Device,

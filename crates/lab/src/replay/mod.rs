@@ -50,7 +50,7 @@ pub struct Timed {
     pub placement: Placement,
     /// The same trace, replayed in the explorer.
     pub explored: Replay,
-    /// The cycle of each move. `None` for moves without an event.
+    /// For each move, the cycle in which its event happened. `None` for a move without an event.
     pub cycles: Vec<Option<u64>>,
     /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
@@ -61,12 +61,13 @@ pub struct Timed {
     pub reasons: Vec<String>,
 }
 
-/// Makes the moves of a trace on a machine with the latencies of `latencies`. The searches of the
-/// explorer and of the memory models end when `stop` returns true.
+/// Makes the moves of a trace on a machine with the latencies of `latencies`. If `stop` returns
+/// true, the searches of the explorer and of the memory models end.
 ///
 /// # Errors
-/// A sentence that names the cause: a feature that the machine lacks; a move that is not possible,
-/// with the moves that are; or a difference from the run in the explorer.
+/// A sentence that names the cause. The machine may lack a feature; a move may be impossible (the
+/// sentence then lists the possible moves); or the timed run may differ from the run in the
+/// explorer.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -77,10 +78,10 @@ pub fn replay(
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 
-/// The same as [`replay`], for a protocol that need not be registered.
+/// Like [`replay`], for the protocol `P`, which need not be registered.
 ///
 /// # Errors
-/// As [`replay`].
+/// The errors of [`replay`].
 pub fn replay_as<P: Protocol>(
     trace: &Trace,
     latencies: &System,
@@ -249,7 +250,7 @@ fn moves(
             explore::Move::TickAt { node } => Move::Tick { station: Some(node.into()) },
             explore::Move::Boundary { agent } => Move::Boundary { agent: agent.into() },
             explore::Move::Next => match moves_between.next() {
-                // There is nothing between two stages of the host.
+                // Between two consecutive parts that the host runs, the trace has no move.
                 Some(false) => continue,
                 _ => Move::Next,
             },
@@ -267,9 +268,9 @@ fn moves(
     Ok(moves)
 }
 
-/// For each pair of consecutive steps of a program: whether a trace has a move between the two
-/// steps. A step is a kernel, the boundary of a kernel, or a part that the host runs. A trace has
-/// no move between two parts that the host runs.
+/// Says, for each pair of consecutive steps of a program, whether the trace has a move between
+/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. Between two
+/// parts that the host runs there is no move. Between all other steps there is one.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {
@@ -284,7 +285,7 @@ fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     is_host.windows(2).map(|pair| pair != [true, true]).collect()
 }
 
-/// The text of the possible moves, in the notation of trace files.
+/// The possible moves as text, in the notation of trace files.
 fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> String {
     if open.is_empty() {
         return String::from("nothing");
@@ -293,7 +294,7 @@ fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> Strin
     open.collect::<Vec<_>>().join(" or ")
 }
 
-/// An event in the notation of traces.
+/// An event of the timed machine as a move, in the notation of traces.
 fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::Move {
     let line = |line: LineAddr| addresses.line_in_trace(line);
     let thread = |role: &dyn Fn(MoveIssuer) -> bool| {
@@ -321,7 +322,7 @@ fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::M
     }
 }
 
-/// Checks that the timed run and the explored run are the same.
+/// Checks that the timed run and the run in the explorer do not differ.
 fn compare(
     trace: &Trace,
     explored: &Replay,

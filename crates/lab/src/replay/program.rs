@@ -1,4 +1,4 @@
-//! A litmus program as kernels, and the actions of the host between them.
+//! Converts a litmus program to kernels, and to actions of the host between the kernels.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ pub(super) fn of(
             }
         }
         if !is_behind_kernel {
-            // Ends the run after all moves.
+            // This kernel starts after all moves of the trace, and ends the run.
             host.launch(Kernel::new("end", idle), running.roles.one_wave_per_cu()).await;
         }
         let mut locations = Vec::new();
@@ -86,18 +86,18 @@ fn shows_locations(test: &Program) -> bool {
     terms.iter().any(|term| matches!(term, Term::Loc(_)))
 }
 
-/// The arrays of a program.
+/// The arrays that hold the words of a program.
 struct Memory {
     /// The arrays of the program: one for all lines, or one for each line.
     arrays: Vec<Array<u32>>,
-    /// The array of each location, and the index in the array.
+    /// For each location, its array and its index in the array.
     words: Vec<WordRef>,
 }
 
 impl Memory {
-    /// Allocates the arrays of the program and writes the initial values. With `is_by_line`, which
-    /// is for kernels that declare their accesses, each line is an array of its own, as in the
-    /// explorer.
+    /// Allocates the arrays of the program and writes the initial values. With `is_by_line`, each
+    /// line is an array of its own, as in the explorer. Kernels that declare their accesses need
+    /// that.
     async fn of(host: &Host, test: &Program, addresses: &AddressMap, is_by_line: bool) -> Memory {
         let locations = 0..test.locations.len();
         let (arrays, words): (Vec<_>, Vec<_>) = if is_by_line {
@@ -143,7 +143,7 @@ async fn wavefront(w: Wave, running: Rc<RunningTest>, stage: u8) {
     if let Some(thread) = running.roles.thread(own, stage) {
         running.thread(Core::Wave(w), thread).await;
     }
-    // Ends the run after all moves: see `sim::follow`.
+    // An operation without an effect. It ends the run after all moves, see `sim::follow`.
     let _idle = Lanes::splat(0u32) + 1;
 }
 

@@ -1,4 +1,4 @@
-//! The roles of the threads of a program: wavefronts or the host.
+//! The roles of the threads of a program. Each thread is a wavefront, or runs on the host.
 
 use explore::Trace;
 use kernel::prelude::{Grid, Level};
@@ -21,7 +21,7 @@ pub(super) struct ThreadRoles {
     /// For each thread, the stage that contains the thread. A stage is a kernel or a step of the
     /// host. Stages have numbers in their order in the program.
     pub(super) stages: Vec<u8>,
-    /// Whether work-groups are preempted, so that one compute unit may have to hold all
+    /// Whether the trace preempts work-groups. Then one compute unit may have to hold all
     /// work-groups.
     preempts: bool,
 }
@@ -94,8 +94,8 @@ impl ThreadRoles {
         self.waves * work_groups
     }
 
-    /// The grid of each kernel. The grid has a wavefront for every thread that runs on a compute
-    /// unit. A wavefront has no work in the kernels that do not contain its thread.
+    /// The grid of each kernel. It has a wavefront for every thread that runs on a compute unit. In
+    /// a kernel that does not contain its thread, the wavefront does nothing.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }
@@ -113,13 +113,13 @@ impl ThreadRoles {
         order
     }
 
-    /// The thread that the issuer `role` (a wavefront or the host) executes in the stage. `None` if
-    /// it executes none.
+    /// The thread that the issuer `role` (a wavefront or the host) executes in this stage. `None`
+    /// if there is no such thread.
     pub(super) fn thread(&self, role: MoveIssuer, stage: u8) -> Option<usize> {
         (0..self.issuers.len()).find(|&thread| self.issuers[thread] == role && self.stages[thread] == stage)
     }
 
-    /// The work-group of a thread in the grid.
+    /// The work-group of a thread in the grid. `None` for a thread of the host.
     pub(super) fn work_group(&self, thread: u8) -> Option<u32> {
         match self.issuers.get(usize::from(thread)) {
             Some(&MoveIssuer::Wave { work_group, .. }) => Some(work_group),
@@ -128,7 +128,8 @@ impl ThreadRoles {
     }
 }
 
-/// The issuer of the operations of a thread on `agent`: the wavefront, or the host.
+/// The issuer of a thread's operations: the host if `agent` is a host, otherwise the wavefront
+/// `wave` of `work_group`.
 fn issues(agent: Agent, work_group: u32, wave: u32) -> MoveIssuer {
     match agent {
         Agent::Host(_) => MoveIssuer::Host,

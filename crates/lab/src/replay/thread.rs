@@ -15,8 +15,8 @@ use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, valu
 use super::roles::ThreadRoles;
 use crate::litmus::semantics;
 
-/// The maximum number of operations of one thread that are posted and incomplete. The explorer has
-/// a lower limit.
+/// The maximum number of posted operations of one thread that are not complete. The explorer has a
+/// lower limit.
 const UNDER_WAY_MAX: usize = 64;
 
 /// The values that threads have read, and the values that the host finds at the
@@ -38,12 +38,12 @@ pub(super) type WordRef = (Array<u32>, u64);
 pub(super) struct RunningTest {
     pub(super) test: Program,
     pub(super) roles: ThreadRoles,
-    /// The array and the index of each location.
+    /// For each location, its array and its index in the array.
     pub(super) words: Vec<WordRef>,
     pub(super) seen: Rc<RefCell<Observations>>,
 }
 
-/// The value of a word.
+/// The value of a register or location for the bits of a word.
 pub(super) fn value_of(bits: u32) -> Value {
     bits.cast_signed().into()
 }
@@ -115,7 +115,7 @@ impl Core {
     }
 }
 
-/// A value that has not arrived.
+/// A value that an operation will return, and that has not arrived yet.
 struct PendingValue {
     dst: Option<Reg>,
     /// For an operation that reports its success: the register that receives the success, and the
@@ -128,7 +128,7 @@ struct PendingValue {
 struct Registers {
     values: Vec<Value>,
     pending: Vec<PendingValue>,
-    /// Posted operations that return no value, oldest first.
+    /// Posted operations that return no value and may be incomplete, oldest first.
     unseen: VecDeque<Accepted>,
 }
 
@@ -152,7 +152,7 @@ impl Registers {
         true
     }
 
-    /// Waits until at most `most` operations are incomplete.
+    /// Waits until at most `most` posted operations of the thread are incomplete.
     async fn keep_at_most(&mut self, most: usize) {
         while self.pending.len() + self.unseen.len() > most {
             match self.unseen.pop_front() {

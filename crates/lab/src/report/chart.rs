@@ -1,8 +1,8 @@
-//! Bars in groups, plain or stacked, with an axis.
+//! Draws bars in groups, plain or stacked, with an axis.
 //!
-//! The caller gives the width of a picture. Groups that do not fit beside each
-//! other continue in another row of the same picture. A group is at least as
-//! wide as its label, so that labels do not overlap.
+//! The caller gives the width of a picture. Groups that do not fit beside each other continue in
+//! another row of the same picture. A group is at least as wide as its label, so that labels do not
+//! overlap.
 
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
@@ -26,7 +26,7 @@ const BAR_MAX: f64 = 46.0;
 /// be too small to read.
 const CUT_ABOVE: f64 = 2.5;
 
-/// The mapping from values to heights.
+/// The vertical axis: it maps values to heights.
 struct Axis {
     low: f64,
     high: f64,
@@ -50,20 +50,19 @@ impl Axis {
         (0..=count).map(|tick| self.low + self.step * tick as f64)
     }
 
-    /// The width of the numbers at the axis.
+    /// The width that the numbers beside the axis need.
     fn room(&self) -> f64 {
         let widths = self.ticks().map(|value| width_of(&tick(value, self.step), TICK));
         widths.fold(0.0, f64::max) + 10.0
     }
 }
 
-/// One row of groups of bars, with the axis of the row.
+/// A row of groups of bars, with an axis of its own.
 struct Row<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// The vertical position of the upper end of the axis. `bottom` is the vertical position of the
-    /// lower end.
+    /// The vertical position of the upper end of the axis. `bottom` is that of the lower end.
     top: f64,
     bottom: f64,
     bar: f64,
@@ -108,7 +107,7 @@ pub(super) fn is_cut(figure: &Figure) -> bool {
     heights.iter().any(|height| *height > axis.high)
 }
 
-/// The total height of a bar. `None` if a part is missing.
+/// The sum of the parts of a bar. `None` if a part has no value.
 fn total(bar: &Bar) -> Option<f64> {
     bar.values.iter().map(|value| value.map(|value| value.mean)).sum()
 }
@@ -128,7 +127,7 @@ fn heights(figure: &Figure) -> Vec<f64> {
     if stacked { all.collect() } else { all.chain(bars().flat_map(published)).collect() }
 }
 
-/// The lines of a group's label.
+/// The label of a group, broken into lines.
 fn label_lines(group: &Group, width: f64) -> Vec<String> {
     wrap(&group.label, LABEL, width)
 }
@@ -184,7 +183,8 @@ pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
         picture.text(0.0, y, TICK, Anchor::Start, &line);
         y += LINE;
     }
-    // Stacked bars have names below; plain bars have colours.
+    // Below stacked bars stand the names of scenarios, which need space. Plain bars have colours
+    // instead.
     let names = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| width_of(&bar.scenario, NAME));
     let names = if stacked { names.fold(0.0, f64::max) + 8.0 } else { 4.0 };
     for groups in rows {
@@ -242,7 +242,7 @@ fn draw_groups(
     end
 }
 
-/// The colour of a scenario.
+/// The colour of a scenario: its position in `colours`.
 pub(super) fn fill_of(scenario: &str, colours: &[&str]) -> Fill {
     Fill(colours.iter().position(|name| *name == scenario).unwrap_or(colours.len()))
 }
@@ -258,7 +258,7 @@ pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
     names
 }
 
-/// The position of a bar.
+/// The position of a bar in the picture.
 #[derive(Clone, Copy)]
 struct BarPosition<'a> {
     x: f64,
@@ -288,8 +288,8 @@ fn plain(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar
     published(picture, row, place, bar);
 }
 
-/// Draws the published value of a bar: one diamond, or two joined ones for a
-/// range.
+/// Draws the published value of a bar. One value is a diamond, and a range is two diamonds joined
+/// by a line.
 fn published(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &Bar) {
     let BarPosition { x, width, group } = place;
     let (middle, size) = (x + width / 2.0, (width / 3.0).min(5.0));
@@ -340,13 +340,13 @@ fn missing(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &B
     picture.bar([place.x, y + 2.0, place.width, 2.0], Fill(6), &says);
 }
 
-/// A mean with its interval, in words.
+/// The text of a mean, with its interval if it has one.
 pub(super) fn with_interval(value: &Interval) -> String {
     with_interval_apart(value, &[])
 }
 
-/// A mean with its interval, in words. Each number has enough decimals to differ in print from
-/// every threshold that it does not equal.
+/// The text of a mean, with its interval if it has one. Each number has enough decimals to look
+/// different from every threshold that it does not equal.
 pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
         let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);

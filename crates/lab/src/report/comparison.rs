@@ -1,4 +1,4 @@
-//! The page of `fencepost compare`.
+//! The HTML page of `fencepost compare`.
 
 use proto::words::{counted, plural};
 
@@ -10,7 +10,8 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// The figures of the page: the title of each, and the beginning of its unit.
+/// The figures of the page. Each entry has the title of a figure and the beginning of the text for
+/// its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
     ("Traffic", "bytes on the network over those of"),
@@ -118,7 +119,7 @@ fn figure(comparison: &Comparison, scenarios: &[&str], at: usize) -> Figure {
     }
 }
 
-/// The table of all numbers.
+/// The table with all numbers of the comparison.
 fn numbers(comparison: &Comparison) -> Table {
     let with = |text: String, interval: Option<Interval>| match interval.filter(|i| i.high > i.low) {
         Some(interval) => Cell::Number(chart::with_interval(&interval)),

@@ -1,6 +1,7 @@
-//! Escaping of text in a page.
+//! Escapes text for an HTML page.
 
-/// Text with HTML's special characters escaped, valid everywhere in a page.
+/// The text with HTML's special characters escaped. The result is valid in elements and in
+/// attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,11 +1,11 @@
-//! The page around the figures: escaping, tables, style.
+//! An HTML page with its style, and its elements and tables. Text is escaped.
 
 use core::fmt::Write;
 
 use super::escape::escape;
 use super::svg::STRIPES;
 
-/// An HTML page that is being written, with its title.
+/// An HTML page that is being written.
 #[derive(Debug)]
 pub(super) struct Page {
     text: String,
@@ -21,18 +21,18 @@ impl Page {
         }
     }
 
-    /// Adds text that is already HTML.
+    /// Appends text that is already HTML, without escaping it.
     pub(super) fn raw(&mut self, html: &str) {
         self.text.push_str(html);
     }
 
-    /// Adds an element with escaped text.
+    /// Appends an element that contains `text`, escaped.
     pub(super) fn element(&mut self, tag: &str, text: &str) {
         // Writing to a string cannot fail.
         writeln!(self.text, "<{tag}>{}</{tag}>", escape(text)).ok();
     }
 
-    /// Adds a heading that can be linked to.
+    /// Appends a heading that links can refer to by `id`.
     pub(super) fn heading(&mut self, id: &str, text: &str) {
         writeln!(self.text, "<h2 id=\"{}\">{}</h2>", escape(id), escape(text)).ok();
     }

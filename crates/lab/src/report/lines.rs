@@ -1,4 +1,4 @@
-//! Lines over numbers: one line for each series, with error bars at its points.
+//! Draws figures with lines: one line for each series, with error bars at its points.
 
 use super::chart::with_interval;
 use super::number::{tick, ticks};
@@ -31,7 +31,7 @@ pub(super) struct Lines {
     pub(super) series: Vec<Series>,
 }
 
-/// A line.
+/// One line of a figure.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     pub(super) name: String,
@@ -43,7 +43,7 @@ pub(super) struct Series {
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
-    /// The position as text.
+    /// The text for the point's position on the horizontal axis.
     pub(super) label: String,
     pub(super) value: Option<Interval>,
     pub(super) missing: String,
@@ -54,17 +54,17 @@ impl Lines {
         self.series.iter().flat_map(|series| &series.points)
     }
 
-    /// Returns true if a point has an interval.
+    /// Returns true if at least one point has an interval.
     pub(super) fn has_intervals(&self) -> bool {
         self.points().filter_map(|point| point.value).any(|value| value.high > value.low)
     }
 
-    /// Returns true if a point has no value.
+    /// Returns true if at least one point has no value.
     pub(super) fn has_missing(&self) -> bool {
         self.points().any(|point| point.value.is_none())
     }
 
-    /// The ends of the vertical axis, and its step.
+    /// The lower and the upper end of the vertical axis, and the step of its marks.
     fn vertical(&self) -> (f64, f64, f64) {
         let values = || self.points().filter_map(|point| point.value);
         let high = values().map(|value| value.high.max(value.mean)).fold(f64::NEG_INFINITY, f64::max);
@@ -77,7 +77,7 @@ impl Lines {
         ticks(low, if high > low { high } else { low + 1.0 })
     }
 
-    /// A note if the vertical axis does not begin at zero. Otherwise empty.
+    /// A sentence that says where the vertical axis begins. Empty if it begins at zero.
     pub(super) fn about_axis(&self) -> String {
         match self.vertical() {
             (low, _, step) if low > 0.0 => format!(" The axis begins at {}.", tick(low, step)),
@@ -85,7 +85,8 @@ impl Lines {
         }
     }
 
-    /// The positions of all points, in order, each with its text.
+    /// The horizontal positions of all points, in ascending order and without duplicates. Each has
+    /// its text.
     fn positions(&self) -> Vec<(f64, &str)> {
         let mut all: Vec<(f64, &str)> = self.points().map(|point| (point.x, point.label.as_str())).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -120,7 +121,7 @@ impl Plot {
     }
 }
 
-/// Draws the figure.
+/// Draws a figure with lines.
 pub(super) fn draw(lines: &Lines, view: View) -> String {
     let (low, high, step) = lines.vertical();
     let count = ((high - low) / step).round() as usize;
@@ -159,8 +160,8 @@ pub(super) fn draw(lines: &Lines, view: View) -> String {
     picture.finish(&format!("{}: {} by {}", lines.title, lines.unit, lines.x))
 }
 
-/// Draws the marks and numbers of the horizontal axis, and returns the position of the numbers. A
-/// number that would touch the one before it is left out.
+/// Draws the marks and numbers of the horizontal axis. Returns the vertical position of the
+/// numbers. A number that would touch the number before it is left out.
 fn horizontal(picture: &mut Picture, plot: &Plot, positions: &[(f64, &str)]) -> f64 {
     let y = plot.bottom + LINE + 3.0;
     let mut free = f64::NEG_INFINITY;
@@ -168,7 +169,7 @@ fn horizontal(picture: &mut Picture, plot: &Plot, positions: &[(f64, &str)]) -> 
         let (x, half) = (plot.x(*value), width_of(label, TICK) / 2.0);
         picture.line([x, plot.bottom, x, plot.bottom + 4.0], 0.5);
         if x - half >= free {
-            // The outermost numbers stay inside of the picture.
+            // The first and the last number stay inside the picture.
             let centre = x.min(plot.right - half).max(half);
             picture.text(centre, y, TICK, Anchor::Middle, label);
             free = centre + half + 6.0;
@@ -180,7 +181,7 @@ fn horizontal(picture: &mut Picture, plot: &Plot, positions: &[(f64, &str)]) -> 
 fn draw_series(picture: &mut Picture, plot: &Plot, series: &Series, x_name: &str) {
     let mut points: Vec<&Point> = series.points.iter().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    // The line breaks where a value is missing.
+    // A point without a value interrupts the line.
     for run in points.split(|point| point.value.is_none()) {
         let places = run.iter().filter_map(|point| Some((plot.x(point.x), plot.y(point.value?.mean))));
         picture.path(&places.collect::<Vec<_>>(), series.fill);
@@ -225,7 +226,7 @@ mod tests {
         Lines { title: "t".to_owned(), x: "n".to_owned(), unit: "cycles".to_owned(), is_log, series }
     }
 
-    /// The horizontal positions of the marks.
+    /// The horizontal positions of the marks in a picture.
     fn marks(svg: &str) -> Vec<f64> {
         let circles = svg.lines().filter(|line| line.starts_with("<circle"));
         circles.map(|line| line.split('"').nth(1).unwrap().parse().unwrap()).collect()
@@ -257,7 +258,8 @@ mod tests {
         let near = lines(false, &[(1.0, Some(1000.0)), (2.0, Some(1010.0))]);
         assert_eq!(near.about_axis(), " The axis begins at 1,000.");
         assert_eq!(lines(false, &[(1.0, Some(1.0)), (2.0, Some(9.0))]).about_axis(), "");
-        // One value alone, and none.
+        // A figure with one point, a figure whose only point has no value, and a figure without
+        // points.
         assert_eq!(lines(false, &[(1.0, Some(7.0))]).about_axis(), "");
         assert!(draw(&lines(false, &[(1.0, None)]), View::Slim).contains("stuck"));
         assert!(draw(&lines(true, &[]), View::Slim).starts_with("<svg"));

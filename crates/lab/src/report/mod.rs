@@ -1,8 +1,8 @@
 //! Writes reports, each as one self-contained HTML file.
 //!
-//! A report shows the results of a reproduction ([`crate::results`]), of `compare` or of `why`
-//! figure by figure, with the numbers below each figure. It has no script and no external link. All
-//! text is escaped.
+//! A report shows results figure by figure, with the numbers below each figure. The results come
+//! from a reproduction ([`crate::results`]), from `compare` or from `why`. A report has no script
+//! and no external link. All text is escaped.
 
 mod chart;
 mod comparison;
@@ -24,7 +24,7 @@ pub(crate) use study::{as_figure, at_text};
 use crate::why::Difference;
 use html::Page;
 
-/// The page of `fencepost why`.
+/// The HTML page of `fencepost why`.
 #[must_use]
 pub fn of_difference(difference: &Difference) -> String {
     let Difference { system, machine, workload, seed, a, b, .. } = difference;

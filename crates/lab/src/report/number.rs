@@ -15,8 +15,8 @@ fn together_decimals(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
 }
 
-/// The texts of numbers that stand side by side, all with the same number of decimals. The decimals
-/// suffice to show that a number differs from a threshold.
+/// The texts of numbers that stand side by side, all with the same number of decimals. There are
+/// enough decimals that a number looks different from every threshold that it does not equal.
 pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
     let least = together_decimals(values);
     let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
@@ -34,8 +34,8 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// The texts of a mean and of the two ends of its interval. They have enough decimals to
-/// distinguish the three numbers from each other and from the thresholds.
+/// The texts of a mean and of the two ends of its interval. They have enough decimals that the
+/// three numbers look different from each other, and from every threshold that they do not equal.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
@@ -79,7 +79,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A number with this many decimals.
+/// The text of a number with this many decimals.
 fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -100,18 +100,18 @@ fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{decimals}", grouped(whole))
 }
 
-/// A value on an axis, with the decimals of its step.
+/// The text of a value on an axis. It has as many decimals as the step of the axis.
 pub(super) fn tick(value: f64, step: f64) -> String {
     let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
     fixed(value, decimals)
 }
 
-/// A count, in groups of three digits.
+/// The text of a count, with commas between groups of three digits.
 pub(super) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// A difference of counts, with its sign.
+/// The text of a difference between two counts, with its sign.
 pub(super) fn change(value: i64) -> String {
     let sign = match value {
         0 => "",
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(one(0.9996, &[0.0, 1.0]), "0.9996");
         assert_eq!(one(1.0298, &[1.0, 1.03, 1.1]), "1.0298");
         assert_eq!(one(-1.003, &[-1.0]), "\u{2212}1.003");
-        // Equal to a threshold or far from it: as short as other numbers.
+        // A number that equals a threshold, or is far from it, is as short as without thresholds.
         assert_eq!(one(1.0, &[0.0, 1.0]), short(1.0));
         assert_eq!(one(1.287, &[0.0, 1.0]), "1.29");
         assert_eq!(one(f64::NAN, &[1.0]), "-");

@@ -14,7 +14,7 @@ use super::{number, waterfall};
 use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
-/// The name of the variant without changes.
+/// The name of the variant that runs on the paper's machine without changes.
 const BASE: &str = "base";
 
 /// The whole report of a paper's results.
@@ -71,7 +71,7 @@ fn head(page: &mut Page, results: &Results) {
     page.raw("<li><a href=\"#conditions\">What was run</a></li>\n</ul></nav>\n");
 }
 
-/// A name that is valid in a link.
+/// The identifier of a figure, for links to it.
 fn anchor(id: &str) -> String {
     let letters = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
     format!("figure-{}", letters.collect::<String>())
@@ -146,7 +146,7 @@ fn measured(claim: &Scored) -> String {
         return as_published(&[value]).remove(0);
     }
     let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
-    // A measured number never prints as a threshold that it differs from.
+    // A measured number never looks like a threshold that it does not equal.
     let thresholds = thresholds(&claim.published);
     let mut text = match interval {
         Some([low, high]) => with_interval_apart(&Interval { mean: value, low, high }, &thresholds),
@@ -173,7 +173,7 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// The text of a published value, in the format of the paper.
+/// The text of a published value, in the format that the paper uses.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),
@@ -234,7 +234,7 @@ fn bars(figure: &Figure) -> impl Iterator<Item = &Bar> {
     figure.groups.iter().flat_map(|group| &group.bars)
 }
 
-/// Returns true if the figure shows intervals. Stacks do not.
+/// Returns true if the figure shows intervals. Stacked bars show no intervals.
 fn has_intervals(figure: &Figure) -> bool {
     let has = |bar: &Bar| bar.values.iter().flatten().any(|value| value.high > value.low);
     figure.shape == Shape::Bars && bars(figure).any(has)
@@ -244,7 +244,7 @@ fn has_published(figure: &Figure) -> bool {
     bars(figure).any(|bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some))
 }
 
-/// The note about the meaning of the bars and the number of seeds.
+/// A note that says what the bars are and over how many seeds they are means.
 fn results_note(figure: &Figure, seeds: usize) -> String {
     let mut text = match (figure.shape, seeds) {
         (_, 0 | 1) => String::from("One seed: bars have no interval."),
@@ -264,7 +264,7 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
     text
 }
 
-/// The meaning of error bars.
+/// A text that explains error bars.
 pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
 
 /// The note that explains the numbers with an arrow, which belong to cut bars. Empty if the figure

@@ -1,4 +1,4 @@
-//! The page of a study.
+//! The HTML page of a study's results.
 
 use core::fmt::Write as _;
 
@@ -160,7 +160,7 @@ pub(crate) fn number(axis: &str, value: &Value) -> String {
     }
 }
 
-/// A figure as groups of bars, one group for each horizontal position.
+/// Converts a figure of a study to groups of bars, one group for each horizontal position.
 pub(crate) fn as_figure(chart: &Chart, figure: &ChartFigure) -> Figure {
     let mut groups: Vec<(Value, Group)> = Vec::new();
     for point in &figure.points {
@@ -190,7 +190,8 @@ pub(crate) fn as_figure(chart: &Chart, figure: &ChartFigure) -> Figure {
     }
 }
 
-/// The numbers of a figure: a row for each horizontal position, a column for each series.
+/// The table with the numbers of a figure. It has a row for each horizontal position and a column
+/// for each series.
 fn numbers(chart: &Chart, figure: &Figure) -> Table {
     let series = chart::scenarios(figure);
     let row = |group: &Group| {

@@ -1,8 +1,7 @@
-//! A picture as SVG text, with the few shapes that charts need.
+//! Draws pictures as SVG text, with the few shapes that charts need.
 //!
-//! Axes and letters have the colours of the page. Series have the colours of
-//! Okabe and Ito, which colour-blind readers can distinguish. After eight
-//! series the colours repeat with stripes.
+//! Axes and letters have the colours of the page. Series have the colours of Okabe and Ito, which
+//! colour-blind readers can distinguish. After eight series the colours repeat with stripes.
 
 use core::fmt::Write;
 
@@ -11,8 +10,7 @@ use super::escape::escape;
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#d4c61a"];
 
-/// The colour and the stripes of a series of bars, given by the position of the series in the
-/// legend.
+/// The colour of a series and its stripes. The number is the position of the series in the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fill(pub(super) usize);
 
@@ -25,7 +23,7 @@ impl Fill {
         self.0 >= COLOURS.len()
     }
 
-    /// The dash attribute of an SVG line. It distinguishes series of the same colour.
+    /// The dash attribute for the line of a series. It distinguishes series of the same colour.
     fn dashes(self) -> &'static str {
         match self.0 / COLOURS.len() {
             0 => "",
@@ -34,7 +32,7 @@ impl Fill {
         }
     }
 
-    /// The mark of a point, as an element that is not closed yet.
+    /// The mark of a point, as an SVG element whose tag is not closed yet.
     fn mark(self, x: f64, y: f64, size: f64) -> String {
         let colour = self.colour();
         let [left, right, top, bottom] = [x - size, x + size, y - size, y + size].map(at);
@@ -56,7 +54,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The width of a text: a little more than it needs in usual fonts.
+/// An estimate of the width of a text. It is a little more than the text needs in usual fonts.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     let letter = |letter: char| match letter {
         'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | ' ' | '(' | ')' | '['
@@ -65,15 +63,15 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
         letter if letter.is_ascii_uppercase() => 0.72,
         letter if letter.is_ascii_digit() => 0.64,
         letter if letter.is_ascii() => 0.6,
-        // A wide script, such as Chinese.
+        // A letter of a wide script, such as Chinese.
         letter if letter as u32 >= 0x2e80 => 1.05,
         _ => 0.84,
     };
     size * text.chars().map(letter).sum::<f64>()
 }
 
-/// Breaks a text at blanks into lines of at most `width`. A wider word is broken
-/// behind commas and hyphens, or cut.
+/// Breaks a text into lines of at most `width`. Lines end at blanks. A word that is wider than a
+/// line is broken after a comma or a hyphen, or is cut.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let words = text.split_inclusive(' ').flat_map(|word| {
@@ -132,7 +130,7 @@ impl Picture {
         self.body.push('\n');
     }
 
-    /// A filled box with a tooltip.
+    /// Draws a filled box with the tooltip `says`.
     pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], fill: Fill, says: &str) {
         let (x, y, width, height) = (at(x), at(y), at(width.max(0.0)), at(height.max(0.0)));
         let says = escape(says);
@@ -176,7 +174,7 @@ impl Picture {
         self.add(format_args!("{mark}><title>{says}</title></{element}>"));
     }
 
-    /// Adds a centred sign with a tooltip.
+    /// Draws a centred text with the tooltip `says`.
     pub(super) fn text_with_title(&mut self, x: f64, y: f64, size: f64, text: &str, says: &str) {
         let (x, y, size, text, says) = (at(x), at(y), at(size), escape(text), escape(says));
         self.add(format_args!(
@@ -212,7 +210,7 @@ impl Picture {
         ));
     }
 
-    /// A hollow diamond with a tooltip.
+    /// Draws a hollow diamond with the tooltip `says`.
     pub(super) fn diamond(&mut self, x: f64, y: f64, size: f64, says: &str) {
         let [left, right, top, bottom] = [x - size, x + size, y - size, y + size].map(at);
         let (x, y, says) = (at(x), at(y), escape(says));
@@ -226,14 +224,14 @@ impl Picture {
         self.letters(&format!("x=\"{}\" y=\"{}\"", at(x), at(y)), size, anchor, text);
     }
 
-    /// Adds text that lies on a grid. A margin in the colour of the page keeps the grid lines away
-    /// from the letters.
+    /// Draws a text that lies on a grid. A margin in the colour of the page keeps the grid lines
+    /// away from the letters.
     pub(super) fn text_on_grid(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         let around = "paint-order=\"stroke\" stroke=\"var(--paper, #fff)\" stroke-width=\"4\"";
         self.letters(&format!("x=\"{}\" y=\"{}\" {around}", at(x), at(y)), size, anchor, text);
     }
 
-    /// Vertical text, from bottom to top.
+    /// Draws a vertical text, from bottom to top.
     pub(super) fn text_upward(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.letters(
             &format!("transform=\"translate({} {}) rotate(-90)\"", at(x), at(y)),
@@ -265,10 +263,10 @@ impl Picture {
     }
 }
 
-/// An SVG element with the pattern of striped boxes. Each page contains it once.
+/// An SVG element that defines the pattern of striped boxes. A page contains it once.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
-/// A small box in the colour of a series.
+/// A small box in the colour of a series, for the legend.
 pub(super) fn swatch(fill: Fill) -> String {
     let stripes =
         if fill.is_striped() { "<rect width=\"12\" height=\"12\" fill=\"url(#stripes)\"/>" } else { "" };
@@ -278,7 +276,7 @@ pub(super) fn swatch(fill: Fill) -> String {
     )
 }
 
-/// A line with a mark, in the colour of a series of points.
+/// A short line with a mark, in the colour of a series, for the legend.
 pub(super) fn line_swatch(fill: Fill) -> String {
     let (colour, dashes, mark) = (fill.colour(), fill.dashes(), fill.mark(6.0, 6.0, 3.5));
     format!(
@@ -286,16 +284,16 @@ pub(super) fn line_swatch(fill: Fill) -> String {
     )
 }
 
-/// The cross of the legend, for a missing value.
+/// The cross that stands for a missing value in the legend.
 pub(super) const CROSS: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M2 2L10 10M10 2L2 10\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
-/// The error bar of the legend.
+/// The error bar in the legend.
 pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
-/// The legend's mark for a published value.
+/// The diamond that stands for a published value in the legend.
 pub(super) const PUBLISHED: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1L11 6L6 11L1 6Z\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.2\"/></svg>";
 
-/// The dashed line of the legend.
+/// The dashed line in the legend.
 pub(super) const DASHES: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/></svg>";
 
 #[cfg(test)]

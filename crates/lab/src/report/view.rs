@@ -19,7 +19,7 @@ impl View {
         }
     }
 
-    /// The height of the plot, from the lower to the upper end of the axis.
+    /// The height of the area between the lower and the upper end of the axis.
     pub(super) fn plot(self) -> f64 {
         match self {
             View::Broad => 230.0,
@@ -36,7 +36,8 @@ impl View {
     }
 }
 
-/// A picture in both sizes.
+/// Draws a picture in both sizes, and returns them as HTML. The page shows the size that fits the
+/// screen.
 pub(super) fn both(draw: impl Fn(View) -> String) -> String {
     format!(
         "<div class=\"broad\">\n{}</div>\n<div class=\"slim\">\n{}</div>\n",

@@ -34,14 +34,15 @@ const THIN: f64 = 8.0;
 /// the part is left out.
 const ENLARGE_MIN: f64 = 3.0;
 
-/// One row of the waterfall: its name, the ends of its box, and its number.
+/// One row of the waterfall: its name, its box, and the number of cycles.
 struct Bar {
     name: String,
     ends: [f64; 2],
     fill: Fill,
     says: String,
     label: String,
-    /// Whether the box begins at zero, even if the axis does not.
+    /// Whether the box stands for a whole run. Such a box begins at zero, even if the axis does
+    /// not.
     is_whole: bool,
 }
 
@@ -70,14 +71,14 @@ impl Bar {
     }
 }
 
-/// Bars below each other on one axis.
+/// A group of rows below each other that have a common axis.
 struct Panel {
     bars: Vec<Bar>,
     low: f64,
     high: f64,
     step: f64,
-    /// The horizontal position at which the names end. `left` and `right` are the horizontal
-    /// positions of the two ends of the plot.
+    /// The horizontal position at which the names of the rows end. `left` and `right` are the
+    /// horizontal positions of the two ends of the plot.
     names: f64,
     left: f64,
     right: f64,
@@ -91,7 +92,8 @@ impl Panel {
         let (least, most) = ends.fold((f64::MAX, f64::MIN), |(low, high), end| (low.min(end), high.max(end)));
         let is_zoomed = least > 0.0 && most - least < ZOOM_BELOW * most;
         let (low, high, step) = match is_zoomed {
-            // Leaves room for the beginning of the runs' boxes.
+            // The axis begins a little before the smallest end, so that the beginnings of the two
+            // runs' boxes are visible.
             true => ticks(least - 0.1 * (most - least).max(1.0), most),
             false => ticks(least.min(0.0), most.max(1.0)),
         };
@@ -102,7 +104,7 @@ impl Panel {
             View::Broad => widest(|bar| &bar.name).min(260.0),
             View::Slim => 0.0,
         };
-        // Numbers are to the right of their box, or at the end of their text.
+        // A number stands to the right of its box, or at the end of the text above the box.
         let first = width_of(&tick(low, step), TICK) / 2.0;
         let last = width_of(&tick(high, step), TICK) / 2.0;
         let (left, right) = match view {
@@ -141,7 +143,7 @@ impl Panel {
                 picture.zigzag(left + 8.0, [box_top - 1.0, box_top + BOX + 1.0]);
             }
             self.words(picture, bar, y, box_top, right);
-            // A connector to the beginning of the next row.
+            // A short line connects the end of this box to the beginning of the next box.
             if number + 1 < self.bars.len() {
                 let x = self.x(to);
                 picture.line([x, box_top + BOX, x, box_top + BOX + 3.0], 0.6);
@@ -168,7 +170,7 @@ impl Panel {
 
     fn draw_axis(&self, picture: &mut Picture, [top, bottom]: [f64; 2]) {
         let all = ((self.high - self.low) / self.step).round() as usize;
-        // Every tick has a line. Ticks have numbers as far as there is room.
+        // Every tick has a grid line. Ticks have numbers only where the numbers do not touch.
         let widest = (0..=all).map(|n| width_of(&self.tick(n), TICK)).fold(0.0, f64::max) + 8.0;
         let between = (self.right - self.left) / all.max(1) as f64;
         let each = (widest / between).ceil().max(1.0) as usize;
@@ -186,7 +188,7 @@ impl Panel {
     }
 }
 
-/// The whole waterfall, with the largest causes first.
+/// The panel with all rows: the first run, the causes (largest first), and the second run.
 fn whole(difference: &Difference, view: View) -> Panel {
     let mut bars = vec![Bar::of_run(&difference.a, difference.cycles_a)];
     let mut level = difference.cycles_a as f64;
@@ -198,8 +200,8 @@ fn whole(difference: &Difference, view: View) -> Panel {
     Panel::new(bars, view)
 }
 
-/// A panel of the causes whose boxes are too thin in the panel `whole`. `None` if a larger scale
-/// does not show them better.
+/// A panel with the causes whose boxes are too thin in the panel `whole`. `None` if a larger scale
+/// would not show them better.
 fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     let thin: Vec<&Part> =
         difference.ranked().into_iter().filter(|part| whole.is_thin(part.cycles as f64)).collect();
@@ -231,7 +233,7 @@ pub(super) fn draw(difference: &Difference, view: View) -> String {
     picture.finish(&format!("{workload}: where the cycles between {a} and {b} went"))
 }
 
-/// The note about an axis that does not begin at zero.
+/// A note that says where the axis begins and which boxes are enlarged. Empty if neither applies.
 pub(super) fn about_axis(difference: &Difference) -> String {
     let panel = whole(difference, View::Broad);
     let mut text = String::new();
@@ -247,7 +249,7 @@ pub(super) fn about_axis(difference: &Difference) -> String {
     text
 }
 
-/// The table of the numbers.
+/// The table with the cycles of each cause in both runs.
 pub(super) fn table(difference: &Difference) -> Table {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for part in difference.ranked() {
@@ -282,7 +284,7 @@ pub(super) fn table(difference: &Difference) -> Table {
     Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: true }
 }
 
-/// The waterfall with its legend and its numbers.
+/// The waterfall with its legend and its table, as HTML.
 pub(super) fn figure(difference: &Difference) -> String {
     let mut out = String::from("<figure>\n");
     out.push_str(&both(|view| draw(difference, view)));
@@ -329,7 +331,7 @@ mod tests {
         rest[..rest.find('"').unwrap()].parse().unwrap()
     }
 
-    /// The left and right ends of all boxes.
+    /// The positions of the left and right ends of all boxes in a picture.
     fn boxes(svg: &str) -> Vec<(f64, f64)> {
         let lines = svg.lines().filter(|line| line.starts_with("<rect"));
         lines.map(|line| (value(line, "x"), value(line, "x") + value(line, "width"))).collect()
@@ -353,7 +355,7 @@ mod tests {
             let near = |x: f64, y: f64| (x - y).abs() < 0.11;
             assert!(near(a.0, b.0) && near(a.1, release.1), "{svg}");
             assert!(near(release.0, load.0) && near(load.1, b.1), "{svg}");
-            // 100, 50, 10 and 60 of 100 cycles.
+            // The runs have 100 and 60 cycles; the causes between them save 50 and add 10.
             let share = |(from, to): (f64, f64)| ((to - from) / (a.1 - a.0) * 100.0).round();
             assert_eq!([release, load, b].map(share), [50.0, 10.0, 60.0]);
             assert!(svg.contains(">cycles<"), "the axis says its unit");
@@ -382,7 +384,7 @@ mod tests {
         for view in [View::Broad, View::Slim] {
             let svg = draw(&difference, view);
             assert!(svg.contains("enlarged"), "{svg}");
-            // The last three boxes are the enlarged ones, each wide enough to see.
+            // The last three boxes are enlarged ones. Each must be wide enough to see.
             let boxes = boxes(&svg);
             assert_eq!(boxes.len(), 6 + 3);
             for (from, to) in &boxes[6..] {

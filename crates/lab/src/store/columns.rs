@@ -1,7 +1,7 @@
-//! A result as a Parquet file with one row.
+//! Converts a result to a Parquet file with one row, and back.
 //!
-//! Counters, energies and settings are columns, so that any reader of Parquet
-//! can join the files of a folder by column names.
+//! Counters, energies and settings are columns, so that any reader of Parquet can join the files of
+//! a folder by column names.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Er
     Ok(cells)
 }
 
-/// The bytes of a file. The same result gives the same bytes.
+/// The bytes of the Parquet file for a result. Equal results give equal bytes.
 pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String> {
     let cells = cells(task, measured).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
@@ -55,10 +55,10 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
     Ok(bytes)
 }
 
-/// The result that a file holds.
+/// Reads a result from the bytes of a Parquet file.
 ///
 /// # Errors
-/// A sentence, if the bytes are not such a file or the result belongs to another task.
+/// A sentence, if the bytes are not a file of this kind, or if the result belongs to another task.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;

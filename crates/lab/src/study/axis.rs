@@ -1,4 +1,5 @@
-//! Parameters with the values that a study gives them: a value, a list or a range.
+//! Parses parameters and the values that a study gives them. A parameter has a single value, a list
+//! of values, or a range.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +14,14 @@ use crate::systems::{TABLES, suffixed, text_of};
 /// The maximum number of values of one parameter.
 const VALUES_MAX: usize = 10_000;
 
-/// A value with its place.
+/// A value of a parameter, with its place in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) value: toml::Value,
     pub(super) span: Span,
 }
 
-/// A parameter with its values.
+/// A parameter with all its values.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// The name of the parameter, such as `l1.bytes` or `n`.
@@ -29,8 +30,8 @@ pub(super) struct Axis {
     pub(super) values: Vec<Listed>,
 }
 
-/// The parameters of a table. Nested tables are paths: `l1.bytes = 1` and `"l1.bytes" = 1` mean the
-/// same.
+/// The parameters in a table. A nested table gives paths: `l1.bytes = 1` and `"l1.bytes" = 1` mean
+/// the same.
 pub(super) fn paths(source: &Source, table: &DeTable<'_>, above: &str) -> Result<Vec<Axis>, Error> {
     let mut axes: Vec<Axis> = Vec::new();
     for entry in entries(table) {
@@ -64,12 +65,12 @@ fn is_constant(table: &DeTable<'_>) -> bool {
     })
 }
 
-/// Returns true if a table is a range of values.
+/// Returns true if the table describes a range, because it has a key of a range.
 pub(super) fn is_range(table: &DeTable<'_>) -> bool {
     ["from", "to", "step", "factor"].iter().any(|key| table.get(*key).is_some())
 }
 
-/// The parameter of one entry.
+/// The parameter `name`, with the values that the entry gives.
 pub(super) fn axis(source: &Source, entry: &Entry<'_>, name: String) -> Result<Axis, Error> {
     let span = entry.key.span();
     let values = match entry.value.get_ref() {
@@ -168,8 +169,8 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
         _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
         _ => {}
     }
-    // Each value is computed from the first one, so that errors of rounding do not add up. The last
-    // value counts as reached if only rounding keeps it away.
+    // Each value is computed from the first value, so that rounding errors do not add up. The
+    // tolerance keeps the last value in the range if rounding puts it slightly above the end.
     let value = |at: usize| match is_step {
         true => first + increment * at as f64,
         false => first * increment.powi(at as i32),
@@ -180,8 +181,9 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
     if values.len() > VALUES_MAX { Err(too_many()) } else { Ok(values) }
 }
 
-/// All combinations of the values of some parameters: for each combination, the index of the value
-/// of each parameter. The last parameter varies fastest.
+/// All combinations of the values of some parameters. `sizes` has the number of values of each
+/// parameter. A combination has the index of one value for each parameter. The last index changes
+/// fastest.
 pub(super) fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for &size in sizes {
@@ -203,7 +205,8 @@ pub(super) fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// The values of the parameter `v`, or the error.
+    /// The values of the parameter `v` in a file with the line `v = TEXT`, or the text of the
+    /// error.
     fn values(text: &str) -> Result<Vec<String>, String> {
         let source = Source { path: "s.toml".into(), text: format!("v = {text}") };
         let document = DeTable::parse(&source.text).unwrap();

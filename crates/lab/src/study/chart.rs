@@ -19,13 +19,13 @@ const FIGURES_MAX: usize = 100;
 /// The maximum number of series of one chart.
 const SERIES_MAX: usize = 24;
 
-/// Prefixes of counters that are known only after a run.
+/// The prefixes of counters whose names are not known before a run.
 const LATE: [&str; 4] = ["messages.", "message_bytes.", "cycles.", "program."];
 
-/// Parts of the energy that every machine has.
+/// The parts into which the energy of every machine is divided.
 const ENERGY: [&str; 8] = ["core", "l1", "l2", "noc", "dram", "lds", "links", "total"];
 
-/// A chart whose names exist.
+/// A chart of a study, after all names in it were found.
 #[derive(Clone, Debug)]
 pub(super) struct ChartPlan {
     pub(super) title: String,
@@ -39,20 +39,21 @@ pub(super) struct ChartPlan {
     /// The indices of the axes of the study for which each combination of values has its own
     /// figure.
     pub(super) others: Vec<usize>,
-    /// The values that the chart shows, for each axis that is restricted.
+    /// The values to which the chart is restricted: for each restricted axis, the indices of the
+    /// shown values.
     pub(super) filter: BTreeMap<usize, BTreeSet<usize>>,
     pub(super) is_lines: bool,
     pub(super) is_log: bool,
 }
 
 impl ChartPlan {
-    /// Returns true if the chart shows the run.
+    /// Returns true if the chart shows this run.
     pub(super) fn shows(&self, run: &PlannedRun) -> bool {
         self.filter.iter().all(|(axis, values)| run.place[*axis].is_some_and(|at| values.contains(&at)))
     }
 }
 
-/// The charts of a file.
+/// Looks up the names in the charts of a file, and returns the charts.
 pub(super) fn plans(
     source: &Source,
     file: &File,
@@ -73,13 +74,13 @@ pub(super) fn plans(
 struct Planner<'a> {
     source: &'a Source,
     study: &'a Study,
-    /// Every quantity that the runs are known to measure.
+    /// The names of all quantities that the runs are known to measure.
     quantities: Vec<String>,
     definitions: Definitions,
 }
 
 impl Planner<'_> {
-    /// Adds the definitions that every study has and those of the file.
+    /// Adds the definitions that every study has, and those of the file.
     fn define(&mut self, file: &File) -> Result<(), Error> {
         let first = At { scenario: Some(file.scenarios[0].get_ref().clone()), variant: None };
         let cycles = |at: At| Box::new(Expr::Quantity("cycles".to_owned(), at));
@@ -108,7 +109,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Reads an expression and checks its names.
+    /// Parses an expression and checks that its names exist.
     fn expression(&self, text: &Spanned<String>) -> Result<Expr, Error> {
         let misfit = |wrong: &ExprError| {
             let at = text.span().start + 1 + wrong.offset;
@@ -126,7 +127,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The name of a quantity in the results: `l1_hits` for `l1.hits`.
+    /// The name of a quantity as results spell it. `l1.hits` becomes `l1_hits` if only the latter
+    /// exists.
     fn quantity(&self, name: &str) -> String {
         let other = name.replace('.', "_");
         match !self.quantities.iter().any(|known| known == name) && self.quantities.contains(&other) {
@@ -218,7 +220,8 @@ impl Planner<'_> {
         Ok(filter)
     }
 
-    /// Whether the chart has lines, and whether its horizontal axis is logarithmic.
+    /// Decides the shape of the chart. Returns two values: whether the chart has lines, and whether
+    /// its horizontal axis is logarithmic.
     fn shape(&self, file: &ChartFile, x: &StudiedAxis) -> Result<(bool, bool), Error> {
         let numbers: Option<Vec<f64>> = x.values.iter().map(Value::as_f64).collect();
         let choose = |text: &Option<Spanned<String>>, known: [&str; 2]| match text {
@@ -254,13 +257,13 @@ impl Planner<'_> {
                 format!("`{}` is {least}, expected numbers above zero for `log`", printable(&x.name));
             return Err(self.source.error(file.x.span(), message));
         }
-        // Numbers that grow by factors stand apart only on a logarithmic axis.
+        // If the values of the axis grow by factors, only a logarithmic axis keeps them apart.
         let is_log = scale.map_or(numbers.len() > 2 && least > 0.0 && most >= 8.0 * least, |at| at == 1);
         Ok((is_lines, is_log && is_lines))
     }
 
-    /// Checks that the chart shows runs, that each of them has a place on the horizontal axis, and
-    /// that there are not too many figures and series.
+    /// Checks that the chart shows at least one run, that each shown run has a value on the
+    /// horizontal axis, and that there are not too many figures or series.
     fn check_runs(&self, file: &ChartFile, plan: &ChartPlan) -> Result<(), Error> {
         let (mut figures, mut series, mut is_empty) = (BTreeSet::new(), BTreeSet::new(), true);
         let place =

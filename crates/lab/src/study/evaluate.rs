@@ -13,7 +13,7 @@ use crate::paper::statistics::{interval, interval_of_amounts};
 use crate::results::{Interval, Measured};
 
 impl Study {
-    /// The rows and charts of the results of the tasks.
+    /// Computes the rows and the charts of the study from the results of its tasks.
     #[must_use]
     pub fn evaluate(&self, results: &BTreeMap<TaskId, Measured>) -> StudyResults {
         let rows = self.runs.iter().map(|run| self.row(run, results)).collect();
@@ -63,7 +63,8 @@ impl Study {
     }
 }
 
-/// The rows of a study, indexed by their places and seeds.
+/// The rows of a study, with an index that finds the row of a combination of axis values and a
+/// seed.
 struct Data<'a> {
     study: &'a Study,
     rows: Vec<StudyRow>,
@@ -73,7 +74,7 @@ struct Data<'a> {
 impl Data<'_> {
     fn chart(&self, plan: &ChartPlan) -> Chart {
         let axes = &self.study.axes;
-        // Figures and series in the order of the runs.
+        // Figures, and the series in each figure, are in the order of their first runs.
         let mut figures: Vec<(Place, Vec<Place>)> = Vec::new();
         for run in self.study.runs.iter().filter(|run| plan.shows(run)) {
             if Some(&run.task.experiment.seed) != self.study.seeds.first() {
@@ -113,7 +114,8 @@ impl Data<'_> {
             let names = plan.series.iter().filter_map(|at| {
                 let axis = &axes[*at];
                 let value = plain(&axis.values[place[*at]?]);
-                // A number alone says nothing in a legend.
+                // In a legend, the number of a parameter means nothing without the parameter's
+                // name.
                 let is_parameter = matches!(axis.kind, AxisKind::Machine | AxisKind::Setting);
                 Some(if is_parameter { format!("{} {value}", axis.name) } else { value })
             });
@@ -167,7 +169,7 @@ impl Data<'_> {
         }
         match counters.get(name) {
             Some(count) => Ok(*count as f64),
-            // A counter that only other runs have is zero in this run.
+            // A counter that this run lacks but another run has is zero in this run.
             None if self.rows.iter().any(|row| row.measured.counters.contains_key(name)) => Ok(0.0),
             None => Err(missing(format!("no run counts `{name}`"))),
         }

@@ -1,4 +1,4 @@
-//! The file of a study, as written. Names are looked up later.
+//! The contents of a study's file. Names in the file are looked up later.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -8,10 +8,10 @@ use super::read::{Entry, Keys, Span, empty, entries, plain, table, tables, text,
 use crate::error::{Error, printable};
 use crate::source::Source;
 
-/// The maximum number of seeds.
+/// The maximum number of seeds of a study.
 const SEEDS_MAX: i64 = 1000;
 
-/// The maximum number of definitions, and of charts.
+/// The maximum number of definitions, and the maximum number of charts.
 const EXPRESSIONS_MAX: usize = 1000;
 
 #[derive(Debug)]
@@ -31,24 +31,25 @@ pub(super) struct File {
     pub(super) charts: Vec<ChartFile>,
 }
 
-/// A name with its expression.
+/// A defined name, and its expression.
 pub(super) type Definition = (Spanned<String>, Spanned<String>);
 
-/// The inputs of all workloads, or of one.
+/// A list of inputs. It applies to the named workload, or to all workloads.
 #[derive(Debug)]
 pub(super) struct InputsFile {
     pub(super) workload: Option<Spanned<String>>,
     pub(super) names: Vec<Spanned<String>>,
 }
 
-/// The values of a setting for all workloads that have it, or for one.
+/// The values of a setting. They apply to the named workload, or to all workloads that have the
+/// setting.
 #[derive(Debug)]
 pub(super) struct SettingFile {
     pub(super) workload: Option<Spanned<String>>,
     pub(super) axis: Axis,
 }
 
-/// Changes of the machine and settings that belong together.
+/// A variant: a name for changes of the machine and settings that belong together.
 #[derive(Debug)]
 pub(super) struct VariantFile {
     pub(super) name: Spanned<String>,
@@ -66,12 +67,12 @@ pub(super) struct ChartFile {
     pub(super) shape: Option<Spanned<String>>,
     pub(super) scale: Option<Spanned<String>>,
     pub(super) filter: Vec<Axis>,
-    /// The place of the chart.
+    /// The place of the chart in the file.
     pub(super) span: Span,
 }
 
 impl File {
-    /// Reads the text of a file.
+    /// Parses the file of a study.
     pub(super) fn parse(source: &Source) -> Result<File, Error> {
         let document = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
         let mut keys = Keys::of(source, document.get_ref(), 0..0);
@@ -99,7 +100,7 @@ impl File {
     }
 }
 
-/// The name of the file, for a study without a title.
+/// The title of a study that gives none: the name of its file.
 fn title_of(source: &Source) -> String {
     source.path.file_stem().map(|stem| printable(&stem.to_string_lossy())).unwrap_or_default()
 }
@@ -116,8 +117,9 @@ fn inputs(source: &Source, entry: &Entry<'_>) -> Result<Vec<InputsFile>, Error> 
     entries(by_workload).into_iter().map(of).collect()
 }
 
-/// The error for a value that has neither of two accepted forms. If the value is a list, this is
-/// `error`, which describes the fault in the list.
+/// The error for a value that may have one of two forms and has neither. If the value is a list,
+/// the result is `error`, which describes the fault in the list. Otherwise it says what was
+/// expected.
 fn either(source: &Source, entry: &Entry<'_>, expected: &str, error: Error) -> Error {
     if entry.value.get_ref().is_array() { error } else { wrong(source, entry.value, expected) }
 }
@@ -149,7 +151,7 @@ fn seeds(source: &Source, entry: &Entry<'_>) -> Result<Vec<u64>, Error> {
     Ok(seeds)
 }
 
-/// Parameters by their paths, as in `[machine]` and in `where`.
+/// Parameters of a machine, each by its path. `[machine]` and `where` have this form.
 fn machine(source: &Source, entry: &Entry<'_>) -> Result<Vec<Axis>, Error> {
     paths(source, table(source, entry.value)?, "")
 }
@@ -170,7 +172,7 @@ fn settings(source: &Source, entry: &Entry<'_>) -> Result<Vec<SettingFile>, Erro
     Ok(all)
 }
 
-/// The values of a setting: numbers and names only.
+/// The values of a setting. Each value must be a number or a name.
 fn setting(source: &Source, entry: &Entry<'_>) -> Result<Axis, Error> {
     let axis = axis(source, entry, entry.key.get_ref().clone())?;
     match axis.values.iter().find(|listed| listed.value.is_table()) {
@@ -181,7 +183,7 @@ fn setting(source: &Source, entry: &Entry<'_>) -> Result<Axis, Error> {
     }
 }
 
-/// Checks that each parameter has one value.
+/// Checks that each parameter of a variant has only one value.
 fn single<'a>(source: &Source, mut axes: impl Iterator<Item = &'a Axis>) -> Result<(), Error> {
     let Some(axis) = axes.find(|axis| axis.values.len() != 1) else { return Ok(()) };
     let message = format!("`{}` has several values, expected one in a variant", printable(&axis.name));
@@ -219,7 +221,8 @@ fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<Definition>, Er
     all.into_iter().map(one).collect()
 }
 
-/// Refuses more than [`EXPRESSIONS_MAX`] things of one kind.
+/// Checks that there are at most [`EXPRESSIONS_MAX`] entries of one kind. `what` names the kind in
+/// the error.
 fn at_most(source: &Source, entry: &Entry<'_>, count: usize, what: &str) -> Result<(), Error> {
     if count <= EXPRESSIONS_MAX {
         return Ok(());

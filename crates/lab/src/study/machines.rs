@@ -1,4 +1,4 @@
-//! The machines of a study: every combination of their parameters.
+//! Lists the machines of a study, with every combination of their parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use crate::run::timed;
 use crate::scenario::Scenario;
 use crate::systems::{Change, ChangeError, Changes, Systems, is_path, parameters, text_of};
 
-/// A machine with its changes.
+/// A machine with the changes that the study makes to it.
 pub(super) struct Machine {
     pub(super) place: Vec<(usize, usize)>,
-    /// The variant of the machine, if there are variants.
+    /// The index of the machine's variant. `None` if the study has no variants.
     pub(super) variant: Option<usize>,
     pub(super) system: System,
-    /// The index of this machine without the changes of the study.
+    /// The index of the machine in the file's list of machines, which ignores the study's changes.
     pub(super) base: usize,
     pub(super) changes: Changes,
 }
 
 impl Resolver<'_> {
-    /// Every machine with every combination of its parameters.
+    /// Lists every machine with every combination of its parameters and every variant.
     pub(super) fn machines(&self, systems: &Systems) -> Result<Vec<Machine>, Error> {
         let file = self.file;
         let sizes: Vec<usize> = file.machine.iter().map(|axis| axis.values.len()).collect();
@@ -63,7 +63,8 @@ impl Resolver<'_> {
         Ok(machines)
     }
 
-    /// The name of a machine for [`Systems`].
+    /// The name under which [`Systems`] finds a machine. A path of the study becomes a path from
+    /// the working directory.
     fn machine(&self, name: &str) -> String {
         match is_path(name) {
             true => self.path(name).to_string_lossy().into_owned(),
@@ -71,7 +72,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The changes of a machine, each with its place in the file.
+    /// The changes that a variant and a combination of parameters make to a machine. Each change
+    /// has its place in the file.
     fn changes(&self, variant: Option<usize>, point: &[usize]) -> Vec<(Change, Span)> {
         let change = |axis: &Axis, Listed { value, span }: &Listed| {
             (Change { key: axis.name.clone(), value: value.clone() }, span.clone())
@@ -93,7 +95,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The names of the counters that the runs have. Checks that each protocol can use each machine.
+    /// Returns the names of the counters that the runs have. Fails if a protocol cannot use one of
+    /// the machines.
     pub(super) fn counters(
         &self,
         machines: &[Machine],
@@ -118,7 +121,8 @@ impl Resolver<'_> {
     }
 }
 
-/// The machines, each once, with the parameters that no change touches.
+/// The machines of the study without duplicates. Each has the parameters that no change of the
+/// study affects.
 pub(super) fn described(machines: &[Machine]) -> Vec<StudiedMachine> {
     let mut known = BTreeSet::new();
     let first = machines.iter().filter(|machine| known.insert(machine.base));

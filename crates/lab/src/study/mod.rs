@@ -1,10 +1,10 @@
-//! Studies: a file names machines, scenarios, workloads, inputs, parameters and seeds, and every
-//! combination of them runs.
+//! Studies. The file of a study names machines, scenarios, workloads, inputs, parameters and seeds.
+//! Every combination of them is a run.
 //!
-//! [`Study::parse`] reads the file, looks up every name and checks every combination before anything
-//! runs. [`Study::tasks`] lists the runs for [`crate::runner`]. [`Study::evaluate`] turns their
-//! results into [`StudyResults`], with the charts that the file asks for. `docs/studies.md` is the
-//! guide for users.
+//! [`Study::parse`] reads the file, looks up every name and checks every combination before
+//! anything runs. [`Study::tasks`] lists the runs for [`crate::runner`]. [`Study::evaluate`] turns
+//! their results into [`StudyResults`], with the charts that the file requests. `docs/studies.md`
+//! is the guide for users.
 
 mod axis;
 mod chart;
@@ -43,16 +43,16 @@ pub const RUNS_MAX: usize = 50_000;
 /// possible.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The title.
+    /// The title of the study.
     pub title: String,
     /// The axes along which runs can vary: machines, parameters, workloads, inputs and scenarios.
     /// An axis may have only one value.
     pub axes: Vec<StudiedAxis>,
-    /// The seeds of each combination.
+    /// The seeds. Each combination runs once with each seed.
     pub seeds: Vec<u64>,
     /// The runs. Runs that differ only in the seed are adjacent.
     pub runs: Vec<PlannedRun>,
-    /// The text of the file.
+    /// The text of the study's file.
     pub text: String,
     charts: Vec<ChartPlan>,
     machines: Vec<StudiedMachine>,
@@ -66,9 +66,9 @@ pub type Place = Vec<Option<usize>>;
 /// A run of a study.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The values of the run on the axes.
+    /// The indices of the run's values on the axes.
     pub place: Place,
-    /// The run.
+    /// The task that produces the run's result.
     pub task: Task,
 }
 
@@ -81,7 +81,8 @@ impl Study {
         Study::parse(path, &read_text(path)?, systems)
     }
 
-    /// Reads a study from a text. `path` appears in errors, and names a study without a title.
+    /// Reads a study from a text. Errors name the file by `path`. A study without a title gets the
+    /// name of the file as its title.
     ///
     /// # Errors
     /// The first fault, with its line and column: a wrong key, an unknown name, a value that does
@@ -91,7 +92,7 @@ impl Study {
         resolve::study(&source, systems)
     }
 
-    /// The tasks without duplicates, sorted by decreasing size.
+    /// The tasks of all runs without duplicates, the largest first.
     #[must_use]
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<_, _> = self.runs.iter().map(|run| (&run.task.id, &run.task)).collect();
@@ -100,12 +101,12 @@ impl Study {
         tasks
     }
 
-    /// The axes with several values.
+    /// The axes that have several values, each with its index.
     pub fn varied(&self) -> impl Iterator<Item = (usize, &StudiedAxis)> {
         self.axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1)
     }
 
-    /// The value of a run on an axis, as text. Empty if the axis does not apply.
+    /// The value of a run on an axis, as text. Empty if the axis does not apply to the run.
     #[must_use]
     pub fn value(&self, run: &PlannedRun, axis: usize) -> String {
         run.place[axis].map(|at| plain(&self.axes[axis].values[at])).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! The programs of a study: workloads with every combination of inputs, settings and scenarios.
+//! Lists the programs of a study. A program is a workload with an input, settings and a scenario;
+//! every combination occurs.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use crate::scenario::Scenario;
 use crate::systems::{Changes, text_of};
 use crate::task::GraphRequest;
 
-/// A workload with its input, its settings and its scenario: everything of a run except the machine
+/// A program: a workload with its input, its settings and its scenario. A run adds only the machine
 /// and the seed.
 pub(super) struct Prepared {
     pub(super) place: Vec<(usize, usize)>,
@@ -32,7 +33,7 @@ pub(super) struct Prepared {
 }
 
 impl<'a> Resolver<'a> {
-    /// Every workload with every combination of its inputs, settings and scenarios.
+    /// Lists every workload with every combination of its inputs, settings and scenarios.
     pub(super) fn programs(
         &self,
         machines: &[Machine],
@@ -63,7 +64,7 @@ impl<'a> Resolver<'a> {
             for &input in &inputs[at] {
                 let graph =
                     input.map(|name| self.request(workload, name, scale, &mut requests)).transpose()?;
-                // Generated or read once for all combinations.
+                // The open graph. It is generated or read only once, and all combinations share it.
                 let mut opened = None;
                 for (variant, given, point) in &points {
                     for named in scenarios.iter().enumerate() {
@@ -84,7 +85,7 @@ impl<'a> Resolver<'a> {
         Ok(programs)
     }
 
-    /// The description of an input for a task.
+    /// The input of a task: a file, a stand-in, or an input that the workload itself provides.
     fn request(
         &self,
         workload: &Workload,
@@ -119,8 +120,8 @@ impl<'a> Resolver<'a> {
         Ok(found)
     }
 
-    /// The input of a workload as [`Question::input`] names it: a file by its path from the working
-    /// directory.
+    /// The input of a workload in the form of [`Question::input`]. The path of a file becomes a
+    /// path from the working directory.
     fn sought(&self, workload: &Workload, name: &str) -> String {
         match workload.inputs().is_empty() && stand_in::find(name).is_err() {
             true => self.path(name).to_string_lossy().into_owned(),
@@ -128,7 +129,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The settings of a run. Each has its name, its value and its place in the file.
+    /// The settings that a run gets from the study. Each has its name, its value and its place in
+    /// the file.
     fn given(
         &self,
         workload: &Workload,
@@ -160,7 +162,7 @@ impl<'a> Resolver<'a> {
         Ok(given)
     }
 
-    /// Looks up one combination, and checks that its settings fit.
+    /// Looks up the names of one combination, and checks that its settings fit each other.
     fn experiment(
         &self,
         machine: (System, Changes),
@@ -195,7 +197,7 @@ impl<'a> Resolver<'a> {
             ..Question::default()
         };
         let name = &self.file.scenarios[number];
-        // The settings are at fault if the combination is possible without them.
+        // If the combination is possible without the settings, the error is placed at the settings.
         let is_of_settings = || {
             let question = Question { settings: Vec::new(), ..question.clone() };
             Experiment::with_machine(machine.clone(), &question, &mut None).is_ok()
@@ -210,7 +212,8 @@ impl<'a> Resolver<'a> {
             let message = format!("{}{with} under {}: {error}", workload.name, printable(name.get_ref()));
             self.source.error(span, message)
         })?;
-        // A scenario's policy takes precedence, so it must not replace a value of the file.
+        // The policy of a scenario overrides the settings, so the file must not give the same
+        // policy another value.
         let pairs = experiment.settings.iter().zip(alone.iter());
         for ((setting, chosen), (_, asked)) in pairs {
             let is_policy = matches!(setting.kind, SettingKind::Policy(_));
@@ -227,7 +230,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The index of a program's value on each axis that applies to it.
+/// The indices of a program's values on the axes. Only axes that apply to the program are listed.
 fn place<'a>(
     axes: &[StudiedAxis],
     (workload, input): (usize, Input<'_>),

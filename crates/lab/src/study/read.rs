@@ -1,4 +1,4 @@
-//! Reads tables of TOML with the place of every key and value.
+//! Reads TOML tables in which every key and value has its place in the file.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use workloads::nearest::nearest;
 /// The place of a key or a value: a range of bytes of the file.
 pub(super) type Span = Range<usize>;
 
-/// A key with its value.
+/// An entry of a table: a key with its value.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) key: Spanned<String>,
@@ -21,13 +21,13 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The place of the value.
+    /// The place of the value in the file.
     pub(super) fn span(&self) -> Span {
         self.value.span()
     }
 }
 
-/// A table whose entries are taken one after the other.
+/// The entries of a table. A reader takes the entries that it knows; the rest is an error.
 #[derive(Debug)]
 pub(super) struct Keys<'a> {
     pub(super) source: &'a Source,
@@ -42,20 +42,20 @@ impl<'a> Keys<'a> {
         Keys { source, entries: entries(table), asked: Vec::new(), span }
     }
 
-    /// Takes the entry with this key.
+    /// Takes the entry with this key. `None` if the table has no such entry.
     pub(super) fn take(&mut self, key: &'static str) -> Option<Entry<'a>> {
         self.asked.push(key);
         let at = self.entries.iter().position(|entry| entry.key.get_ref() == key)?;
         Some(self.entries.remove(at))
     }
 
-    /// Takes the entry with this key, which must exist.
+    /// Takes the entry with this key. Fails if the table has no such entry.
     pub(super) fn need(&mut self, key: &'static str) -> Result<Entry<'a>, Error> {
         let (source, span) = (self.source, self.span.clone());
         self.take(key).ok_or_else(|| source.error(span, format!("missing key `{key}`")))
     }
 
-    /// Checks that no entry is left.
+    /// Fails if an entry is left, because its key is then unknown.
     pub(super) fn end(self) -> Result<(), Error> {
         let Some(entry) = self.entries.first() else { return Ok(()) };
         let wrong = printable(entry.key.get_ref());
@@ -78,8 +78,8 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Adds to a message about a value of a range: if the value should be a whole number, the message
-/// names the part of the range that makes its values real numbers.
+/// Completes a message about a value of a range. If the message says that the value should be a
+/// whole number, adds which part of the range makes the values real numbers.
 pub(super) fn with_real_part(source: &Source, span: &Span, message: String) -> String {
     let part = || {
         if !message.contains("whole number") {
@@ -97,7 +97,7 @@ pub(super) fn with_real_part(source: &Source, span: &Span, message: String) -> S
     message + &part
 }
 
-/// The error for a value of a wrong kind.
+/// The error for a value that is of another kind than expected.
 pub(super) fn wrong(source: &Source, value: &Spanned<DeValue<'_>>, expected: &str) -> Error {
     source.error(value.span(), format!("found {}, expected {expected}", found(source, value)))
 }
@@ -118,7 +118,7 @@ pub(super) fn text(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Span
     }
 }
 
-/// A text, or a list of texts with at least one.
+/// Reads a text, or a list with at least one text. Returns the texts.
 pub(super) fn texts(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Vec<Spanned<String>>, Error> {
     let all = match value.get_ref() {
         DeValue::Array(all) if all.is_empty() => return Err(empty(source, value.span())),
@@ -146,7 +146,7 @@ pub(super) fn table<'a>(source: &Source, value: &'a Spanned<DeValue<'a>>) -> Res
     }
 }
 
-/// The tables of a list such as `[[chart]]`.
+/// Reads a list of tables such as `[[chart]]`. Returns the tables with their places.
 pub(super) fn tables<'a>(
     source: &Source,
     value: &'a Spanned<DeValue<'a>>,

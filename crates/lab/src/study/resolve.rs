@@ -59,7 +59,7 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
     Ok(study)
 }
 
-/// The input of a run. `None` if the workload generates it.
+/// The name of a run's input. `None` if the workload generates its input.
 pub(super) type Input<'a> = Option<&'a Spanned<String>>;
 
 pub(super) struct Resolver<'a> {
@@ -70,7 +70,7 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(super) fn at<T>(&self, span: Span, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|error| match error {
-            // A fault of another file keeps its place there.
+            // A fault in another file keeps its place in that file.
             Error::File { .. } => error,
             other => self.source.error(span, other.to_string()),
         })
@@ -95,14 +95,16 @@ impl<'a> Resolver<'a> {
         self.file.workloads.iter().map(workload).collect()
     }
 
-    /// The position of a workload that a table of the file names.
+    /// Looks up a workload of the study by its name. Returns its index in the file's list of
+    /// workloads.
     fn studied(&self, name: &Spanned<String>) -> Result<usize, Error> {
         let known: Vec<&str> = self.file.workloads.iter().map(|known| known.get_ref().as_str()).collect();
         let at = known.iter().position(|known| known == name.get_ref());
         at.ok_or_else(|| self.source.unknown("workload of this study", name, &known))
     }
 
-    /// The inputs of each workload. A workload without inputs has the input `None`.
+    /// Lists the inputs of each workload. A workload for which the file gives no input has the
+    /// single input `None`.
     fn inputs(&self, workloads: &[&'static Workload]) -> Result<Vec<Vec<Input<'a>>>, Error> {
         let mut all: Vec<Vec<Input<'a>>> = vec![Vec::new(); workloads.len()];
         for inputs in &self.file.inputs {
@@ -154,7 +156,8 @@ impl<'a> Resolver<'a> {
         self.file.settings.iter().chain(of_variants)
     }
 
-    /// Checks that the workloads have the settings.
+    /// Checks that each setting in the file is a setting of a workload to which the file applies
+    /// it.
     fn check_settings(&self, workloads: &[&'static Workload]) -> Result<(), Error> {
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
         for SettingFile { workload, axis } in self.all_settings() {
@@ -210,8 +213,8 @@ impl<'a> Resolver<'a> {
         axes
     }
 
-    /// The settings of a workload: those that the file gives for this workload alone, and those
-    /// that the file gives for all workloads and that this workload has.
+    /// The values of a workload's settings. They are the settings that the file gives for this
+    /// workload alone, and those that it gives for all workloads, if this workload has them.
     pub(super) fn settings_of(&self, workload: &Workload) -> Vec<&'a Axis> {
         let has = |axis: &Axis| workload.settings.iter().any(|known| known.name == axis.name);
         let of_it = |setting: &&SettingFile| {
@@ -269,7 +272,7 @@ pub(super) fn json(value: &toml::Value) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Every machine with every program and every seed.
+/// Combines every machine with every program that fits it, and with every seed.
 fn runs(machines: &[Machine], programs: &[Prepared], seeds: &[u64], scenarios: usize) -> Vec<PlannedRun> {
     let axes = 1 + machines
         .iter()

@@ -13,15 +13,15 @@ use crate::results::{Interval, Measured};
 pub struct StudyResults {
     /// The title of the study.
     pub study: String,
-    /// A digest of the code that the results depend on.
+    /// A digest of the source code that can affect results.
     pub code: String,
-    /// The seeds of each combination.
+    /// The seeds. Each combination was run once with each seed.
     pub seeds: Vec<u64>,
     /// The axes along which the runs can differ.
     pub axes: Vec<StudiedAxis>,
-    /// The machines, without the parameters that vary.
+    /// The machines. Only parameters that do not vary are listed.
     pub machines: Vec<StudiedMachine>,
-    /// The scenarios.
+    /// The scenarios of the study.
     pub scenarios: Vec<StudiedScenario>,
     /// The charts, in the order of the file.
     pub charts: Vec<Chart>,
@@ -33,30 +33,30 @@ pub struct StudyResults {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisKind {
-    /// The machines.
+    /// The values of the axis are machines.
     System,
-    /// Named groups of changes.
+    /// The values are variants: named groups of changes.
     Variant,
-    /// A parameter of the machine.
+    /// The values are those of one machine parameter.
     Machine,
-    /// The workloads.
+    /// The values are workloads.
     Workload,
-    /// The inputs.
+    /// The values are inputs of workloads.
     Input,
-    /// A setting of workloads.
+    /// The values are those of one setting of workloads.
     Setting,
-    /// The scenarios.
+    /// The values are scenarios.
     Scenario,
 }
 
-/// One of the things in which the runs of a study differ.
+/// An axis of a study: one of the properties in which its runs can differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudiedAxis {
-    /// The name, such as `scenario`, `l1.bytes` or `n`.
+    /// The name of the axis, such as `scenario`, `l1.bytes` or `n`.
     pub name: String,
-    /// The kind.
+    /// The kind of the axis.
     pub kind: AxisKind,
-    /// The values, in the order of the file.
+    /// The values on the axis, in the order of the file.
     pub values: Vec<Value>,
 }
 
@@ -65,16 +65,16 @@ pub struct StudiedAxis {
 pub struct StudiedMachine {
     /// The name of the machine.
     pub name: String,
-    /// Every parameter, by its path, as the machine's description gives it.
+    /// The parameters of the machine that no change of the study affects, each by its path.
     pub parameters: Vec<(String, String)>,
 }
 
 /// A scenario of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudiedScenario {
-    /// The name, as the file gives it.
+    /// The name of the scenario, as the file gives it.
     pub name: String,
-    /// The protocol.
+    /// The name of the scenario's protocol.
     pub protocol: String,
     /// The policy that the scenario prescribes. Empty if it prescribes none.
     pub policy: String,
@@ -85,20 +85,20 @@ pub struct StudiedScenario {
 pub struct StudyRow {
     /// The name of the machine.
     pub system: String,
-    /// The name of the variant, if the study has variants.
+    /// The name of the variant. `None` if the study has no variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The parameters in which the machine differs from its description.
     pub machine: Map<String, Value>,
     /// The name of the scenario.
     pub scenario: String,
-    /// The protocol.
+    /// The name of the protocol.
     pub protocol: String,
     /// The choices of the workload's policies, joined by commas.
     pub policy: String,
     /// The name of the workload.
     pub workload: String,
-    /// The name of the input, if the run has one.
+    /// The name of the input. `None` if the run has no named input.
     pub input: Option<String>,
     /// Every setting of the workload.
     pub settings: BTreeMap<String, String>,
@@ -109,11 +109,12 @@ pub struct StudyRow {
     pub measured: Measured,
 }
 
-/// A chart of a study. The chart has one figure for each combination of values of the remaining
-/// axes: those that are neither the horizontal axis nor series.
+/// A chart of a study. An axis of the study is the chart's horizontal axis, and the values of
+/// others are series. The chart has one figure for each combination of values of the remaining
+/// axes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// The title.
+    /// The title of the chart.
     pub title: String,
     /// The name of the axis of the study that the horizontal axis shows.
     pub x: String,
@@ -128,14 +129,15 @@ pub struct Chart {
     pub is_lines: bool,
     /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
-    /// The figures.
+    /// The figures of the chart, one for each combination of values of the remaining axes.
     pub figures: Vec<ChartFigure>,
 }
 
 /// One figure of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChartFigure {
-    /// The values of the other axes. They are the same for all points of the figure.
+    /// The values of the axes of the study that are not in the figure. All points of the figure
+    /// have these values.
     pub at: Map<String, Value>,
     /// The points, sorted by series and by horizontal position.
     pub points: Vec<ChartPoint>,
@@ -148,9 +150,9 @@ pub struct ChartPoint {
     pub x: Value,
     /// The name of the series.
     pub series: String,
-    /// The mean over the seeds with its 95% interval. `None` if it is missing.
+    /// The mean over the seeds with its 95% interval. `None` if a value is missing.
     pub value: Option<Interval>,
-    /// The reason why the value is missing.
+    /// The reason why the value is missing. `None` if it is not missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -178,7 +180,7 @@ impl StudyRow {
     }
 }
 
-/// A value as text. A name has no quotes.
+/// The value as text. A text value has no quotes.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

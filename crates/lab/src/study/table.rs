@@ -1,4 +1,4 @@
-//! The results of a study as a table: one row for each run.
+//! Converts the results of a study to a table with one row for each run.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::results::{StudyResults, StudyRow, plain};
 use crate::table::{Column, Values};
 
-/// The columns of `results.parquet`. A value that does not apply to a run is null, such as a setting
-/// that its workload lacks.
+/// The columns of `results.parquet`. A value is null if it does not apply to the run, such as a
+/// setting that the run's workload lacks.
 #[must_use]
 pub fn columns(results: &StudyResults) -> Vec<Column> {
     let rows = &results.rows;
@@ -30,7 +30,7 @@ pub fn columns(results: &StudyResults) -> Vec<Column> {
         columns.push(text("input", &|row| row.input.clone().unwrap_or_default()));
     }
     for name in names(rows, |row| row.settings.keys()) {
-        // Settings are texts; numbers among them are typed as numbers.
+        // The values of settings are texts. A text that is a number is converted to a number.
         let value = |text: &String| {
             let whole = text.parse().ok().map(|number: u64| Value::from(number));
             whole.or_else(|| text.parse().ok().map(|real: f64| Value::from(real)))
@@ -46,7 +46,8 @@ pub fn columns(results: &StudyResults) -> Vec<Column> {
     columns.push(Column { name: "answer_ok".to_owned(), values: Values::Flag(answers) });
     columns.push(text("error", &|row| row.measured.error.clone().unwrap_or_default()));
     for name in names(rows, |row| row.measured.counters.keys()) {
-        // A counter that only other runs have is zero. A run that was stopped has no counters.
+        // A counter that the run lacks but another run has is zero. A run that was stopped has no
+        // counters, so its cells are empty.
         let count = |row: &StudyRow| {
             let counters = &row.measured.counters;
             (!counters.is_empty()).then(|| counters.get(name).copied().unwrap_or(0))
@@ -70,8 +71,8 @@ fn names<'a, I: Iterator<Item = &'a String>>(
     rows.iter().flat_map(of).collect()
 }
 
-/// Values as whole numbers if all are, otherwise as real numbers if all are numbers, and otherwise
-/// as texts.
+/// The values of a column, in the narrowest type that fits all of them: whole numbers, else real
+/// numbers, else texts.
 fn typed(values: Vec<Option<Value>>) -> Values {
     let all = |fits: fn(&Value) -> bool| values.iter().flatten().all(fits);
     if all(Value::is_u64) {

@@ -14,10 +14,10 @@ use super::{Source, Systems};
 use crate::catalog;
 use crate::error::{Error, printable};
 
-/// Keys of a description that do not affect a run.
+/// The keys of a description that do not affect a run.
 const DESCRIPTIVE: [&str; 3] = ["name", "summary", "source"];
 
-/// Parameters whose value is a table.
+/// The paths of parameters whose value is a table.
 pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
 
 /// A new value for one parameter of a machine.
@@ -26,19 +26,19 @@ pub struct Change {
     /// The path of the parameter in the machine file, such as `l1.bytes`. A level of a list has its
     /// name in the path, as in `level.l3.bytes`.
     pub key: String,
-    /// The new value.
+    /// The new value of the parameter.
     pub value: toml::Value,
 }
 
 impl Change {
-    /// A change from text: a value of TOML, a whole number with the suffix `k` (1024) or `m`
-    /// (1024 * 1024), or a name without quotes.
+    /// A change, parsed from text. The text is a TOML value, a whole number with the suffix `k`
+    /// (1024) or `m` (1024 * 1024), or a name without quotes.
     #[must_use]
     pub fn parse(key: &str, text: &str) -> Change {
         Change { key: key.to_owned(), value: value_of(text) }
     }
 
-    /// The value as text. A name has no quotes.
+    /// The new value as text. A name has no quotes.
     #[must_use]
     pub fn value_text(&self) -> String {
         text_of(&self.value)
@@ -51,7 +51,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes of a machine, with their keys and values as one JSON object.
+/// The changes of a machine. As JSON, they are one object with the keys and values of the changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(pub Vec<Change>);
 
@@ -62,7 +62,7 @@ impl Changes {
         Changes(pairs.iter().map(|(key, text)| Change::parse(key, text)).collect())
     }
 
-    /// Returns true if nothing is changed.
+    /// Returns true if there are no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -91,14 +91,15 @@ impl Serialize for Changes {
     }
 }
 
-/// The error of a change.
+/// An error of a machine with changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeError {
-    /// The machine itself cannot be loaded.
+    /// The machine cannot be loaded even without the changes.
     Machine(Error),
-    /// A change does not fit.
+    /// A change is impossible.
     Change {
-        /// The index of the change that is at fault. `None` if several changes together are.
+        /// The index of the change that is at fault. `None` if only several changes together are
+        /// impossible.
         at: Option<usize>,
         /// The fault, as a sentence.
         message: String,
@@ -139,7 +140,7 @@ impl Systems {
                     format!("`{key}` is set twice, to `{first}` and to `{second}`"),
                 ));
             }
-            // Alone, so that the error is certainly about this change.
+            // Each change is first checked alone, so that an error is certainly about this change.
             let mut one = table.clone();
             let read = insert(&mut one, &change.key, &change.value).and_then(|()| read(&one, change));
             read.map_err(|error| impossible(Some(at), error.message(&system, change)))?;
@@ -172,11 +173,11 @@ fn list(changes: &[Change]) -> String {
 enum Refusal {
     /// The machine has no such parameter.
     Unknown,
-    /// The machine has no level with this name.
+    /// The key names a level that the machine does not have. The field is the name of the level.
     NoLevel(String),
-    /// The parameter is a table of parameters.
+    /// The key names a table of parameters, not a single parameter.
     Table,
-    /// The value does not fit.
+    /// The value does not fit the parameter. The field is the message.
     Value(String),
 }
 
@@ -209,7 +210,7 @@ impl Refusal {
     }
 }
 
-/// Every parameter of a machine that has a single value: its path and its value.
+/// Every parameter of a machine that has a single value, by its path, with the value.
 pub(crate) fn parameters(system: &System) -> Vec<(String, toml::Value)> {
     let mut all = Vec::new();
     if let Ok(toml::Value::Table(table)) = toml::Value::try_from(system) {
@@ -240,7 +241,8 @@ fn flatten(path: &str, table: toml::Table, into: &mut Vec<(String, toml::Value)>
     }
 }
 
-/// The parameters of the table that `key` belongs to, or all tables if there is no such table.
+/// The names of the parameters in the table that `key` belongs to. If there is no such table, the
+/// names of all tables.
 fn beside(system: &System, key: &str) -> String {
     let all = keys(system);
     let table = key.rsplit_once('.').map_or("", |(table, _)| table);
@@ -262,8 +264,8 @@ fn beside(system: &System, key: &str) -> String {
     tables.join(", ")
 }
 
-/// Puts a value into the description. If a table on the path of the key is missing, the function
-/// adds it. The reader of machine files later refuses tables that no machine has.
+/// Sets the value of a key in a description. If a table on the path of the key is missing, it is
+/// added. The reader of machine files later refuses tables that no machine has.
 fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), Refusal> {
     if DESCRIPTIVE.contains(&key) {
         return Err(Refusal::Unknown);
@@ -277,7 +279,7 @@ fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(),
     }
     match table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new())) {
         toml::Value::Table(inner) => insert(inner, rest, value),
-        // One of several tables, selected by its name.
+        // The key selects one of several tables by its name.
         toml::Value::Array(tables) => {
             let (name, rest) = rest.split_once('.').ok_or(Refusal::Unknown)?;
             let is_named =
@@ -291,19 +293,20 @@ fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(),
     }
 }
 
-/// Reads a description with one change.
+/// Checks that a description with one change can be read as a machine.
 fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     let text = toml::to_string(table).map_err(|error| Refusal::Value(error.to_string()))?;
     let Err(error) = toml::from_str::<System>(&text) else { return Ok(()) };
     let message = error.message();
     let is_table = table.get(change.key.as_str()).is_some() || change.value.is_table();
-    // A parameter of another form of the value, such as the columns of a mesh for a crossbar.
+    // The key belongs to another form of the parameter, such as the columns of a mesh if the
+    // network is a crossbar.
     let is_other_form = message.starts_with("wanted ") && change.key.matches('.').count() > 1;
     if is_other_form {
         return Err(Refusal::Unknown);
     }
     if message.starts_with("unknown field") {
-        // The unknown key may also be inside of the value.
+        // If the new value is a table, the unknown key may be inside it.
         return Err(match change.value.is_table() {
             true => Refusal::Value(explain(message)),
             false => Refusal::Unknown,
@@ -316,7 +319,7 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
 }
 
-/// The path of a fault with the names of levels in place of their numbers.
+/// The path of a fault. The names of levels replace their indices.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]
@@ -328,7 +331,8 @@ fn named(system: &System, path: &[String]) -> String {
     path.join(".")
 }
 
-/// The number that a text with the suffix `k` (1024) or `m` (1024 * 1024) means, such as `32k`.
+/// The number that a text with a suffix denotes, such as `32k`. The suffix is `k` (1024) or `m`
+/// (1024 * 1024). `None` for other texts.
 pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -339,7 +343,7 @@ pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     number.checked_mul(factor).map(toml::Value::Integer)
 }
 
-/// The value that a text means.
+/// The TOML value that a text of the command line denotes.
 fn value_of(text: &str) -> toml::Value {
     let text = text.trim();
     if let Some(number) = suffixed(text) {
@@ -355,7 +359,7 @@ fn value_of(text: &str) -> toml::Value {
     }
 }
 
-/// The text of a value. A name has no quotes.
+/// The value as text. A name has no quotes.
 pub(crate) fn text_of(value: &toml::Value) -> String {
     match value {
         toml::Value::String(name) => name.clone(),
@@ -387,7 +391,7 @@ mod tests {
         let torus = "{ torus = { columns = 2, rows = 4 } }";
         assert_eq!(load(&[("noc.topology", torus)]), file("{ mesh = { columns = 2, rows = 4 } }", torus));
         assert_eq!(load(&[("noc.topology.mesh.rows", "8")]), file("rows = 4", "rows = 8"));
-        // A parameter that the file leaves out.
+        // The changed parameter is one that the file leaves out.
         assert_eq!(load(&[("pages.bytes", "64k")]), file("[cu]", "[pages]\nbytes = 65536\n[cu]"));
         assert_eq!(load(&[]), file("name", "name"));
     }

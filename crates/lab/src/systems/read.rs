@@ -1,5 +1,5 @@
-//! Reads the text of a machine description into a machine, or into one sentence
-//! with the first fault and its place.
+//! Reads the text of a machine description. The result is a machine, or one sentence with the first
+//! fault and its place.
 
 use core::ops::Range;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::error::{Error, printable};
 use crate::place::Place;
 use workloads::nearest::nearest;
 
-/// Reads a machine. `path` appears in errors only.
+/// Reads a machine description. Errors name the file by `path`.
 ///
 /// # Errors
 /// The first fault, with its line and column.
@@ -53,8 +53,8 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
     }
 }
 
-/// The first impossible value of a machine, or the first fault among the settings of protocols: its
-/// path in the file, and a sentence.
+/// The first fault of a machine: an impossible value, or a wrong setting of a protocol. The result
+/// has the path of the fault in the file, and a sentence.
 pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<String>, String)> {
     if let Some(problem) = system.problems().into_iter().next() {
         let message = format!("`{}`: {}", problem.key(), problem.message);
@@ -161,8 +161,8 @@ pub(crate) fn explain(message: &str) -> String {
     }
 }
 
-/// Words of the TOML reader's messages, each with its replacement. The replacements are applied in
-/// this order.
+/// Phrases in the messages of the TOML reader, each with its replacement. They are replaced in this
+/// order.
 const WORDS: [(&str, &str); 15] = [
     (" as i128", ""),
     ("expected a nonzero u32", "expected a whole number from 1 to 4294967295"),

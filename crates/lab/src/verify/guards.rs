@@ -1,5 +1,6 @@
-//! The recorded run of the mutants of guards. The command `guards --record` writes the record;
-//! a verification does not run these mutants.
+//! The recorded results of the mutants of guards. A mutant of a guard has a seeded fault in the
+//! code of a controller outside tables and plans. The command `guards --record` runs these mutants
+//! and writes the record; a verification does not run them.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -7,44 +8,44 @@ use std::collections::BTreeMap;
 use proto::words::{counted, grouped};
 use serde::Deserialize;
 
-/// The record that comes with the tool.
+/// The text of the record that comes with the tool.
 const RECORD: &str = include_str!("../../../../docs/results/guards.toml");
 
-/// The numbers of mutants with each fate.
+/// The numbers of mutants by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct GuardCounts {
-    /// The number of killed and surviving mutants.
+    /// The number of mutants that were killed or survived.
     pub total: u64,
     /// The number of killed mutants.
     pub killed: u64,
-    /// The number of surviving mutants without an argument.
+    /// The number of mutants that survived, without those argued to be equivalent.
     pub survivors: u64,
-    /// The number of mutants that end the process, without a fault in any case.
+    /// The number of mutants that were not killed in any case, but ended the process.
     pub crashed: u64,
-    /// The number of mutants with a step that does not end, without a fault in any case.
+    /// The number of mutants that were not killed in any case, but had a step that does not end.
     pub endless: u64,
-    /// The number of surviving mutants that are argued to be equivalent.
+    /// The number of mutants that survived and are argued to be equivalent to the protocol.
     pub equivalent: u64,
-    /// The number of mutants that make no difference in any case.
+    /// The number of mutants whose fault has no effect in any case.
     pub unreached: u64,
 }
 
-/// A recorded run of the mutants of guards.
+/// The record of a run of the mutants of guards.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Guards {
-    /// The date and the commit of the sources.
+    /// The version of the sources that were mutated: a date and a commit.
     pub tree: String,
     /// The protocols on which the mutants ran.
     pub protocols: Vec<String>,
-    /// The number of mutants that the run chose.
+    /// The number of mutants that were selected for the run.
     pub chosen: u64,
-    /// The maximum number of states for one mutant with one protocol.
+    /// The maximum number of states explored for one mutant with one protocol.
     pub states_max: u64,
-    /// The maximum number of cases, likewise.
+    /// The maximum number of cases explored for one mutant with one protocol.
     pub cases_max: u64,
     /// The number of mutants that the run finished.
     pub finished: u64,
-    /// The numbers over all files.
+    /// The numbers of mutants by result, for all files together.
     #[serde(flatten)]
     pub counts: GuardCounts,
     surviving: Vec<String>,
@@ -58,7 +59,7 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// The record that comes with the tool. `None` if it holds no finished mutant.
+    /// The record that comes with the tool. `None` if it has no finished mutant.
     ///
     /// # Errors
     /// The syntax error of the record, with its line.
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_the_record_add_up() {
-        // A record without finished mutants is shown nowhere.
+        // A record without finished mutants is not shown, so there is nothing to check.
         let Some(guards) = Guards::recorded().expect("the record can be read") else { return };
         let sum = |of: fn(&GuardCounts) -> u64| guards.files.values().map(of).sum::<u64>();
         let c = guards.counts;

@@ -21,20 +21,21 @@ use explore::{Programs, Subject, corpus};
 /// The protocols, tests and bounds of a verification.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The protocols, in this order.
+    /// The names of the protocols, in the order of verification.
     pub protocols: Vec<&'static str>,
     /// The tests that are explored.
     pub tests: Vec<Test>,
-    /// Adds all generated programs with at most this many operations; 0 for none.
+    /// The maximum number of operations of generated programs. All programs within this limit are
+    /// explored. With 0 no programs are generated.
     pub operations: u8,
-    /// Whether symmetric programs are left out. If so, only one program is kept of all generated
-    /// programs that differ only in the names of threads, words and other parts.
+    /// Whether programs that differ from another one only in names are left out. The names are
+    /// those of threads, words and other parts.
     pub symmetry: bool,
-    /// Adds this many sampled programs.
+    /// The number of sampled programs to explore.
     pub sample: usize,
-    /// The seed of the samples.
+    /// The seed from which programs are sampled.
     pub seed: u64,
-    /// The number of kernels and hosts that programs are spread over.
+    /// The numbers of kernels and hosts to which the threads of programs are distributed.
     pub spread: Spread,
     /// The number of chiplets of each machine.
     pub chiplets: u16,
@@ -46,14 +47,14 @@ pub struct Question {
     /// Whether the verification seeds faults after it has checked the claims, to see if the tests
     /// find the faults.
     pub mutants: bool,
-    /// The number of tests that are explored at once.
+    /// The number of tests that are explored at the same time.
     pub jobs: usize,
     /// The maximum memory, in bytes, of all tests that are explored at the same time. The default
     /// is [`TEST_BYTES`] for each such test.
     pub memory_bytes: Option<u64>,
 }
 
-/// The protocol of this name, or all protocols.
+/// The protocol with this name. Without a name, all protocols.
 ///
 /// # Errors
 /// A sentence, if there is no such protocol.
@@ -80,8 +81,8 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
     cutoff::cutoffs(&subject, options).map_err(|error| error.0)
 }
 
-/// The programs that were generated for the previous protocol, with their key: the models that it
-/// claims, and whether scopes matter. The next protocol with an equal key uses the same programs.
+/// Programs that were generated for a protocol. The key has the models that the protocol claims,
+/// and whether scopes matter to it. The next protocol uses the same programs if its key is equal.
 #[derive(Debug)]
 struct ProgramSet {
     key: (Vec<&'static str>, bool),
@@ -99,13 +100,14 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of this question that has not begun any protocol.
+    /// A verifier for this question. It has not begun any protocol.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }
     }
 
-    /// Begins the next protocol. `None` if all are done or `stop` returns true.
+    /// Begins the verification of the next protocol. `None` if no protocol is left or `stop`
+    /// returns true.
     ///
     /// # Errors
     /// A sentence, if the protocol claims an unknown model.
@@ -129,22 +131,24 @@ impl Verifier {
         }))
     }
 
-    /// Complaints about all verified protocols. Empty if each protocol keeps its claims, everything
-    /// was covered, and no seeded fault survived, stayed undecided, or was killed although it was
-    /// argued to be equivalent.
+    /// Complaints about all verified protocols. The list is empty if all of these conditions hold:
+    ///
+    /// * Each protocol keeps its claims, and everything was covered.
+    /// * No seeded fault survived or stayed undecided.
+    /// * No seeded fault was killed that is argued to be equivalent.
     #[must_use]
     pub fn complaints(self) -> Vec<String> {
         self.complaints
     }
 }
 
-/// The tests of the question, and the programs generated for the claims of a protocol. It returns
-/// `last`, the programs of the previous protocol, if they are the same.
+/// The tests of the question, and the programs generated for the claims of a protocol. If the
+/// programs of the previous protocol (`last`) are the same, it returns them.
 fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
-    // Only one set is kept, because it may be very large.
+    // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(made) = last.filter(|made| made.key == key) {
         return Ok(made);
     }

@@ -1,4 +1,4 @@
-//! Recorded results of verification: a TOML file, and the page that renders it.
+//! The recorded results of verifications: a TOML file, and the page that shows them.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ pub struct Records {
     protocols: Vec<Record>,
 }
 
-/// The record of one protocol.
+/// The recorded results of one protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     protocol: String,
     /// The maximum number of operations of a generated program.
     operations: u8,
-    /// The number of sampled programs, and their seed.
+    /// The number of sampled programs, and their seed. `None` if there are no sampled programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sampled: Option<Sampled>,
     programs: u64,
@@ -41,12 +41,12 @@ pub struct Record {
     rows_fired: u64,
     rows_total: u64,
     seconds: u64,
-    /// The reasons why the run is incomplete: what it did not cover.
+    /// The parts that the run did not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_covered: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rows_unreached: Vec<String>,
-    /// The status of each claim, by its model.
+    /// The status of each claim, by the name of the claimed model.
     claims: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mutants: Option<Mutants>,
@@ -102,7 +102,7 @@ impl Records {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// Replaces the record of the same protocol, or adds one.
+    /// Adds a record. It replaces the record of the same protocol, if there is one.
     pub fn enter(&mut self, record: Record) {
         self.machines = verify::machines().iter().map(ToString::to_string).collect();
         match self.protocols.iter_mut().find(|old| old.protocol == record.protocol) {
@@ -111,10 +111,10 @@ impl Records {
         }
     }
 
-    /// The records as a file.
+    /// The text of a TOML file with the records.
     ///
     /// # Errors
-    /// A sentence, if TOML cannot express them.
+    /// A sentence, if TOML cannot express the records.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string_pretty(self).map_err(|error| error.to_string())
     }
@@ -148,7 +148,7 @@ impl Records {
 }
 
 impl Record {
-    /// The record of a verification of `seconds` seconds.
+    /// The record of a verification that took `seconds` seconds.
     #[must_use]
     pub fn of(v: &Verification, operations: u8, (programs, seed): (usize, u64), seconds: f64) -> Record {
         let (rows, unreached) = &v.rows;

@@ -1,4 +1,4 @@
-//! The replay of a counterexample, by the explorer or with timing.
+//! Replays counterexamples, in the explorer or on the timed simulator.
 
 use explore::trace::{self, Obstacle, Verdict};
 use explore::{Replay, Subject, Trace};
@@ -6,7 +6,7 @@ use sim::config::System;
 
 use crate::replay::{self as timing, Timed};
 
-/// The bytes that an explored test may take, unless the user sets a total.
+/// The memory, in bytes, that one explored test may use. It applies if the user sets no total.
 pub const TEST_BYTES: u64 = 2 << 30;
 
 /// A replayed counterexample.
@@ -32,11 +32,11 @@ pub enum ReplayedRun {
 }
 
 impl Replayed {
-    /// The verdict as the beginning of a sentence. The description in `end` completes the sentence.
+    /// The verdict as the beginning of a sentence, which the text in `end` completes.
     ///
     /// # Errors
-    /// If the moves do not fit the machine. The error is the description in `end`, which is a whole
-    /// sentence then.
+    /// If the moves do not fit the machine. The error is the text in `end`, which is then a whole
+    /// sentence.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
@@ -46,7 +46,7 @@ impl Replayed {
         }
     }
 
-    /// A sentence about the fault that the replay shows. `None` if the counterexample no longer
+    /// A sentence that says which fault the replay shows. `None` if the counterexample no longer
     /// reproduces.
     #[must_use]
     pub fn complaint(&self, trace: &Trace) -> Option<String> {
@@ -55,8 +55,8 @@ impl Replayed {
     }
 }
 
-/// Replays a trace: in the explorer with at most `memory_bytes` bytes of memory, or with the
-/// latencies of a machine.
+/// Replays a trace. With `latencies`, the replay is on the timed simulator. Otherwise it is in the
+/// explorer, with at most `memory_bytes` bytes of memory.
 ///
 /// # Errors
 /// The reason why the trace cannot be replayed.

@@ -9,14 +9,14 @@ use proto::words::{grouped, plural};
 
 use super::Record;
 
-/// A verified protocol.
+/// The results of the verification of one protocol.
 #[derive(Debug)]
 pub struct Verified<'v> {
-    /// The verification.
+    /// The verification with its findings.
     pub verification: Verification,
     /// The tests that the findings refer to.
     pub tests: &'v [Arc<Test>],
-    /// The replay of each finding. `None` if it was not possible.
+    /// For each finding, its replay. `None` if the finding could not be replayed.
     pub charts: Vec<Option<Replay>>,
     /// The maximum number of operations of a generated program.
     pub operations: u8,
@@ -31,7 +31,7 @@ impl Verified<'_> {
         Record::of(&self.verification, self.operations, self.sample, seconds)
     }
 
-    /// The kinds of cores for which the protocol claims the model.
+    /// The kinds of cores for which the protocol claims the memory model `model`.
     #[must_use]
     pub fn cores(&self, model: &str) -> Vec<&'static str> {
         let info = zoo::ALL.iter().find(|info| info.name == self.verification.protocol);
@@ -39,8 +39,8 @@ impl Verified<'_> {
         claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
     }
 
-    /// The title of a finding in several lines: the test and the violation, the bounds of the
-    /// machine, and the placement.
+    /// The title of a finding. Its lines are the test and the violation, the bounds of the machine,
+    /// and the placement.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];
@@ -49,13 +49,13 @@ impl Verified<'_> {
         format!("{}: {}\n{}\n{placement}", test.name, finding.violation.why, finding.bounds)
     }
 
-    /// The chart of a finding, if it could be replayed.
+    /// The chart of a finding as text. `None` if the finding could not be replayed.
     #[must_use]
     pub fn chart(&self, finding: usize) -> Option<String> {
         self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
     }
 
-    /// The files of a finding, each with its extension: a trace for replay, and a chart
+    /// The files that describe a finding, each with its extension: a trace for replay, and a chart
     /// as text and as SVG.
     #[must_use]
     pub fn files(&self, finding: usize) -> Vec<(&'static str, String)> {
@@ -70,8 +70,8 @@ impl Verified<'_> {
         files
     }
 
-    /// Complaints about the result: a claim that is not kept, a part that was not covered, or a
-    /// seeded fault that was not detected.
+    /// Complaints about the verification. There is one for a claim that is not kept or a part that
+    /// was not covered, and one for seeded faults that were not detected.
     pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
         let of_claims = complaint(&self.verification);
         let mutants = self.verification.mutants.as_ref();
@@ -81,8 +81,8 @@ impl Verified<'_> {
     }
 }
 
-/// The replays from which the findings are drawn. A replay lacks the reasons why its end is
-/// forbidden if `stop` leaves no time to compute them.
+/// Replays the findings, to draw them. If `stop` returns true, a replay may lack the reasons why
+/// its final state is forbidden.
 pub(super) fn charts(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -125,8 +125,8 @@ fn complaint(verification: &Verification) -> Option<String> {
     }
 }
 
-/// The complaint about seeded faults that survived, are undecided, or were killed although they
-/// were argued to be equivalent. `None` if there are none.
+/// A complaint about seeded faults that survived, are undecided, or were killed although they are
+/// argued to be equivalent. `None` if no seeded fault is like that.
 fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),
@@ -155,7 +155,7 @@ mod tests {
         let drawn = charts(&subject, tests, &verification, &|| true);
         assert!(!drawn.is_empty());
         assert!(drawn.iter().flatten().all(|chart| chart.reasons.is_empty() && !chart.steps.is_empty()));
-        // A finding that could not be drawn.
+        // The last finding has no replay, as if it could not be drawn.
         let charts: Vec<Option<Replay>> = drawn.into_iter().skip(1).chain([None]).collect();
         let last = charts.len() - 1;
         let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0) };

@@ -2,14 +2,14 @@
 
 use crate::parse::Place;
 
-/// The number of a name in [`Model::names`](super::Model).
+/// A name in a model, given by its index in [`Model::names`](super::Model).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Name(pub(crate) u32);
 
 /// The pattern of a parameter or of a binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// A pattern of one name; `None` for `_`.
+    /// A single name. `None` for `_`, which binds no name.
     One(Option<Name>),
     /// A tuple of names.
     Tuple(Vec<Option<Name>>),
@@ -89,11 +89,11 @@ pub(crate) enum Arm {
     /// member, `before` is the set of the members before it, and `after` is the set of the members
     /// after it.
     Split([Option<Name>; 3], Expr),
-    /// The case of everything else, `_ -> e`.
+    /// The arm for all other values, `_ -> e`, or `x -> e`, which binds the value to the name `x`.
     Any(Option<Name>, Expr),
 }
 
-/// An expression and its place.
+/// An expression with its position in the model's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expr {
     pub(crate) place: Place,
@@ -117,15 +117,15 @@ pub(crate) enum Node {
     Tuple(Vec<Expr>),
     /// The application of a function, `f x`.
     Apply(Expr, Expr),
-    /// `fun x -> e`
+    /// A function without a name, `fun x -> e`.
     Function(Pattern, Expr),
-    /// `let ... in e`
+    /// An expression with local definitions, `let ... in e`.
     Let(Bindings, Expr),
-    /// `match e with ... end`
+    /// The selection of an arm by the value of an expression, `match e with ... end`.
     Match(Expr, Vec<Arm>),
-    /// `if c then a else b`
+    /// A conditional expression, `if c then a else b`.
     If(Condition, Expr, Expr),
-    /// `try a with b`
+    /// `try a with b`: the value of `a`. If the evaluation of `a` fails, the value of `b`.
     Try(Expr, Expr),
     /// A unary operator with its operand.
     Prefix(Prefix, Expr),
@@ -133,17 +133,17 @@ pub(crate) enum Node {
     Infix(Infix, Expr, Expr),
 }
 
-/// One definition: a name and its expression.
+/// One definition: a pattern of names and the expression that gives their values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) place: Place,
     pub(crate) pattern: Pattern,
-    /// The parameters of a function; empty otherwise.
+    /// The parameters, if the definition defines a function. Empty if it defines a value.
     pub(crate) parameters: Vec<Pattern>,
     pub(crate) body: Expr,
 }
 
-/// `let [rec] a = ... and b = ...`
+/// The definitions of one `let`: `let [rec] a = ... and b = ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bindings {
     pub(crate) recursive: bool,
@@ -173,7 +173,7 @@ impl CheckKind {
     }
 }
 
-/// `acyclic e as name`, `flag ~empty e as name`, ...
+/// A check of a model, such as `acyclic e as name` or `flag ~empty e as name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) place: Place,
@@ -190,7 +190,8 @@ pub(crate) struct Check {
 /// A statement of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// The following statements come from this file of the model.
+    /// A marker before the statements of a file. The number is the file's index in the list of the
+    /// model's files.
     InFile(usize),
     /// `include "file"`, before the file's statements replace it.
     Include(Place, String),
@@ -202,15 +203,15 @@ pub(crate) enum Statement {
     Let(Bindings),
     /// A check or a flag.
     Check(Check),
-    /// `with x from e`
+    /// `with x from e`: the search chooses `x` among the members of the set `e`.
     With(Place, Name, Expr),
     /// `enum e = 'a || 'b`: the set of tags.
     Enum(Name, Vec<String>),
-    /// `procedure f(x) = ... end`
+    /// The definition of a procedure, `procedure f(x) = ... end`.
     Procedure(Name, Pattern, Vec<Statement>),
     /// A statement `call f(x)`.
     Call(Place, Name, Expr),
-    /// `forall x in e do ... end`
+    /// `forall x in e do ... end`: runs the statements for each member of the set `e`.
     ForAll(Place, Name, Expr, Vec<Statement>),
     /// `if c then ... else ... end` over statements.
     If(Condition, Vec<Statement>, Vec<Statement>),

@@ -1,4 +1,4 @@
-//! The predefined sets and relations.
+//! The predefined sets and relations of the `.cat` language.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::EventSet;
@@ -16,11 +16,12 @@ pub(super) enum Base {
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// The part of an enumerated relation that lies within these rows.
+    /// An enumerated relation restricted to fixed pairs: its intersection with these rows.
     Derived(Chosen, Rows),
     /// The union of reads-from, coherence and from-reads.
     Com,
-    /// The last writes in coherence order.
+    /// The writes that no other write follows in coherence order. The field holds all writes of the
+    /// test.
     FinalWrites(EventSet),
 }
 
@@ -72,8 +73,9 @@ pub(super) fn has_c_rmws(on: &Skeleton<'_>) -> bool {
     matches!(on.program.dialect, Dialect::C11 | Dialect::OpenCl) && on.events.iter().any(|e| e.rmw)
 }
 
-/// If only `ordered` writes need an order, the other writes of a word come first, in
-/// the order of their numbers. Returns the pairs of writes that violate this rule.
+/// The pairs of writes that violate a fixed order of writes to one word. It applies if the model
+/// orders only the writes in `ordered`. The fixed order puts the remaining writes of a word first,
+/// in the order of their event numbers.
 pub(super) fn redundant_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
     on.rows(|a, b| {
@@ -105,9 +107,8 @@ pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     set(name, on).map(Base::Set).or_else(|| relation(name, on))
 }
 
-/// The effective order of an event. In PTX, the read of an acquire-release operation is
-/// an acquire and its write is a release. In other formats both have the operation's
-/// order.
+/// The effective memory order of an event. In PTX, an acquire-release operation makes its read an
+/// acquire and its write a release. In other formats both events keep the order of the operation.
 fn order(event: &Event, dialect: Dialect) -> Order {
     if dialect != Dialect::Ptx || event.is_fence() {
         return event.order;
@@ -134,7 +135,8 @@ fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         "RMW" => on.set(|e| e.rmw),
         "emptyset" | "NExp" | "ADDR" => EventSet::EMPTY,
         "Exp" => on.set(|_| true),
-        // No format has lock instructions.
+        // No format has instructions that take a lock, so sets of lock events are empty. Some
+        // formats mark the accesses of locks with annotations.
         "LK" | "LS" if matches!(dialect, Dialect::C11 | Dialect::OpenCl) => EventSet::EMPTY,
         "RU" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => EventSet::EMPTY,
         "LKR" | "LKW" | "UL" | "LF" if matches!(dialect, Dialect::C11 | Dialect::Lisa) => tagged(name, on),
@@ -237,8 +239,7 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
         };
         tags.is_some_and(|tags| tags.iter().any(fits))
     });
-    // The events of a read-modify-write may have other annotations than the
-    // instruction.
+    // The events of a read-modify-write may have annotations that its instruction lacks.
     let in_halves = || on.events.iter().any(has);
     (in_code || in_halves()).then(|| on.set(has))
 }
@@ -280,7 +281,8 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "ctrl" => Base::Rel(on.ctrl.clone()),
         "rmw" | "amo" => Base::Rel(on.rmw.clone()),
         "lxsx" | "emptyrel" | "iico_data" | "iico_ctrl" | "iico_order" => Base::Rel(vec![EventSet::EMPTY; n]),
-        // An access has one event here.
+        // `sm` and `si` relate the events of one access. An access is one event in this crate, so
+        // each access is related only to itself.
         "sm" | "si" => Base::Rel(on.rows(|a, b| !a.is_fence() && core::ptr::eq(a, b))),
         "loc" => Base::Rel(same_location(on)),
         "int" => Base::Rel(internal()),
@@ -324,8 +326,8 @@ pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
     on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
-/// The barrier relation. A thread that only arrives synchronizes with the others, but
-/// they do not synchronize with it.
+/// The pairs (a, b) of barrier events at which the thread of a synchronizes with the thread of b.
+/// If b belongs to a thread that arrives at the barrier without waiting, there is no such pair.
 fn meetings(on: &Skeleton<'_>) -> Rows {
     let mut rows = on.meets.clone();
     for (event, to) in on.events.iter().enumerate() {
@@ -352,7 +354,8 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Whether the scope instance of `b` contains that of `a` and is strictly larger. A work-group is smaller than a device with the same threads.
+/// Whether the scope instance of `b` contains that of `a` and is strictly larger. If both have the
+/// same threads, the one of the outer level is larger: a device is larger than a work-group.
 fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
     let size = |scope| {

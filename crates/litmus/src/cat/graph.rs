@@ -16,7 +16,7 @@ use crate::exec::matrix;
 use crate::exec::set::{EventSet, Word};
 use crate::parse::Place;
 
-/// The number of a node.
+/// A node of the graph, given by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
@@ -38,15 +38,15 @@ pub(crate) enum Chosen {
 /// The choices that a node depends on, one bit each.
 pub(crate) type Deps = u8;
 
-/// The bit of a value that depends on reads-from.
+/// The bit in [`Deps`] for values that depend on reads-from.
 pub(crate) const DEP_RF: Deps = 1;
-/// The bit of a value that depends on the coherence order.
+/// The bit in [`Deps`] for values that depend on the coherence order.
 pub(crate) const DEP_CO: Deps = 2;
-/// The bit of a value that depends on the order of fences.
+/// The bit in [`Deps`] for values that depend on the order of PTX's sequentially consistent fences.
 pub(crate) const DEP_SYNC: Deps = 4;
-/// The bit of a value that depends on the choices of `with` statements.
+/// The bit in [`Deps`] for values that depend on the choices of `with` statements.
 pub(crate) const DEP_WITH: Deps = 8;
-/// The bit of a value that is exact only on complete executions.
+/// The bit in [`Deps`] for values that are exact only on complete executions.
 pub(crate) const DEP_WHOLE: Deps = 16;
 
 /// The operation of a node. Relations and sets share the operators.
@@ -98,14 +98,15 @@ pub(crate) struct Node {
     pub(crate) at: u32,
 }
 
-/// A recursive definition: least solutions of `vars[k] = bodies[k]`.
+/// A recursive definition. Its values are the least solution of the equations `vars[k] =
+/// bodies[k]`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
     pub(crate) vars: Vec<NodeId>,
     pub(crate) bodies: Vec<NodeId>,
-    /// The nodes that depend on the variables, each after its operands.
+    /// The nodes that depend on `vars`. Each node comes after its operands.
     pub(crate) inner: Vec<NodeId>,
-    /// Whether every use of a variable is monotone.
+    /// Whether the definition is monotone: no variable occurs in the right operand of a difference.
     pub(crate) monotone: bool,
     pub(crate) name: String,
     pub(crate) place: Place,
@@ -127,7 +128,7 @@ pub(crate) struct Graph<W = u128> {
 /// A recursive definition whose iteration does not converge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diverges {
-    /// The first name that it defines.
+    /// The first name that the recursive definition defines.
     pub(crate) name: String,
     /// The place of the definition.
     pub(crate) place: Place,
@@ -149,7 +150,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The graph with another word type, for evaluation. No nodes can be added.
+    /// Converts the values to event sets of the word type `N`. The new graph can only be evaluated:
+    /// nodes cannot be added to it.
     pub(crate) fn narrowed<N: Word>(self) -> Graph<N> {
         Graph {
             events: self.events,
@@ -184,7 +186,7 @@ impl<W: Word> Graph<W> {
         id
     }
 
-    /// A constant relation or set.
+    /// The node of a constant relation or set. Equal constants share a node.
     pub(crate) fn constant(&mut self, set: bool, rows: Vec<EventSet<W>>) -> NodeId {
         if let Some(&id) = self.constants.get(&(set, rows.clone())) {
             return id;
@@ -238,7 +240,8 @@ impl<W: Word> Graph<W> {
         if deps == 0 && vars == 0 {
             self.compute(id);
             let rows = self.value(id).to_vec();
-            // The value shares the node of an equal constant.
+            // The value becomes a constant. If the graph has an equal constant, that constant's
+            // node is used.
             self.nodes.pop();
             self.arena.truncate(self.arena.len() - rows.len());
             let constant = self.constant(set, rows);
@@ -317,7 +320,7 @@ impl<W: Word> Graph<W> {
             let mask = self.constant(false, vec![set; self.events]);
             return self.inter(a, mask);
         }
-        // The definition of from-reads.
+        // `rf^-1 ; co` is the definition of from-reads, so the result is the node of from-reads.
         if let (Op::Inverse(rf), Op::Chosen(Chosen::Co, high)) = (self.node(a).op, self.node(b).op)
             && self.node(rf).op == Op::Chosen(Chosen::Rf, high)
         {
@@ -345,7 +348,7 @@ impl<W: Word> Graph<W> {
     }
 
     pub(crate) fn plus(&mut self, a: NodeId) -> NodeId {
-        // The coherence order is transitive in both bounds.
+        // Both bounds of the coherence order are transitive, so each is its own closure.
         if matches!(self.node(a).op, Op::Plus(_) | Op::Chosen(Chosen::Co, _)) {
             return a;
         }
@@ -376,7 +379,8 @@ impl<W: Word> Graph<W> {
         let size = self.size(set);
         let place = |id: NodeId| self.nodes[id.0 as usize].at as usize;
         let (before, rest) = match op {
-            // The solution of a recursive definition may come later in the arena.
+            // These nodes are not computed from operands here. The body of an `Op::Fix` may lie
+            // after the node in the arena, so the split below would not work for it.
             Op::Const(_) | Op::Chosen(..) | Op::Var(..) | Op::Fix(..) => return,
             _ => self.arena.split_at_mut(at),
         };
@@ -436,7 +440,7 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Sets the value of a choice.
+    /// Sets the value of the node of a choice.
     pub(crate) fn set_value(&mut self, id: NodeId, rows: &[EventSet<W>]) {
         let at = self.node(id).at as usize;
         self.arena[at..at + rows.len()].copy_from_slice(rows);
@@ -464,8 +468,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The nodes whose values must be computed for `roots` after a choice changes, each after its
-    /// operands.
+    /// The nodes that must be computed again before `roots` are read, after a choice has changed.
+    /// Each node comes after its operands.
     pub(crate) fn plan(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut needed = vec![false; self.nodes.len()];
         let mut left: Vec<NodeId> = roots.to_vec();

@@ -1,4 +1,5 @@
-//! `instructions R[{'once, 'acquire}]`: the annotations that a test may use.
+//! The statement `instructions R[{'once, 'acquire}]` of a model, which declares the annotations
+//! that the instructions of a test may have.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::ast::{Expr, Infix, Name, Node, Statement};
 /// The annotations declared for one kind of instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
-    /// `R`, `W`, `RMW`, `F` or `SRCU`.
+    /// The kind of instruction: `R`, `W`, `RMW`, `F` or `SRCU`.
     kind: String,
     tags: Vec<String>,
     /// The file that contains the declaration.
@@ -49,7 +50,8 @@ impl Declarations {
                 Statement::Block(statements) => self.take(statements, files),
                 Statement::Instructions(place, kind, sets) => {
                     let mut tags = Vec::new();
-                    // A computed set restricts nothing.
+                    // The tags of a computed set are unknown here, so such a declaration is
+                    // ignored.
                     if sets.iter().all(|set| self.tags(set, &mut tags)) {
                         let (kind, file) = (kind.to_ascii_uppercase(), self.file.clone());
                         self.list.push(Allowed { kind, tags, file, place: *place });
@@ -98,8 +100,8 @@ impl Model {
         Ok(())
     }
 
-    /// The first declaration for a kind of instruction, if no declaration for that kind allows
-    /// the annotation. `None` if one does, or if no declaration is for that kind.
+    /// The first declaration for the instruction kind `kind`, if the model declares the kind but
+    /// none of its declarations allows `tag`. `None` if the annotation is allowed.
     fn forbids(&self, kind: &str, tag: &str) -> Option<&Allowed> {
         let allows = |kind: &str, tag: &str| {
             let own = || self.instructions.iter().filter(move |of| of.kind == kind);
@@ -110,7 +112,8 @@ impl Model {
             }
         };
         let first = allows(kind, tag).err()?;
-        // The kernel's read-modify-writes consist of other operations.
+        // In the Linux kernel's model some annotations of read-modify-writes stand for several
+        // operations. Such an annotation is allowed if the annotation of each operation is allowed.
         let parts: &[(&str, &str)] = match (kind, tag) {
             ("RMW", "mb") => &[("RMW", "once"), ("F", "mb")],
             ("RMW", "noreturn") => &[("R", "noreturn"), ("W", "once")],

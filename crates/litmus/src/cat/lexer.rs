@@ -53,8 +53,8 @@ fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     }
 }
 
-/// Skips a comment. `open` begins a nested comment. If the marks do not pair up, the
-/// comment ends at the first closing mark.
+/// Skips a comment that ends with `close`. If `open` is given, comments nest. If opening and
+/// closing marks do not pair up, the comment ends at the first closing mark.
 fn skip_comment(scanner: &mut Scanner<'_>, open: Option<&str>, close: &str) -> Result<(), TextError> {
     let place = scanner.place;
     let rest = &scanner.rest()[2..];
@@ -68,7 +68,7 @@ fn skip_comment(scanner: &mut Scanner<'_>, open: Option<&str>, close: &str) -> R
     Ok(())
 }
 
-/// The position of the mark that closes the comment in `text`.
+/// The position in `text` of the mark `close` that ends the comment. Nested comments are skipped.
 fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut depth = 1usize;
     let mut at = 0;
@@ -126,7 +126,7 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
     }
     if first.is_alphanumeric() || first == '_' {
         let word = scanner.take_while(word_char);
-        // `0` is a constant of its own, even before a dash.
+        // A dash is a character of a word, even after `0`.
         return Ok(Kind::Word(word));
     }
     if let Some(mark) = scanner.mark(&MARKS) {

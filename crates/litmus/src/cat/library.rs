@@ -92,7 +92,8 @@ pub(super) const X86_FILE: &str = "x86.cat";
 /// uses its own file in place of this file.
 pub(super) const LOCKS: &str = "lock.cat";
 
-/// A substitute for one of herd's files, if an included file is missing.
+/// The tool's own text for the herd file `name`. It is used if a model includes the file and the
+/// file is missing.
 pub(super) fn herd_substitute(name: &str) -> Option<String> {
     const FENCES: &str = include_str!("../../models/herd/no-fences.cat");
     let text = match name {

@@ -48,20 +48,20 @@ pub struct Model {
     pub name: String,
     /// The file of the model.
     pub file: String,
-    /// The title on the first line.
+    /// The title on the first line of the file.
     pub title: Option<String>,
     /// Whether the model allows a coherence order that leaves writes of a word unordered.
     pub partial_coherence: bool,
     /// The variants that the user selected: the model tests them with `if "name"`.
     pub variants: BTreeSet<String>,
-    /// Whether a read-modify-write of a C test is one event, as in herd. True for
-    /// models that do not use the relation between its read and its write.
+    /// Whether a read-modify-write of a C test is one event, as in herd. True for a model that
+    /// never uses the relation between the read and the write of a read-modify-write.
     pub(crate) merges_rmw: bool,
     pub(crate) names: Names,
     pub(crate) statements: Vec<Statement>,
-    /// The files of the statements.
+    /// The names of the files that the statements come from.
     pub(crate) files: Vec<String>,
-    /// The annotations that a test may use.
+    /// The annotations that the instructions of a test may have.
     pub(crate) instructions: Vec<Allowed>,
 }
 
@@ -148,7 +148,8 @@ impl Model {
 /// Parses the files of a model and puts included files in their places.
 struct Reader<'i> {
     names: Names,
-    /// The number of enclosing branches that are not always taken.
+    /// The number of enclosing conditional branches. A file that is included inside a branch may be
+    /// missing.
     branches: usize,
     files: Vec<String>,
     include: &'i mut dyn FnMut(&str) -> Result<String, String>,
@@ -171,8 +172,9 @@ impl Reader<'_> {
         Ok((parsed.title, parsed.options))
     }
 
-    /// Replaces each `include` by the statements of the included file. If a file is missing in a
-    /// branch that may not be taken, the error is reported only when the branch is taken.
+    /// Replaces each `include` by the statements of the included file. A missing file is an error,
+    /// except inside a conditional branch: there the error is reported only when the branch is
+    /// taken.
     fn resolve(
         &mut self,
         statements: Vec<Statement>,
@@ -232,8 +234,8 @@ impl Reader<'_> {
         if self.files.len() >= FILES_MAX {
             return refuse(format!("the model includes more than {FILES_MAX} files"));
         }
-        // The tool has its own library, and the search enumerates coherence orders
-        // itself.
+        // These two files are not read: the tool has its own `stdlib.cat`, and the search does the
+        // work of `cross.cat`, which enumerates coherence orders.
         if !matches!(name, "stdlib.cat" | "cross.cat") {
             let locks = if name == library::LOCKS { library::herd_substitute(name) } else { None };
             let text = locks.map_or_else(|| (self.include)(name), Ok);

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::ast::{Binding, Expr, Name, Pattern, Statement};
 use super::graph::NodeId;
 
-/// The bounds of a relation or set. They are equal if it depends on no choice.
+/// The low and the high bound of a relation or set. The bounds are equal if the value depends on no
+/// choice of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: NodeId,
@@ -38,9 +39,9 @@ pub(crate) enum Builtin {
     GenerateOrders,
     /// `co_locs(r, sets)`: for each set, the orders that extend a relation.
     CoLocs,
-    /// The pairs in program order with an event of a set in between.
+    /// The pairs of events in program order that have an event of a given set between them.
     FromTo,
-    /// The pairs of events with an annotated fence in between.
+    /// The pairs of events that have a fence with a given annotation between them.
     TagFenced,
     /// The accesses of a location.
     LocEvents,
@@ -79,7 +80,7 @@ pub(crate) struct Closure {
     pub(crate) scope: Scope,
     /// The functions that are defined together with this function. This function may call them.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
-    /// The file of its definition.
+    /// The file that contains the definition.
     pub(crate) file: usize,
 }
 
@@ -139,7 +140,7 @@ impl Value {
     }
 }
 
-/// The values of names: a linked list that closures share.
+/// The names in scope, with their values. This is a linked list, so closures can share its tail.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope(Option<Rc<Entry>>);
 
@@ -168,7 +169,8 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    /// Drops a long list link by link instead of recursively.
+    /// Frees the links in a loop. The default drop is recursive, and a long list would overflow the
+    /// stack.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(entry) = next {

@@ -57,12 +57,14 @@ fn has_instruction_mark(event: &Event, tag: &str) -> bool {
 pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(match name {
         "ATOM" => on.set(is_atomic),
-        // Atomic accesses and accesses with availability or visibility are non-private.
+        // Non-private accesses are the atomic ones, and those with an availability or visibility
+        // operation.
         "NONPRIV" => {
             on.set(|e| ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV"))
         }
         "AV" | "VIS" => on.set(|e| has_instruction_mark(e, name)),
-        // The read of a read-modify-write is the acquire, and its write is the release.
+        // Of an acquire-release read-modify-write, only the read is in `ACQ`, and only the write is
+        // in `REL`.
         "ACQ" => on.set(|e| !e.writes() && e.order.acquires()),
         "REL" => on.set(|e| !e.reads() && e.order.releases()),
         // A control barrier without semantics is not a memory barrier.
@@ -83,7 +85,7 @@ pub(super) fn relation(name: &str, on: &Skeleton<'_>) -> Option<Rows> {
             (Some(first), Some(later)) => on.program.system_order.contains(&(first, later)),
             _ => false,
         }),
-        // The same reference: one name of a word.
+        // Accesses by one reference. A reference is one of the names of a word.
         "vloc" => on.rows(|a, b| {
             let reference = |e: &Event| e.loc.map(|loc| on.program.loc(loc).generic);
             a.loc.is_some() && reference(a) == reference(b)

@@ -7,8 +7,8 @@ use crate::program::{Program, ThreadId};
 
 use super::execution::{Execution, action};
 
-/// The execution as a graph. `extra` lists further named edges, such as racing pairs.
-/// They are drawn thick.
+/// Draws the execution as a Graphviz graph. `extra` lists named edges to add, such as racing pairs.
+/// Added edges are drawn thick.
 #[must_use]
 pub fn dot(
     program: &Program,
@@ -62,7 +62,7 @@ pub fn dot(
     text
 }
 
-/// The thread and its scope instances.
+/// The label of a thread's column: the thread and the scope instances that contain it.
 pub(crate) fn thread_label(program: &Program, thread: ThreadId) -> String {
     let scopes = program.scopes.of_thread(thread);
     let places: Vec<String> = scopes

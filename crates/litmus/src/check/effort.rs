@@ -10,7 +10,8 @@ use crate::program::{Program, ThreadId};
 use super::search::{AllowedExecution, SearchOptions, Visitor, search};
 use super::{Gaps, Paths, fence_orders, for_each_skeleton};
 
-/// Counts executions, individually or in groups.
+/// A visitor that counts executions. `one_by_one` selects whether the search reports each
+/// execution, or groups of them.
 struct Count {
     executions: u64,
     reported: u64,
@@ -37,14 +38,14 @@ impl Visitor for Count {
     }
 }
 
-/// The numbers of path combinations, of search nodes and of executions.
+/// Checks a test, and returns three counts: path combinations, search nodes and executions.
 fn effort(text: &str, model: &str) -> (u64, u64, u64) {
     let mut count = Count { executions: 0, reported: 0, one_by_one: true };
     let (paths, nodes) = run(text, model, &mut count);
     (paths, nodes, count.executions)
 }
 
-/// The numbers of path combinations and of search nodes.
+/// Checks a test, and returns the numbers of path combinations and of search nodes.
 fn run(text: &str, model: &str, count: &mut Count) -> (u64, u64) {
     let program: Program = crate::parse::parse(text).unwrap_or_else(|e| panic!("{e}"));
     let model = shipped(model).expect("it is shipped").expect("it is a model");
@@ -79,7 +80,7 @@ fn c11(threads: &[String]) -> String {
     text + "exists (x=1)\n"
 }
 
-/// Two threads of `k` exchanges of one word.
+/// A test with two threads. Each thread makes `k` atomic exchanges of one word.
 fn exchanges(k: usize) -> String {
     let mut text = String::from("PTX exchanges\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n");
     for at in 0..k {
@@ -135,12 +136,13 @@ fn contradictory_paths_are_not_combined() {
              atomic_store_explicit(x, {own}, memory_order_relaxed);"
         )
     };
-    // x is 0, 1 or 2, so each thread has three possible paths of its 1024.
+    // The final value of x is 0, 1 or 2, so only three of the 1024 paths of each thread are
+    // possible.
     let (paths, ..) = effort(&c11(&[body(1), body(2)]), "sc");
     assert!(paths <= 9, "{paths} paths");
 }
 
-/// `threads` threads. Each one writes to one of three words and reads the other two.
+/// A test with `threads` threads. Each thread writes one of three words and reads the other two.
 fn write_and_reads(threads: usize) -> String {
     let words = ["x", "y", "z"];
     let body = |thread: usize| {
@@ -164,12 +166,11 @@ fn free_reads_are_counted_by_products() {
     run(&text, "rc11", &mut together);
     assert_eq!(together.executions, one_by_one.executions);
     assert_eq!((one_by_one.reported, together.reported), (one_by_one.executions, 2));
-    // Two threads write x, so its two writes have two orders. A word with one write has
-    // two values, x has three. The threads that do not write a word read it: 2 threads
-    // read x, 3 threads read y and z.
+    // The orders of the two writes to x give a factor 2. The reads give the other factors: 2
+    // threads read x, which has 3 values. 3 threads each read y and z, which have 2 values each.
     assert_eq!(together.executions, 2 * 3u64.pow(2) * 2u64.pow(6));
-    // For seven threads only the order of the writes of three words remains: 3! * 2! *
-    // 2!.
+    // For seven threads, only executions with different coherence orders are reported. The three
+    // words have 3, 2 and 2 writes, hence 3! * 2! * 2! orders.
     let mut seven = Count { one_by_one: false, executions: 0, reported: 0 };
     run(&write_and_reads(7), "rc11", &mut seven);
     assert_eq!(seven.reported, 24);

@@ -35,7 +35,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Copies an execution from the search.
+    /// Copies an execution that the search has found.
     pub(crate) fn of<W: Word>(skeleton: &Skeleton<'_>, found: &AllowedExecution<'_, W>) -> Execution {
         let rf: Vec<_> = skeleton
             .events
@@ -60,7 +60,7 @@ impl Execution {
         Execution { events: skeleton.events.clone(), values, po: reduced(&skeleton.po), rf, co, fr }
     }
 
-    /// The letter of the event in herd's notation: `a` to `z`, then `a1`, ...
+    /// The label of the event in herd's notation: `a` to `z`, then `a1` to `z1`, and so on.
     #[must_use]
     pub fn letter(&self, event: usize) -> String {
         let letter = char::from(b'a' + (event % 26) as u8);
@@ -125,7 +125,7 @@ pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String 
     }
 }
 
-/// The order's name in tests.
+/// The name of a memory order, as in reports.
 #[must_use]
 pub const fn order_name(order: Order) -> &'static str {
     match order {
@@ -147,7 +147,7 @@ const fn proxy_name(proxy: Proxy) -> &'static str {
     }
 }
 
-/// The pairs of a transitive order that do not follow by transitivity.
+/// The pairs of a transitive order that do not follow from other pairs by transitivity.
 pub(crate) fn reduced(rows: &[EventSet]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (from, &row) in rows.iter().enumerate() {
@@ -157,7 +157,7 @@ pub(crate) fn reduced(rows: &[EventSet]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// All pairs of a relation. A set is shown as pairs of each event with itself.
+/// All pairs of a relation. If `rows` is a set, the result has a pair (e, e) for each member e.
 pub(crate) fn pairs(rows: &Rows, events: usize) -> Vec<(usize, usize)> {
     if rows.len() == 1 && events != 1 {
         return members(rows[0]).map(|event| (event, event)).collect();

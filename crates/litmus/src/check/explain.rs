@@ -1,8 +1,8 @@
 //! Explains in words why an outcome is allowed or forbidden.
 //!
-//! A forbidden outcome is explained by each check that alone forbids it. Without that
-//! check, the outcome would be allowed by an execution with a cycle that the check
-//! refuses.
+//! A forbidden outcome is explained by checks of the model. A check explains the outcome if the
+//! outcome would be allowed without this check. The report shows an execution with the outcome, and
+//! the cycle in it that the check forbids.
 
 use core::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use super::report::{Flag, Report};
 use super::search::{AllowedExecution, Halt, SearchOptions, Visitor, search};
 use super::{Gaps, Options, Paths, fence_orders, for_each_skeleton};
 
-/// A check that alone forbids an outcome.
+/// A check of the model that forbids an outcome which all other checks allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The check's name in the model.
@@ -30,12 +30,13 @@ pub struct Refusal {
     pub kind: CheckKind,
     /// The execution that the check refuses.
     pub execution: Execution,
-    /// The events of a cycle that the check forbids, or the offending pair.
+    /// The events of a cycle that the check forbids. For a check without cycles, the events of a
+    /// pair that it forbids.
     pub cycle: Vec<usize>,
 }
 
-/// Finds the checks that alone forbid the outcome of the test's condition. For a `forall`
-/// condition, this outcome is a final state that does not have the property of the condition.
+/// Finds each check without which the test's condition could be met. For a `forall` condition,
+/// finds each check without which the condition could be violated.
 ///
 /// # Errors
 /// If the model does not fit the test.
@@ -78,7 +79,8 @@ pub fn refusals(
             if check.flag || check.negated || known || check.name.is_empty() {
                 continue;
             }
-            // The check becomes a flag that reports where it fails.
+            // The check is replaced by a flag with the opposite condition. The flag holds on
+            // executions on which the check fails.
             let (name, kind) = (check.name.clone(), check.kind);
             let mut without = staged.clone();
             without.checks[number].flag = true;
@@ -156,7 +158,7 @@ impl Visitor for PropertyVisitor<'_, '_> {
     }
 }
 
-/// The events that violate a check: a shortest cycle, or the first pair.
+/// The events that violate the check: a shortest cycle, or the first pair in the relation.
 fn violation(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     match kind {
         CheckKind::Acyclic => matrix::shortest_cycle(rows).unwrap_or_default(),
@@ -205,7 +207,7 @@ pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
     text
 }
 
-/// The simplest relation between two events.
+/// The name of the simplest relation that contains the pair of events.
 fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
     let pair = &(from, to);
     let same_thread = execution.events[from].thread.is_some()
@@ -223,7 +225,8 @@ fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
     }
 }
 
-/// The whole report in words.
+/// Explains a report in words. If an execution has the outcome of the condition, shows this
+/// execution, otherwise the checks that forbid the outcome. Flags and notes follow.
 ///
 /// # Errors
 /// If the model does not fit the test.

@@ -1,8 +1,8 @@
-//! Linear checks: checks of the form `acyclic (known | rf | co | fr)`. They are updated
-//! edge by edge instead of evaluated again.
+//! Linear checks: checks of the form `acyclic (known | rf | co | fr)`, where `known` depends on no
+//! choice of the search. Checks of sequential consistency, coherence and TSO have this form.
 //!
-//! The transitive closure is maintained. An edge that would close a cycle is refused.
-//! Sequential consistency, coherence and TSO have this form.
+//! The search keeps the transitive closure of the relation and updates it for each new edge,
+//! instead of evaluating the check again. An edge that would close a cycle is refused.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -13,20 +13,20 @@ use crate::exec::set::{EventSet, Word, members};
 /// A check in linear form.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<W> {
-    /// The pairs that belong to the relation if the search chooses them for reads-from. `co` has
-    /// such pairs for the coherence order, and `fr` has them for from-reads.
+    /// The candidates for reads-from edges: pairs that are edges of the relation if the search
+    /// chooses them. `co` and `fr` hold the candidates for coherence and from-reads edges.
     rf: Vec<EventSet<W>>,
     co: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
-    /// The pairs of `rf` by read: for each read, the writes whose pair with the read is in `rf`.
+    /// The inverse of `rf`: for each read, the writes that have a pair with this read in `rf`.
     rf_into: Vec<EventSet<W>>,
-    /// The transitive closure of the relation so far.
+    /// The transitive closure of the edges that are in the relation so far.
     pub(crate) closure: Vec<EventSet<W>>,
 }
 
 impl<W: Word> Linear<W> {
-    /// The check in linear form, if it has that form. Flags and negated checks do not
-    /// have it.
+    /// Converts a check to the linear form. `None` if the check does not have this form. A flag or
+    /// a negated check does not have it.
     pub(crate) fn of(graph: &Graph<W>, check: &StagedCheck) -> Option<Linear<W>> {
         if check.kind != CheckKind::Acyclic || check.negated || check.flag {
             return None;
@@ -40,7 +40,8 @@ impl<W: Word> Linear<W> {
             closure: vec![EventSet::EMPTY; n],
         };
         let root = match graph.node(check.low).op {
-            // The closure of a relation has the same cycles.
+            // A relation is acyclic exactly if its transitive closure is, so the closure is
+            // ignored.
             Op::Plus(inner) => inner,
             _ => check.low,
         };
@@ -87,7 +88,7 @@ impl<W: Word> Linear<W> {
         }
     }
 
-    /// Whether the relation is acyclic before any choice.
+    /// Whether the relation is acyclic before the search makes its first choice.
     pub(crate) fn starts_acyclic(&self) -> bool {
         matrix::is_irreflexive(&self.closure)
     }
@@ -117,14 +118,15 @@ impl<W: Word> Linear<W> {
     }
 
     /// Adds the edges for the choice that `first` precedes each write of `later` in coherence
-    /// order. Returns false if an edge closes a cycle.
+    /// order. Returns false if one of the edges closes a cycle.
     #[inline]
     pub(crate) fn add_co(&mut self, first: usize, later: EventSet<W>) -> bool {
         self.add_all(first, later & self.co[first])
     }
 
-    /// Adds the from-reads edges from `read` to each write of `later`. The write that `read` reads
-    /// precedes these writes in coherence order. Returns false if an edge closes a cycle.
+    /// Adds from-reads edges from `read` to each write of `later`. The caller guarantees that these
+    /// writes follow, in coherence order, the write that `read` reads. Returns false if an edge
+    /// closes a cycle.
     #[inline]
     pub(crate) fn add_fr(&mut self, read: usize, later: EventSet<W>) -> bool {
         self.add_all(read, later & self.fr[read])
@@ -145,8 +147,9 @@ impl<W: Word> Linear<W> {
         true
     }
 
-    /// The writes that `read` cannot read from, and the writes that cannot follow the
-    /// write that it reads.
+    /// Returns two sets of writes: the writes that `read` cannot read, and the writes that cannot
+    /// follow, in coherence order, the write that `read` reads. In both cases the edge would close
+    /// a cycle.
     #[inline]
     pub(crate) fn closed_to(&self, read: usize) -> (EventSet<W>, EventSet<W>) {
         let mut earlier = EventSet::EMPTY;
@@ -156,14 +159,18 @@ impl<W: Word> Linear<W> {
         (self.closure[read] & self.rf_into[read], earlier & self.fr[read])
     }
 
-    /// Whether the check holds for every choice of writes for the open reads. `co` is the coherence
-    /// order.
+    /// Whether the check holds for every choice of writes for the open reads. An open read is a
+    /// read whose write is not decided. Its entry in `open` lists the writes that it may read. `co`
+    /// is the coherence order.
     ///
-    /// A cycle passes an open read in one of three ways: over known edges; from the write that the
-    /// read reads to the known successors of the read; or from the known predecessors of the read
-    /// to the writes after the write that the read reads. A cycle may also come from the write that
-    /// the read reads and go on to a later write. For such a cycle, the function adds a direct edge
-    /// from the one write to the other.
+    /// Each choice adds edges to the relation. The function adds edges for all choices at once to
+    /// the transitive closure, and tests whether the result is acyclic. It adds three kinds of
+    /// edges:
+    ///
+    /// * from a possible write to the successors of the read;
+    /// * from the read to each write that follows a possible write in coherence order;
+    /// * from a possible write to each write that follows it in coherence order, as a path over the
+    ///   read.
     pub(crate) fn holds_for_all(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
         let mut may = self.closure.clone();
         for &(read, writes) in open {

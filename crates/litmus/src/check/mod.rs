@@ -54,7 +54,7 @@ use search::{Halt, SearchOptions};
 
 /// The options of a check.
 pub struct Options<'a> {
-    /// The most times a backward jump may be taken.
+    /// The maximum number of times that a backward jump is taken.
     pub unroll: usize,
     /// Called at intervals. If it returns true, the check ends with the results so far.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
@@ -72,14 +72,14 @@ impl core::fmt::Debug for Options<'_> {
     }
 }
 
-/// The reasons why a check is incomplete.
+/// The reasons why the results of a check are incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gaps {
     pub(crate) loops: bool,
     pub(crate) size: bool,
     pub(crate) states: bool,
     pub(crate) time: bool,
-    /// Some executions with a waiting thread are missing, but no final state.
+    /// Some executions in which a thread waits are missing. No final state is missing.
     pub(crate) waiting: bool,
 }
 
@@ -156,7 +156,7 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     Ok(report::report(program, model, options.unroll, outcomes, &checks, gaps))
 }
 
-/// The combinations of paths to examine.
+/// Selects which combinations of paths are examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
     /// All threads of the execution end.
@@ -165,12 +165,13 @@ enum Paths {
     Waiting,
 }
 
-/// The number of combinations between two calls of `stop`. All of them may be
-/// impossible.
+/// The number of path combinations between two calls of `stop`. Impossible combinations are counted
+/// too.
 const STOP_INTERVAL: usize = 256;
 
-/// Combines the threads' paths in every way. `visit` returns whether to continue. Calls
-/// without a skeleton only ask for that.
+/// Combines the paths of the threads in every way, and calls `visit` with the skeleton of each
+/// combination. `visit` returns false to end the enumeration. At intervals it is called with
+/// `None`, only to ask whether to continue.
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
@@ -210,7 +211,7 @@ fn for_each_skeleton<'p>(
                 Err(SkeletonError::TooManyEvents) => gaps.waiting = true,
             }
         }
-        // The next combination: the last thread varies fastest.
+        // Advances to the next combination. The path of the last thread changes fastest.
         let mut thread = choice.len();
         loop {
             if thread == 0 {
@@ -226,7 +227,8 @@ fn for_each_skeleton<'p>(
     }
 }
 
-/// Visits the skeleton with each possible value of `meets`. Returns false to end.
+/// Calls `visit` with one copy of the skeleton for each possible value of its field `meets`.
+/// Returns false if `visit` ended the enumeration.
 fn for_each_meeting<'p>(
     mut skeleton: Skeleton<'p>,
     visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
@@ -241,9 +243,10 @@ fn for_each_meeting<'p>(
     visit(Some(Skeleton { meets: last, ..skeleton }))
 }
 
-/// Whether some thread waits or loops without an effect. At most one thread may have
-/// passed an iteration without an effect: one access of a race is a write. If there is
-/// a filter on final states, all threads must end.
+/// Whether some thread waits, or has a loop iteration without an effect. Such executions are
+/// examined for races only. An iteration without an effect only reads, and one access of a race is
+/// a write, so two threads with such iterations show no further race: the result is then false. If
+/// the test has a filter on final states, the result is false if a thread waits.
 fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
     if program.filter.is_some() && traces.iter().any(|t| t.waits_at.is_some()) {
         return false;

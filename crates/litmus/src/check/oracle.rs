@@ -1,5 +1,5 @@
-//! Compares the search with two oracles on small random programs. One evaluates every
-//! candidate from scratch, the other runs every interleaving.
+//! Compares the search with two independent oracles on small random programs. The first oracle
+//! evaluates the model on every candidate execution. The second oracle runs every interleaving.
 
 mod random;
 mod vulkan;
@@ -20,7 +20,7 @@ use super::{Gaps, Options, Paths, check, fence_orders, for_each_skeleton};
 
 type Pairs = (Vec<usize>, Vec<EventSet>, Vec<usize>);
 
-/// Collects executions and the flags on them.
+/// A visitor that collects executions together with the flags that hold on them.
 #[derive(Default)]
 struct Collector {
     found: BTreeSet<Pairs>,
@@ -47,18 +47,18 @@ impl Visitor for Collector {
 /// from, and the coherence order.
 type Observed = (Vec<usize>, Vec<EventSet>);
 
-/// Counts executions in groups. Executions that differ only in what unobserved reads read from are
-/// in the same group.
+/// A visitor that counts executions in groups. The executions of a group differ only in the writes
+/// that unobserved reads read from.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Counter {
     found: BTreeMap<Observed, u64>,
     flags: BTreeMap<usize, u64>,
-    /// The number of calls of the visitor.
+    /// The number of executions that the search has reported.
     reported: u64,
 }
 
 impl Counter {
-    /// Whether a read is observed. Events with an even number are observed.
+    /// Whether the visitor observes the read with this event number. It observes even numbers.
     const fn observed(read: usize) -> bool {
         read.is_multiple_of(2)
     }
@@ -70,7 +70,7 @@ impl Counter {
         self.reported += 1;
     }
 
-    /// The expected result, from a list of all executions.
+    /// The counts that the search should give, computed from a list of all executions.
     fn of(all: &BTreeSet<Pairs>) -> Counter {
         let mut counter = Counter::default();
         for (rf, co, flags) in all {
@@ -99,7 +99,7 @@ impl Visitor for Counter {
     }
 }
 
-/// Evaluates the whole model on one candidate, from scratch.
+/// Evaluates the whole model on one candidate execution, without results of the search.
 fn judge(
     staged: &mut stage::Staged,
     skeleton: &Skeleton<'_>,
@@ -141,7 +141,7 @@ fn judge(
     Some(flags)
 }
 
-/// Compares the pruned search with the judgement of every candidate. Returns the
+/// Compares the search with an evaluation of the model on every candidate execution. Returns the
 /// numbers of candidates and of allowed executions.
 fn compare(model: &Model, program: &Program) -> (usize, usize) {
     let unfoldings: Vec<_> =
@@ -198,7 +198,7 @@ fn compare(model: &Model, program: &Program) -> (usize, usize) {
     (candidates, allowed)
 }
 
-/// An estimate of the number of candidates of a program.
+/// An estimate of the number of candidate executions of a program.
 fn size(program: &Program) -> usize {
     let count = |loc: LocId, wanted: fn(&Instr) -> bool| {
         let code = program.threads.iter().flat_map(|t| &t.code);
@@ -220,9 +220,10 @@ fn pruning_loses_and_invents_no_execution() {
         let dialect = match of.name {
             name if name.starts_with("ptx") => Dialect::Ptx,
             name if name.starts_with("opencl") => Dialect::OpenCl,
-            // This model has a test of its own.
+            // The Vulkan model has a test of its own.
             "vulkan" => continue,
-            // Their flags depend on `with`, which has a test of its own.
+            // The flags of these models depend on `with` statements, which have a test of their
+            // own.
             "drf" | "hrf-direct" | "hrf-indirect" => continue,
             _ => Dialect::C11,
         };
@@ -399,8 +400,8 @@ fn stronger_models_allow_less() {
 
 #[test]
 fn rc11_allows_no_more_than_c11() {
-    // C11 with its simplified axiom is not weaker in general, but it is on programs
-    // without sequentially consistent operations.
+    // The test uses only programs without sequentially consistent operations. On other programs,
+    // C11 with its simplified axiom may forbid executions that RC11 allows.
     let mut compared = 0;
     for seed in 0..300 {
         let program = program(seed, Dialect::C11);
@@ -408,7 +409,8 @@ fn rc11_allows_no_more_than_c11() {
             Instr::Fence(fence) => fence.order == Order::SeqCst,
             other => other.access().is_some_and(|a| a.order == Order::SeqCst),
         });
-        // A plain read of C11 sees only visible writes.
+        // In C11 a plain read sees only visible writes, so programs with plain accesses are left
+        // out.
         let plain = program
             .threads
             .iter()

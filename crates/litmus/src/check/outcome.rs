@@ -12,8 +12,8 @@ use crate::program::{LocId, Program, Term, Value};
 use super::execution::{Execution, pairs};
 use super::search::{AllowedExecution, Visitor};
 
-/// The maximum number of distinct final states. `VALUES_MAX` is the maximum number of values in all
-/// final states together.
+/// The maximum number of distinct final states. The next constant bounds the number of values in
+/// all final states together.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
 /// The maximum number of final states that keep a witness.
@@ -42,11 +42,12 @@ pub(crate) struct Flagged {
 
 /// The results for one program.
 pub(crate) struct Outcomes<'o> {
-    /// The terms of the state, followed by further terms of the filter.
+    /// The terms of a final state: the terms that the test shows, then terms that only the filter
+    /// uses.
     pub(crate) terms: Vec<Term>,
     pub(crate) shown: usize,
     pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
-    /// The flags by the number of the check.
+    /// The flags that hold on some execution, by the number of their check.
     pub(crate) flags: BTreeMap<usize, Flagged>,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
@@ -97,14 +98,14 @@ impl Outcomes<'_> {
     }
 }
 
-/// Collects the results of one skeleton.
+/// A visitor that adds the results of one skeleton to the results of the program.
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
     /// Whether some thread waits in these executions. If so, only the flags of the executions are
     /// recorded, not their final states.
     pub(crate) waits: bool,
-    /// The reads that the final states depend on.
+    /// The reads whose values can change a final state.
     observed: EventSet,
 }
 
@@ -178,7 +179,7 @@ impl OutcomeVisitor<'_, '_, '_, '_> {
             passes |= filter.holds(&mut value);
             ControlFlow::Continue(())
         });
-        // An execution without a final value is reported as a fault below.
+        // If a final value does not exist, the execution passes. Its fault is reported later.
         passes || visited.is_err()
     }
 
@@ -206,7 +207,7 @@ impl OutcomeVisitor<'_, '_, '_, '_> {
             self.into.too_many_states = true;
             return ControlFlow::Break(());
         }
-        // Only the first states keep an example.
+        // Only the first [`EXAMPLES_MAX`] states keep an execution as an example.
         let example =
             (self.into.states.len() < EXAMPLES_MAX).then(|| Box::new(Execution::of(self.skeleton, found)));
         self.into.states.insert(key.to_vec(), Outcome { count: found.weight, example });
@@ -262,7 +263,7 @@ pub(crate) fn final_states<W: Word>(
     Ok(choose_last(&mut key, &open, found, visit))
 }
 
-/// Enumerates the choices of last writes. All aliases of a word have the same value in a choice.
+/// Enumerates the last write of each word. All names of one word get the value of the same write.
 fn choose_last<W: Word>(
     key: &mut Vec<Value>,
     open: &[(usize, LocId, EventSet)],
@@ -271,7 +272,7 @@ fn choose_last<W: Word>(
 ) -> ControlFlow<()> {
     let Some(&(_, word, last)) = open.first() else { return visit(key) };
     let (same, rest): (Vec<_>, Vec<_>) = open.iter().copied().partition(|&(_, other, _)| other == word);
-    // Last writes with equal values give one state.
+    // Last writes with equal values give the same final state, so each value is tried once.
     let mut values: Vec<Value> = members(last).filter_map(|write| found.values[write]).collect();
     values.sort_unstable();
     values.dedup();

@@ -30,7 +30,7 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (term, value)) in self.values.iter().enumerate() {
             let space = if at > 0 { " " } else { "" };
-            // Memory has brackets, as in herd.
+            // A memory location is shown in brackets, as in herd.
             if term.contains([':', '[']) {
                 write!(f, "{space}{term}={value};")?;
             } else {
@@ -75,17 +75,17 @@ pub struct Report {
     pub condition: String,
     /// The quantifier of the condition.
     pub quantifier: Quantifier,
-    /// Whether the condition is met.
+    /// Whether the condition of the test is met.
     pub verdict: bool,
     /// The final states that the model allows.
     pub states: Vec<State>,
-    /// The number of executions with the property.
+    /// The number of executions whose final state has the property of the condition.
     pub positive: u64,
-    /// The number of executions without the property.
+    /// The number of executions whose final state lacks the property of the condition.
     pub negative: u64,
     /// The flags that hold on some execution.
     pub flags: Vec<Flag>,
-    /// Whether the check is complete.
+    /// Whether the check has examined all executions.
     pub complete: bool,
     /// Whether a complete check would give the same verdict.
     pub decided: bool,
@@ -136,14 +136,15 @@ pub(crate) fn report(
             |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
         let values: Vec<(Arc<str>, Arc<str>)> =
             names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
-        // Filter terms are not shown, so states may coincide.
+        // States that differ only in terms of the filter look alike, because these terms are not
+        // shown. Such states are merged.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
             Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
         }
     }
     if any_address {
-        // Herd's order: numbers, then locations by name.
+        // States are in herd's order: numbers by value, then names of locations alphabetically.
         let order = |text: &Arc<str>| match text.parse::<Value>() {
             Ok(number) => (0, number, None),
             Err(_) => (1, 0, Some(text.clone())),
@@ -175,7 +176,8 @@ pub(crate) fn report(
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
     let complete = gaps == Gaps::default();
-    // One state can settle the condition.
+    // One state can decide the condition: a state with the property decides `exists` and `~exists`,
+    // a state without the property decides `forall`.
     let settled = match quantifier {
         Quantifier::Exists | Quantifier::NotExists => positive > 0,
         Quantifier::Forall => negative > 0,
@@ -239,7 +241,7 @@ pub(crate) fn condition_text(program: &Program) -> String {
     format!("{word} ({})", prop_text(program, prop, Within::Top))
 }
 
-/// The enclosing operator of a proposition.
+/// The operator that encloses a proposition. It decides whether parentheses are needed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Top,
@@ -303,8 +305,8 @@ impl Report {
         }
     }
 
-    /// The numbers of executions for and against the condition. For `~exists` the first
-    /// number counts those without the property.
+    /// The numbers of executions for and against the condition. For `~exists` the first number
+    /// counts the executions without the property.
     #[must_use]
     pub const fn witnesses(&self) -> (u64, u64) {
         match self.quantifier {

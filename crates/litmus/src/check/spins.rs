@@ -1,5 +1,6 @@
-//! Executions of the model with a spinning thread at the end. The last iteration of its
-//! loop only reads, and reads the final values of memory.
+//! Searches the executions that a model allows for one that ends with a spinning thread. A thread
+//! spins if the last iteration of its loop only reads, and each read returns a final value of
+//! memory.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ use super::search::{self, AllowedExecution, Halt, SearchOptions, Visitor};
 use super::{Options, fence_orders, for_each_meeting};
 use crate::exec::sym::Sym;
 
-/// The number of combinations between two calls of `stop`.
+/// The number of path combinations between two calls of `stop`.
 const STOP_INTERVAL: usize = 256;
 
 /// The result of a search for spinning threads.
@@ -37,7 +38,7 @@ struct Path {
 enum End {
     /// The thread ends.
     Done,
-    /// The thread loops or waits for a word.
+    /// The thread repeats a loop, or waits for the value of a word.
     Spins,
     /// The thread waits at a barrier.
     Waits,
@@ -102,7 +103,7 @@ fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     for trace in ended {
         let events = trace.events.iter().enumerate();
         let stops = events.filter(|(_, e)| e.writes() || e.meeting.is_some()).map(|(at, _)| at + 1);
-        // Only HSA stops a thread that has taken a step.
+        // Only the HSA scheduler may stop a thread that has already taken a step.
         for stop in core::iter::once(0).chain(stops.filter(|_| scheduler == Scheduler::Hsa)) {
             let cut = cut(trace, stop);
             let known = paths[whole..].iter().any(|path| same(&path.trace, &cut));
@@ -114,7 +115,7 @@ fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     paths
 }
 
-/// The first `events` events of a path, with their guards.
+/// The path up to its first `events` events, with the guards on these events.
 fn cut(trace: &Trace, events: usize) -> Trace {
     let mut cut = trace.clone();
     cut.events.truncate(events);
@@ -133,8 +134,8 @@ fn same(a: &Trace, b: &Trace) -> bool {
     a.events == b.events && a.values == b.values && a.guards == b.guards
 }
 
-/// Tries every combination of paths that respects the scheduler's guarantees and has a spinning
-/// thread. Returns whether some combinations had too many events.
+/// Tries every combination of paths that has a spinning thread and respects the guarantees of the
+/// scheduler. Returns whether combinations with too many events were left out.
 fn combine(
     program: &Program,
     model: &Model,
@@ -181,7 +182,8 @@ fn combine(
     }
 }
 
-/// Selects the next combination; the last thread varies fastest.
+/// Advances to the next combination of paths. The path of the last thread changes fastest. Returns
+/// false after the last combination.
 fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     for thread in (0..choice.len()).rev() {
         choice[thread] += 1;
@@ -193,8 +195,7 @@ fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     false
 }
 
-/// Whether some thread spins, and the scheduler's guarantees hold: no thread is stopped if the
-/// scheduler guarantees to run it.
+/// Whether some thread spins, and every thread that the scheduler guarantees to run is not stopped.
 fn may_spin(scheduler: Scheduler, chosen: &[&Path]) -> bool {
     let set = |wanted: &dyn Fn(&Path) -> bool| {
         chosen.iter().enumerate().fold(0u64, |set, (t, path)| set | u64::from(wanted(path)) << t)
@@ -282,8 +283,8 @@ impl SpinVisitor<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether the word has a write that is last in coherence order and whose value keeps the
-    /// thread waiting.
+    /// Whether some last write to the word, in coherence order, has a value that keeps the thread
+    /// waiting.
     fn awaits<W: Word>(
         &self,
         base: usize,

@@ -9,7 +9,7 @@ pub enum EventKind {
     Read,
     /// The event writes a word.
     Write,
-    /// The event orders other accesses.
+    /// The event is a fence, which orders the accesses before and after it.
     Fence,
     /// The event waits for other threads at a barrier.
     Barrier,
@@ -19,25 +19,25 @@ pub enum EventKind {
     BarrierExit,
 }
 
-/// The identity of a barrier arrival.
+/// One arrival of a thread at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Meeting {
-    /// The group whose threads meet.
+    /// The scope instance whose threads meet at the barrier.
     pub group: ScopeId,
-    /// The number of the barrier in the text.
+    /// The number of the barrier in the text of the test.
     pub instance: Value,
-    /// The number of the barrier resource.
+    /// The number of the barrier resource, which some instructions select.
     pub id: Value,
-    /// The number of earlier arrivals of this thread.
+    /// The number of earlier arrivals of this thread at the barrier.
     pub round: u16,
-    /// The number of threads that meet, if it is not the whole group.
+    /// The number of threads that must meet. `None` if the whole group must meet.
     pub quorum: Option<Value>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
 }
 
 impl Meeting {
-    /// The fields that are equal for all threads that meet.
+    /// The fields that identify a meeting: they are equal for all threads that meet there.
     #[must_use]
     pub const fn key(&self) -> (ScopeId, Value, Value, u16) {
         (self.group, self.instance, self.id, self.round)
@@ -49,19 +49,19 @@ impl Meeting {
 pub struct Event {
     /// The thread; `None` for the initial writes.
     pub thread: Option<ThreadId>,
-    /// The position of the instruction.
+    /// The position of the event's instruction in the code of the thread.
     pub instr: usize,
     /// The source line, or 0 for an unknown place.
     pub line: u32,
     /// The kind of the event.
     pub kind: EventKind,
-    /// The location, possibly an alias of a word.
+    /// The accessed location. It may be one of several names of a word.
     pub loc: Option<LocId>,
     /// The memory order of the event.
     pub order: Order,
     /// The scope instance of the event.
     pub scope: Option<ScopeId>,
-    /// The path to memory.
+    /// The path to memory that the event uses.
     pub proxy: Proxy,
     /// The paths that a proxy fence orders.
     pub fence_proxy: Option<FenceProxy>,
@@ -75,7 +75,7 @@ pub struct Event {
     pub global: bool,
     /// Whether a fence orders local memory.
     pub local: bool,
-    /// The arrival, for barrier events.
+    /// The arrival at a barrier, if the event belongs to a barrier.
     pub meeting: Option<Meeting>,
     /// The annotations that no other field holds.
     pub tags: Vec<String>,

@@ -2,8 +2,9 @@
 
 use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
-/// For each position in the thread's code, and for its end: whether each register is live. A
-/// register is live if a later instruction, or a term of the condition or the filter, may read it.
+/// Whether each register is live, for each position in the thread's code and for its end. A
+/// register is live if its value may still be read by a later instruction, by the condition or by
+/// the filter.
 pub(crate) fn live_registers(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = program.thread(id);
     let count = thread.registers.len();

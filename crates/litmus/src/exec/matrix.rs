@@ -43,7 +43,7 @@ pub fn is_acyclic<W: Word>(a: &[EventSet<W>]) -> bool {
     loop {
         let mut stay = left;
         for event in members(left) {
-            // An event without successors in the rest is on no cycle.
+            // An event without a successor in the remaining set is on no cycle, so it is removed.
             if (a[event] & stay).is_empty() {
                 stay.remove(event);
             }
@@ -65,28 +65,28 @@ pub fn is_irreflexive<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().enumerate().all(|(event, row)| !row.has(event))
 }
 
-/// Whether no events are related.
+/// Whether the relation has no pair.
 #[inline]
 #[must_use]
 pub fn is_empty<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().all(|row| row.is_empty())
 }
 
-/// The events with a successor.
+/// The events that are related to some event: those with a successor.
 #[inline]
 #[must_use]
 pub fn domain<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(event, _)| event).collect()
 }
 
-/// The events with a predecessor.
+/// The events that some event is related to: those with a predecessor.
 #[inline]
 #[must_use]
 pub fn range<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().fold(EventSet::EMPTY, |set, &row| set | row)
 }
 
-/// A shortest cycle of `a`, as its events in order.
+/// A shortest cycle of `a`, as its events in order. `None` if there is no cycle.
 #[must_use]
 pub fn shortest_cycle<W: Word>(a: &[EventSet<W>]) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;

@@ -15,12 +15,13 @@ use super::set::{EVENTS_MAX, EventSet, members};
 use super::skeleton::{Rows, Skeleton};
 use super::unfold::{Trace, WaitPoint};
 
-/// The most divisions into generations that are tried.
+/// The maximum number of divisions into generations that are tried.
 const DIVISIONS_MAX: usize = 10_000;
 
-/// One arrival of a thread at a barrier.
+/// The arrival of one thread at a barrier.
 struct Arrival {
-    /// The events of the arrival; empty if the thread waits before the barrier.
+    /// The events of the arrival. Empty if the thread still waits at the barrier when its path
+    /// ends.
     events: EventSet,
     /// Whether the thread only arrives and does not wait.
     arrive: bool,
@@ -71,7 +72,7 @@ impl Skeleton<'_> {
         }
     }
 
-    /// The barriers with the same count at every arrival.
+    /// The barriers with a count. A barrier is left out if its arrivals have different counts.
     fn counted_barriers(&self, traces: &[&Trace]) -> Vec<Counted> {
         let mut found: Vec<Counted> = Vec::new();
         let threads = traces.len();
@@ -96,7 +97,7 @@ impl Skeleton<'_> {
                 found.push(Counted { of: *meeting, count, arrivals });
                 found.len() - 1
             });
-            // The entry and the exit of an OpenCL barrier are one arrival.
+            // The entry event and the exit event of an OpenCL barrier form one arrival.
             let of = &mut found[at].arrivals[usize::from(thread.0)];
             match of.get_mut(usize::from(meeting.round)) {
                 Some(arrival) => arrival.events |= *event,
@@ -116,7 +117,7 @@ impl Skeleton<'_> {
         found.into_iter().collect()
     }
 
-    /// Whether the generations can complete in some order.
+    /// Whether the generations of all barriers can complete one after the other.
     fn in_order(&self, arrivals: &[EventSet], meets: &[EventSet]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
         let generation = |arrival: EventSet| {
@@ -133,8 +134,8 @@ impl Skeleton<'_> {
         let generations: Vec<EventSet> = arrivals.iter().map(|&arrival| generation(arrival)).collect();
         let mut rows = vec![EventSet::EMPTY; arrivals.len()];
         for (from, &arrival) in arrivals.iter().enumerate() {
-            // After an arrival that waits, the thread continues once all threads of the
-            // generation have arrived.
+            // A thread that waits in a generation makes its later arrivals only after this
+            // generation is complete.
             for event in members(arrival).filter(|&event| waits(event)) {
                 for (to, &later) in arrivals.iter().enumerate() {
                     if !(self.po[event] & later & !arrival).is_empty() {
@@ -146,9 +147,9 @@ impl Skeleton<'_> {
         is_acyclic(&rows)
     }
 
-    /// Whether enough threads have arrived at a barrier. A barrier without a count needs all
-    /// threads of the group whose code has the barrier, except those that arrive with another
-    /// resource.
+    /// Whether enough threads have arrived at a barrier. A barrier with a count needs that number
+    /// of threads. A barrier without a count needs all threads of the group whose code has the
+    /// barrier, except the threads that arrive at it with another barrier resource.
     pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
         if let Some(quorum) = meeting.quorum {
             return Value::from(arrived.count()) >= quorum;
@@ -168,8 +169,8 @@ fn is_same(a: &Meeting, b: &Meeting) -> bool {
     (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
 }
 
-/// Continues a division in every way: the barrier completes with each possible set of threads, or
-/// the division ends here.
+/// Extends a division of arrivals into generations in every possible way. The barrier completes
+/// with each possible set of threads, or the division ends here.
 fn complete(
     barrier: &Counted,
     next: &mut [usize],
@@ -185,8 +186,8 @@ fn complete(
     let waiting: Vec<usize> = (0..next.len()).filter(|&thread| ahead(next, thread).is_some()).collect();
     let ready: Vec<usize> =
         waiting.iter().copied().filter(|&t| ahead(next, t).is_some_and(|a| !a.events.is_empty())).collect();
-    // The division ends here if too few threads remain, and each remaining arrival
-    // stays incomplete or does not wait.
+    // The division can end here if too few threads remain for a generation. Each remaining arrival
+    // must be one that never completes, or one that does not wait.
     let rest = |&thread: &usize| &barrier.arrivals[thread][next[thread]..];
     if waiting.len() < barrier.count && waiting.iter().flat_map(rest).all(|a| a.events.is_empty() || a.arrive)
     {
@@ -205,7 +206,7 @@ fn complete(
     });
 }
 
-/// Visits the subsets of `of` with `count` members.
+/// Calls `visit` with each subset of `of` that has `count` members.
 fn for_each_subset(of: &[usize], count: usize, chosen: &mut Vec<usize>, visit: &mut dyn FnMut(&[usize])) {
     if count == 0 {
         return visit(chosen);

@@ -1,8 +1,8 @@
 //! Candidate executions of a program.
 //!
-//! Threads are unfolded into traces: every path through the code, with symbolic values
-//! for reads. One trace for each thread makes a [`Skeleton`](skeleton::Skeleton): the
-//! events and all relations that do not depend on reads-from.
+//! Each thread is unfolded into traces: the paths through its code, with symbolic values for reads.
+//! A combination of one trace for each thread makes a [`Skeleton`](skeleton::Skeleton): the events,
+//! and all relations that do not depend on reads-from.
 
 pub mod event;
 pub(crate) mod live;

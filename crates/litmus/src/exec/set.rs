@@ -1,13 +1,13 @@
-//! Sets of events. The rows of relations are such sets.
+//! Sets of events. The rows of a relation are such sets.
 //!
-//! A set is a word of bits. Most executions have at most 64 events. The search uses
-//! words of 64 bits for them, and wide words for larger ones.
+//! A set is a word of bits. Most executions have at most 64 events. For them the search uses words
+//! of 64 bits, and for larger executions it uses wide words.
 
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
-/// The most events of an execution.
+/// The maximum number of events in an execution.
 pub const EVENTS_MAX: usize = 128;
 
 /// A word of bits that holds a set.
@@ -25,14 +25,14 @@ pub trait Word:
 {
     /// The number of bits.
     const BITS: usize;
-    /// The word without a bit.
+    /// The word in which no bit is set.
     const NONE: Self;
 
-    /// The word with one bit set.
+    /// The word in which only the bit `at` is set.
     fn bit(at: usize) -> Self;
-    /// All bits if `condition` holds, otherwise none. Has no branch.
+    /// A word with all bits set if `condition` holds, otherwise with no bit set. Uses no branch.
     fn all(condition: bool) -> Self;
-    /// The bits below `count`.
+    /// The word in which the bits with numbers below `count` are set.
     fn below(count: usize) -> Self;
     /// Whether the bit is set.
     fn has(self, at: usize) -> bool;
@@ -42,9 +42,9 @@ pub trait Word:
     fn pop(&mut self) -> Option<usize>;
     /// The lowest set bit.
     fn lowest(self) -> Option<usize>;
-    /// The lowest bits of a wide word.
+    /// The lowest bits of a wide word, as many as this word has.
     fn narrow(wide: u128) -> Self;
-    /// The word as a wide word.
+    /// This word, extended with zeros to a wide word.
     fn widen(self) -> u128;
 }
 
@@ -106,13 +106,13 @@ macro_rules! word {
 }
 
 word!(u64, |word: u64| if word == 0 { None } else { Some(word.trailing_zeros() as usize) });
-// The lower half comes first: it has the members of most sets.
+// The lower half is examined first, because most sets have members only there.
 word!(u128, |word: u128| match (word as u64).lowest() {
     Some(at) => Some(at),
     None => ((word >> 64) as u64).lowest().map(|at| at + 64),
 });
 
-/// A set of events. Event numbers are below the width of the word, by default
+/// A set of events. Event numbers are below the number of bits of the word, by default
 /// [`EVENTS_MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventSet<W = u128>(W);
@@ -177,14 +177,14 @@ impl<W: Word> EventSet<W> {
         if self.count() == 1 { self.first() } else { None }
     }
 
-    /// The set with the event.
+    /// The set with `event` added.
     #[inline]
     #[must_use]
     pub fn with(self, event: usize) -> EventSet<W> {
         EventSet(self.0 | W::bit(event))
     }
 
-    /// The set without the event.
+    /// The set with `event` removed.
     #[inline]
     #[must_use]
     pub fn without(self, event: usize) -> EventSet<W> {
@@ -203,14 +203,14 @@ impl<W: Word> EventSet<W> {
         *self = self.without(event);
     }
 
-    /// The set if `condition` holds, otherwise the empty set. Has no branch.
+    /// This set if `condition` holds, otherwise the empty set. Uses no branch.
     #[inline]
     #[must_use]
     pub fn when(self, condition: bool) -> EventSet<W> {
         EventSet(self.0 & W::all(condition))
     }
 
-    /// The set in a wide word.
+    /// The same set in a wide word.
     #[inline]
     #[must_use]
     pub fn wide(self) -> EventSet {
@@ -219,7 +219,7 @@ impl<W: Word> EventSet<W> {
 }
 
 impl EventSet {
-    /// The set in another word, which must have a bit for each member.
+    /// The same set in another word type, which must have a bit for each member.
     #[inline]
     #[must_use]
     pub fn narrow<W: Word>(self) -> EventSet<W> {
@@ -228,12 +228,12 @@ impl EventSet {
     }
 }
 
-/// The rows in another word.
+/// Converts the rows of a relation to another word type.
 pub(crate) fn narrow<W: Word>(rows: &[EventSet]) -> Vec<EventSet<W>> {
     rows.iter().map(|row| row.narrow()).collect()
 }
 
-/// The rows in wide words.
+/// Converts the rows of a relation to wide words.
 pub(crate) fn wide<W: Word>(rows: &[EventSet<W>]) -> Vec<EventSet> {
     rows.iter().map(|row| row.wide()).collect()
 }
@@ -284,7 +284,7 @@ impl<W: Word> BitAnd for EventSet<W> {
 impl<W: Word> Not for EventSet<W> {
     type Output = EventSet<W>;
 
-    /// The complement, up to the width of the word.
+    /// The events that are not in the set, up to the number of bits of the word.
     #[inline]
     fn not(self) -> EventSet<W> {
         EventSet(!self.0)
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Sets with members at both ends of each half of the word.
+    /// Sets with every combination of members at the ends of the two halves of the word.
     fn some<W: Word>() -> Vec<BTreeSet<usize>> {
         let half = W::BITS / 2;
         let ends = [0, 1, half - 2, half - 1, half, half + 1, W::BITS - 2, W::BITS - 1];

@@ -1,4 +1,4 @@
-//! Skeletons: one path for every thread, with the events and all relations that do not
+//! Skeletons. A skeleton has one path for every thread: the events, and all relations that do not
 //! depend on reads-from.
 
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
@@ -20,11 +20,11 @@ pub struct Skeleton<'p> {
     pub events: Vec<Event>,
     /// The value that each event writes.
     pub(crate) values: Vec<Sym>,
-    /// The first event of each thread.
+    /// For each thread, the number of its first event.
     pub(crate) base: Vec<usize>,
     /// For each thread, the final values of its registers.
     pub(crate) registers: Vec<Vec<Sym>>,
-    /// The conditions of the paths, each with the thread whose reads it uses.
+    /// The conditions under which the paths are taken, each with the thread whose reads it uses.
     pub(crate) guards: Vec<(usize, Sym)>,
     /// The program order.
     pub po: Rows,
@@ -36,23 +36,23 @@ pub struct Skeleton<'p> {
     pub ctrl: Rows,
     /// The pairs of the read and the write of each read-modify-write.
     pub rmw: Rows,
-    /// The events that meet at barriers.
+    /// The pairs of events that meet at barriers.
     pub meets: Rows,
-    /// The possible values of `meets`, if barriers have counts.
+    /// The possible values of `meets`, if some barrier has a count.
     pub(crate) meetings: Vec<Rows>,
     /// Whether `meets` has more possible values than `meetings` holds.
     pub(crate) meetings_overflow: bool,
-    /// Whether some thread waits before a barrier for ever.
+    /// Whether some thread waits at a barrier for ever.
     pub(crate) stuck: bool,
     /// For each read, the writes to its word.
     pub(crate) writes_of: Vec<EventSet>,
-    /// The reason and the line of undefined behaviour.
+    /// Undefined behaviour on these paths: its reason and its source line.
     pub fault: Option<(&'static str, u32)>,
     /// Whether some, but not all threads of a barrier arrive at it.
     pub divergent: bool,
 }
 
-/// The reason why traces do not make a skeleton.
+/// The reason why a combination of traces is no skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkeletonError {
     /// There are too many events.
@@ -60,7 +60,7 @@ pub(crate) enum SkeletonError {
 }
 
 impl<'p> Skeleton<'p> {
-    /// Combines one path for each thread.
+    /// Combines one path of each thread into a skeleton.
     pub(crate) fn new(program: &'p Program, traces: &[&Trace]) -> Result<Skeleton<'p>, SkeletonError> {
         let used = used_locations(program, traces);
         let count = used.len() + traces.iter().map(|t| t.events.len()).sum::<usize>();
@@ -106,8 +106,8 @@ impl<'p> Skeleton<'p> {
         Ok(of)
     }
 
-    /// Whether a waiting thread is certain to proceed. Other paths then cover the
-    /// executions of these paths.
+    /// Whether a waiting thread is certain to proceed. Then other combinations of paths cover the
+    /// executions of this combination.
     pub(crate) fn can_proceed(&self, traces: &[&Trace]) -> bool {
         traces.iter().any(|trace| match &trace.waits_at {
             None | Some(WaitPoint::Loop(_)) => false,
@@ -163,8 +163,8 @@ impl<'p> Skeleton<'p> {
         self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
     }
 
-    /// The writes that `read` may read: those to its word whose values satisfy the
-    /// guards on this read alone.
+    /// The writes that `read` may read. A write to another word is excluded, and so is a write
+    /// whose value violates a guard, if the guard depends on this read alone.
     pub(crate) fn feasible(&self, read: usize) -> EventSet {
         let mut left = self.writes_of[read];
         for (thread, guard) in &self.guards {
@@ -188,8 +188,8 @@ impl<'p> Skeleton<'p> {
         (0..self.len()).all(|event| !self.events[event].reads() || !self.feasible(event).is_empty())
     }
 
-    /// Removes program order between operands that C leaves unsequenced, within one
-    /// evaluation.
+    /// Removes program order between events of operands that C leaves unsequenced. Only events of
+    /// the same evaluation of the expression are affected.
     fn remove_unsequenced(&mut self, thread: usize, base: usize, end: usize) {
         let pairs = &self.program.threads[thread].unsequenced;
         for &(left, middle, right) in pairs {
@@ -239,14 +239,14 @@ impl<'p> Skeleton<'p> {
         event.loc.map(|loc| self.program.loc(loc).physical)
     }
 
-    /// The scope instance of `level` around the event's thread.
+    /// The scope instance of `level` that contains the event's thread.
     #[must_use]
     pub fn around(&self, event: &Event, level: Level) -> Option<ScopeId> {
         self.program.scopes.enclosing(event.thread?, level)
     }
 }
 
-/// The words that the traces access, in order.
+/// The words that the traces access, in ascending order.
 fn used_locations(program: &Program, traces: &[&Trace]) -> Vec<LocId> {
     let mut used = vec![false; program.locations.len()];
     for loc in traces.iter().flat_map(|t| &t.events).filter_map(|e| e.loc) {

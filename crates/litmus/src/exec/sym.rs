@@ -5,10 +5,10 @@ use std::rc::Rc;
 use crate::exec::set::EventSet;
 use crate::program::{BinaryOp, RmwOp, UnaryOp, Value};
 
-/// A value in terms of the values that the thread's events read.
+/// A symbolic value: a term over the values that the events of one thread read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sym {
-    /// The term is a number.
+    /// A number.
     Const(Value),
     /// The value that the thread's n-th event reads.
     Read(u16),
@@ -44,8 +44,8 @@ impl Sym {
         }
     }
 
-    /// Applies a binary operator, at once if both operands are numbers. A division by zero stays
-    /// symbolic, because it has no value.
+    /// Applies a binary operator. The result is a number if both operands are numbers. A division
+    /// by zero stays a symbolic term, because it has no value.
     pub(crate) fn binary(op: BinaryOp, a: Sym, b: Sym) -> Sym {
         match (&a, &b) {
             (Sym::Const(x), Sym::Const(y)) => match op.apply(*x, *y) {
@@ -64,7 +64,7 @@ impl Sym {
         }
     }
 
-    /// The value, given the values that the thread's events read.
+    /// The number that the term denotes. `read` gives the values that the thread's events read.
     pub(crate) fn eval(&self, read: &impl Fn(u16) -> Option<Value>) -> Result<Value, Unknown> {
         Ok(match self {
             Sym::Const(value) => *value,
@@ -75,7 +75,7 @@ impl Sym {
         })
     }
 
-    /// The reads that the value depends on.
+    /// The events of the thread whose values the term depends on.
     pub(crate) fn reads(&self) -> EventSet {
         match self {
             Sym::Const(_) => EventSet::EMPTY,
@@ -85,7 +85,8 @@ impl Sym {
         }
     }
 
-    /// The reads whose values follow if this value is not zero, with those values.
+    /// The equations that follow if this value is not zero. Each equation gives the value of a
+    /// read.
     pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
         match self {
             Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),
@@ -102,7 +103,7 @@ impl Sym {
                 Sym::Binary(BinaryOp::Ne, a, b) => {
                     Sym::Binary(BinaryOp::Eq, a.clone(), b.clone()).equations()
                 }
-                // Two negations: the inner value is not zero.
+                // After two negations, the inner value is not zero either.
                 Sym::Unary(UnaryOp::Not, inner) => inner.equations(),
                 _ => Vec::new(),
             },
@@ -110,7 +111,7 @@ impl Sym {
         }
     }
 
-    /// The depth to which the term is nested.
+    /// The nesting depth of the term.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Sym::Const(_) | Sym::Read(_) => 1,

@@ -1,6 +1,6 @@
-//! Programs in the shape of a critical cycle (Shasha and Snir). Consecutive threads of
-//! a cycle communicate. Each thread has one access, or two accesses to different
-//! locations. Every weak behaviour comes from such a shape.
+//! Generates programs in the shape of a critical cycle (Shasha and Snir). In such a cycle,
+//! consecutive threads communicate through a location. Each thread has one access, or two accesses
+//! to different locations. Every weak behaviour has the shape of a critical cycle.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ use crate::program::{LocId, Prop, Reg, Term, ThreadId};
 pub(super) struct CycleAccess {
     pub(super) writes: bool,
     pub(super) location: u8,
-    /// The number of the write to the location that a read sees, counted from one. 0 is
-    /// the initial value.
+    /// The write that a read sees, as its number among the writes to the location, counted from
+    /// one. 0 is the initial value. For a write, its own number.
     pub(super) sees: u8,
 }
 
-/// The accesses of each thread.
+/// A critical cycle: the accesses of each thread, in the order of the cycle.
 pub(super) type Cycle = Vec<Vec<CycleAccess>>;
 
 /// Every critical cycle with this number of threads and at most `locations_max`
 /// locations.
 pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     let mut shapes = Vec::new();
-    // For each thread: whether it enters by a write, whether it leaves by a write, and
-    // whether these are two accesses.
+    // The kinds of threads. The first flag says whether the cycle enters the thread by a write, the
+    // second whether it leaves by a write, and the third whether these are two accesses.
     let kinds = [
         (true, true, false),
         (false, false, false),
@@ -52,17 +52,18 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     shapes
 }
 
-/// The cycle of these threads, if it is critical.
+/// Builds the cycle of threads of these kinds. `None` if that cycle is not critical.
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();
-    // The cycle starts after a thread with two accesses, so that no location is split.
+    // The cycle must start with a thread that has two accesses. Otherwise the accesses to its first
+    // location would be partly at its start and partly at its end.
     let first_is_double = threads.first()?.2;
     let communicates = (0..count).all(|t| threads[t].1 || threads[(t + 1) % count].0);
     if !first_is_double || steps < 2 || steps > locations_max || !communicates {
         return None;
     }
-    // Two consecutive threads with single accesses would be equivalent to one.
+    // Two consecutive threads with one access each could be replaced by one such thread.
     let singles = (0..count).any(|t| !threads[t].2 && !threads[(t + 1) % count].2);
     if singles {
         return None;
@@ -83,8 +84,8 @@ fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> 
         }
         let before = location;
         location = (location + 1) % steps;
-        // The last access to the cycle's first location is in its first thread. It gets
-        // its number at the end.
+        // The first access of the first thread is the last access of the cycle to location 0, so
+        // its number is set after the loop.
         let entered = if cycle.is_empty() { None } else { Some(access(enters, before)) };
         let left = access(leaves, location);
         let entered = entered.unwrap_or(CycleAccess { writes: enters, location: 0, sees: 0 });
@@ -95,7 +96,7 @@ fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> 
     Some(cycle)
 }
 
-/// The operations that implement one access.
+/// The operations of generated programs that can implement one access of a cycle.
 pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, levels: &[u8]) -> Vec<Op> {
     let kinds: &[Kind] = match (data, access.writes, access.sees) {
         (true, true, _) => &[Kind::Store],
@@ -118,14 +119,14 @@ pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, le
     ops
 }
 
-/// The levels at which a thread may synchronize.
+/// The levels at which the operations of a thread may synchronize.
 pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u8> {
     let shared = |row: &Vec<u8>| row.iter().filter(|&&i| i == row[thread]).count() > 1;
     (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// Renumbers the values of awaits and guards as [`Op::value`] requires: in the order of
-/// threads, not of the cycle.
+/// Renumbers the values that awaits and guards expect. The cycle numbers writes in its own order;
+/// [`Op::value`] numbers them in the order of threads.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -144,15 +145,16 @@ fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     numbers
 }
 
-/// The number of a write of the cycle, in the order of threads. Zero is the initial value.
+/// The number of a write in the order of threads, given its location and its number in the cycle.
+/// Zero stands for the initial value.
 fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
     let found = numbers.iter().find(|&&(l, s, _)| (l, s) == (location, sees));
     found.map_or(0, |&(_, _, number)| number)
 }
 
-/// The outcome that closes the cycle: every read sees the write before it, and the last
-/// write of the cycle to each location is last in coherence order. No sequentially
-/// consistent execution has this outcome.
+/// The outcome that closes the cycle: every read sees the write that precedes it in the cycle, and
+/// the cycle's last write to each location is last in coherence order. No sequentially consistent
+/// execution has this outcome.
 fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     let numbers = numbers(cycle);
     let mut all = Vec::new();
@@ -177,10 +179,14 @@ fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     if all.is_empty() { Prop::True } else { Prop::And(all) }
 }
 
-/// Enumerates every program within the bound that has the shape of a critical cycle:
-/// every shape, every choice of data and synchronization, of awaits and guards, of
-/// scopes and orders, in every scope tree. The condition of each program is the outcome
-/// that closes its cycle.
+/// Enumerates every program within the bound that has the shape of a critical cycle. The programs
+/// cover:
+///
+/// * every shape of a cycle and every scope tree;
+/// * every choice of data and synchronization locations;
+/// * every choice of awaits, guards, scopes and orders.
+///
+/// The condition of each program is the outcome that closes its cycle.
 pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let bound = bound.clone();
@@ -218,7 +224,8 @@ pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
         })
 }
 
-/// All variants of a cycle: one iterator for each scope tree and choice of data.
+/// All programs with the shape of a cycle: one iterator for each scope tree and choice of data
+/// locations.
 fn variants_of(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (ProgramSkeleton, Prop)> + use<>> {
     let locations = 1 + cycle.iter().flatten().map(|a| usize::from(a.location)).max().unwrap_or(0);
     let mut all = Vec::new();
@@ -265,7 +272,7 @@ fn variants_of(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Progra
     all
 }
 
-/// The product of the choices: one element of each.
+/// The Cartesian product: every list that has one element of each list of `choices`.
 fn product(choices: Vec<Vec<Op>>) -> impl Iterator<Item = Vec<Op>> {
     let count: u64 = choices.iter().map(|c| c.len() as u64).product();
     (0..count).map(move |mut number| {

@@ -5,9 +5,9 @@ use super::skeleton::{Op, ProgramSkeleton, alphabet};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated};
 
-/// Enumerates every meaningful program within the bound (see
-/// [`ProgramSkeleton::is_meaningful`]): fewer operations first, then fewer threads.
-/// Equal bounds give equal programs in the same order.
+/// Enumerates every meaningful program within the bound (see [`ProgramSkeleton::is_meaningful`]).
+/// Programs with fewer operations come first, and among these, programs with fewer threads. Equal
+/// bounds give equal programs in the same order.
 pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let mut number = 0;
@@ -22,7 +22,8 @@ pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     )
 }
 
-/// The fixed properties of a group of programs. [`Enumeration`] chooses the operations.
+/// The properties that a group of programs has in common. [`Enumeration`] then chooses the
+/// operations.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Bound,
@@ -48,7 +49,7 @@ fn cases(bound: &Bound) -> Vec<Case> {
     cases
 }
 
-/// The skeleton in every layout of its locations.
+/// Copies of the skeleton, one for each layout of its locations in cache lines.
 fn layouts_of((skeleton, bound): (ProgramSkeleton, Bound)) -> impl Iterator<Item = (ProgramSkeleton, Bound)> {
     layouts(&bound, skeleton.locations()).into_iter().map(move |lines| {
         let mut laid = skeleton.clone();
@@ -57,33 +58,33 @@ fn layouts_of((skeleton, bound): (ProgramSkeleton, Bound)) -> impl Iterator<Item
     })
 }
 
-/// The use of a location so far.
+/// The use of one location by the operations that are already chosen.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// The threads that access it.
+    /// The set of threads that access the location.
     threads: u64,
     writes: u8,
-    /// The number of the last write that an await or guard expects.
+    /// The highest number of a write to the location whose value an await or a guard expects.
     awaited: u8,
 }
 
 impl Usage {
-    /// The least number of further operations that a program with this many threads
-    /// needs on the location.
+    /// The minimum number of operations on the location that are still missing, in a program with
+    /// this many threads.
     fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
         usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))
     }
 }
 
-/// Enumerates the operations of a case like an odometer, and skips prefixes that cannot
-/// become a program.
+/// Enumerates the operations of a case: the last operation changes fastest. If the operations
+/// chosen so far cannot become a meaningful program, all their continuations are skipped.
 struct Enumeration {
     case: Case,
     alphabets: Vec<Vec<Op>>,
-    /// The thread of each operation.
+    /// For each operation, the thread that executes it.
     slots: Vec<usize>,
-    /// The choice of each decided operation.
+    /// For each operation chosen so far, its index in the list of its thread's possible operations.
     choices: Vec<usize>,
     started: bool,
 }
@@ -99,9 +100,10 @@ impl Enumeration {
         self.alphabets[self.slots[slot]][self.choices[slot]]
     }
 
-    /// Whether the decided operations can become a program. With symmetry, locations
-    /// must be numbered in order of first occurrence. There must be room to share each
-    /// location and to write each expected value.
+    /// Whether the operations chosen so far can become a meaningful program. Enough operations must
+    /// be left to share each location between threads, and to write each expected value. If
+    /// programs that differ only in names count once, locations must be numbered in order of first
+    /// occurrence.
     fn is_promising(&self) -> bool {
         let mut locations: Vec<Usage> = Vec::new();
         for slot in 0..self.choices.len() {
@@ -127,7 +129,8 @@ impl Enumeration {
         missing <= room
     }
 
-    /// Advances to the next sequence of choices. Returns false at the end.
+    /// Advances to the next sequence of choices that may become a program. Returns false at the
+    /// end.
     fn advance(&mut self) -> bool {
         let mut grow = !core::mem::replace(&mut self.started, true);
         loop {
@@ -188,12 +191,12 @@ mod tests {
     use super::*;
     use crate::generate::Kind;
 
-    /// Every skeleton, including those that differ only in names.
+    /// Every skeleton within the bound. Skeletons that differ only in names are all included.
     fn raw(bound: &Bound) -> Vec<ProgramSkeleton> {
         cases(bound).into_iter().flat_map(Enumeration::new).map(|(skeleton, _)| skeleton).collect()
     }
 
-    /// The skeleton with two threads exchanged, and nothing renamed.
+    /// The skeleton with two threads exchanged. Locations keep their names.
     fn exchanged(skeleton: &ProgramSkeleton, a: usize, b: usize) -> ProgramSkeleton {
         let mut other = skeleton.clone();
         let number = |threads: &[Vec<Op>], t: usize, at: usize, location: u8| {

@@ -33,16 +33,16 @@ pub use skeleton::{Kind, Op, ProgramSkeleton};
 use crate::hrf::{self, CheckError, Options, Verdict};
 use crate::program::{Level, Program};
 
-/// A level of the scope tree, and the most instances that it may have.
+/// A level of the scope tree, with the maximum number of its instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelBound {
     /// The level.
     pub level: Level,
-    /// The most instances in a program.
+    /// The maximum number of instances of the level in a program.
     pub instances_max: usize,
 }
 
-/// The memory orders of synchronization.
+/// The memory orders that the synchronization operations of a program have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ordering {
     /// Loads acquire, stores release, other operations do both.
@@ -56,34 +56,33 @@ pub enum Ordering {
 /// The bounds of generated programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The fewest threads.
+    /// The minimum number of threads.
     pub threads_min: usize,
-    /// The most threads.
+    /// The maximum number of threads.
     pub threads_max: usize,
-    /// The most operations of a program.
+    /// The maximum number of operations of a program.
     pub operations_max: usize,
-    /// The most operations of a thread.
+    /// The maximum number of operations of a thread.
     pub operations_of_thread_max: usize,
-    /// The most locations.
+    /// The maximum number of locations.
     pub locations_max: usize,
     /// The levels of the scope tree, innermost first. Synchronization uses only these
     /// levels.
     pub levels: Vec<LevelBound>,
-    /// Whether a thread may synchronize at a scope without other threads of the
-    /// program. Such a scope stands for one with members that the program does not
-    /// show.
+    /// Whether a thread may synchronize at a scope that has no other thread of the program. Such a
+    /// scope stands for a scope whose other threads the program leaves out.
     pub single_thread_scopes: bool,
-    /// The kinds of operation.
+    /// The kinds of operations that programs may have.
     pub kinds: Vec<Kind>,
-    /// The orders of synchronization.
+    /// The memory orders that synchronization may have.
     pub orderings: Vec<Ordering>,
-    /// Whether a location may be both data and synchronization.
+    /// Whether one location may be used both by data accesses and by synchronization.
     pub mixed_locations: bool,
-    /// The most words in a cache line. Locations are laid out in lines in every way.
-    /// With 1, each location has its own line.
+    /// The maximum number of words in a cache line. Every layout of the locations in lines is
+    /// generated. With 1, each location has its own line.
     pub words_of_line_max: usize,
-    /// The most compute units. Work-groups are placed on them in every way. With 0,
-    /// each work-group has its own compute unit.
+    /// The maximum number of compute units. Every placement of the work-groups on compute units is
+    /// generated. With 0, each work-group has its own compute unit.
     pub compute_units_max: usize,
     /// Whether one program represents all programs that differ from it only in names.
     /// [`cycles`] and [`sample()`] always behave like this.
@@ -91,8 +90,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Bounds with work-groups on one device, and acquire-release loads, stores, awaits
-    /// and guards.
+    /// Bounds for programs with work-groups on one device. Their synchronization consists of
+    /// acquire loads, release stores, awaits and guards.
     #[must_use]
     pub fn new(threads_max: usize, operations_max: usize, locations_max: usize) -> Bound {
         Bound {
@@ -121,9 +120,9 @@ impl Bound {
 pub struct Generated {
     /// The program. Its final states include every register and every location.
     pub program: Program,
-    /// The cache line of each location.
+    /// For each location, the number of its cache line.
     pub lines: Vec<u8>,
-    /// The compute unit of each thread.
+    /// For each thread, the number of its compute unit.
     pub compute_units: Vec<u8>,
     /// The skeleton that the program was built from.
     pub skeleton: ProgramSkeleton,
@@ -143,7 +142,7 @@ impl Generated {
     }
 }
 
-/// A signature that is equal for all skeletons that differ only in names.
+/// A signature of a skeleton. Skeletons that differ only in names have equal signatures.
 #[must_use]
 pub fn signature(skeleton: &ProgramSkeleton) -> Vec<u8> {
     symmetry::Symmetry::new(skeleton.threads.len()).signature(skeleton)

@@ -1,5 +1,5 @@
-//! Partitions: threads into scope instances, locations into lines, work-groups onto
-//! compute units.
+//! Enumerates partitions: threads into scope instances, locations into cache lines, work-groups
+//! onto compute units.
 
 use super::Bound;
 use super::symmetry::orders;
@@ -28,8 +28,8 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
-/// The given partitions. Without symmetry, each of them occurs once for every numbering of its
-/// blocks.
+/// The given partitions. If the bound turns symmetry off, each partition is repeated for every
+/// numbering of its blocks.
 fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if bound.symmetry {
         return partitions;
@@ -88,8 +88,8 @@ pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
     numbered(bound, partitions(locations, locations, bound.words_of_line_max.max(1)))
 }
 
-/// Every division of `operations` among `threads`, each with at least one and at most
-/// `operations_of_thread_max`. With symmetry, larger shares come first.
+/// Every division of `operations` among `threads`. Each thread gets at least one operation and at
+/// most `operations_of_thread_max`. With symmetry, larger shares come first.
 pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
     let most = bound.operations_of_thread_max;
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Random programs from a seed, beyond an exhaustive bound.
+//! Draws random programs from a seed. The programs may be too large to enumerate all of them.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// The most draws in a row without a new program, before the sample ends.
+/// The sample ends after this many draws in a row without a new program.
 const MISSES_MAX: u32 = 100_000;
 
 /// Draws programs within the bound: critical cycles with additional operations inserted
@@ -45,7 +45,7 @@ struct Sampler {
     bound: Bound,
     random: Random,
     shapes: Vec<Cycle>,
-    /// For each number of threads, the scope trees.
+    /// The possible scope trees for each number of threads.
     trees: Vec<Vec<Vec<Vec<u8>>>>,
     symmetry: Symmetry,
     seen: BTreeSet<Vec<u8>>,
@@ -115,8 +115,8 @@ impl Sampler {
     }
 }
 
-/// Inserts an operation. Awaits and guards still expect the same writes: their values are
-/// renumbered.
+/// Inserts an operation into a thread. Awaits and guards still expect the same writes, so the
+/// values that they expect are renumbered.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

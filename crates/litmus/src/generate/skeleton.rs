@@ -6,7 +6,7 @@ use crate::program::{
     ScopeId, Scopes, Term, ThreadId, ThreadSet, Value,
 };
 
-/// The kind of an operation.
+/// The kind of an operation of a generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A load of data.
@@ -21,9 +21,9 @@ pub enum Kind {
     Await,
     /// An acquiring load. The thread continues only if it reads a certain value.
     Guard,
-    /// An exchange.
+    /// An atomic exchange.
     Exchange,
-    /// An exchange. The thread continues only if it reads a certain value.
+    /// An atomic exchange. The thread continues only if it reads a certain value.
     Take,
     /// A fence.
     Fence,
@@ -62,14 +62,14 @@ impl Kind {
         matches!(self, Kind::Await | Kind::Guard | Kind::Take)
     }
 
-    /// Whether the rest of the thread depends on the value that an operation of this kind reads.
+    /// Whether the thread continues only if an operation of this kind reads a certain value.
     #[must_use]
     pub const fn guards(self) -> bool {
         matches!(self, Kind::Guard | Kind::Take)
     }
 }
 
-/// One operation.
+/// One operation of a generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
     /// The kind.
@@ -86,7 +86,7 @@ pub struct Op {
     pub ordering: Ordering,
 }
 
-/// A program before it is built.
+/// A compact form of a generated program, from which the program is built.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramSkeleton {
     /// The operations of each thread.
@@ -109,10 +109,10 @@ impl ProgramSkeleton {
         accesses.map(|op| usize::from(op.location) + 1).max().unwrap_or(0)
     }
 
-    /// Whether the program can test anything:
+    /// Whether the program can test anything. This requires that
     ///
     /// * each location is written, and shared if there are several threads,
-    /// * another thread writes each expected value,
+    /// * each expected value is written by another thread,
     /// * some operation follows each guard,
     /// * all threads of a work-group arrive at its barriers.
     #[must_use]
@@ -134,7 +134,7 @@ impl ProgramSkeleton {
         locations > 0 && shared && written && guarded && self.barriers_meet()
     }
 
-    /// The thread of each write to the location, in order.
+    /// For each write to the location, in order, the thread that writes.
     fn writes(&self, location: usize) -> impl Iterator<Item = usize> {
         let all = self.threads.iter().enumerate();
         all.flat_map(|(t, ops)| ops.iter().map(move |op| (t, op)))
@@ -151,7 +151,7 @@ impl ProgramSkeleton {
         (0..groups.len()).all(|t| (0..t).all(|u| groups[t] != groups[u] || count(t) == count(u)))
     }
 
-    /// Whether every location is either data or synchronization.
+    /// Whether no location is used both by data accesses and by synchronization.
     #[must_use]
     pub fn keeps_locations_apart(&self) -> bool {
         let ops = || self.threads.iter().flatten().filter(|op| op.kind.accesses());
@@ -233,7 +233,7 @@ struct SkeletonBuilder<'a> {
     builder: Builder,
     scopes: Scopes,
     locations: Vec<LocId>,
-    /// The number of writes to each location so far.
+    /// For each location, the number of writes that have been built so far.
     written: Vec<Value>,
     observed: Vec<Term>,
 }
@@ -327,7 +327,7 @@ impl SkeletonBuilder<'_> {
     }
 }
 
-/// The possible operations of a thread within a bound.
+/// The operations that a thread may execute within a bound.
 pub(super) fn alphabet(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<Op> {
     let mut ops = Vec::new();
     let plain = Op { kind: Kind::Load, location: 0, level: 0, value: 0, ordering: Ordering::AcquireRelease };

@@ -1,4 +1,4 @@
-//! Symmetry: programs that differ only in names.
+//! Detects programs that differ only in names.
 
 use super::skeleton::ProgramSkeleton;
 
@@ -21,7 +21,7 @@ pub(super) fn orders(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Renumbers names in order of first occurrence.
+/// A renaming that numbers names in order of first occurrence.
 #[derive(Default)]
 struct Renaming(Vec<u8>);
 
@@ -35,7 +35,7 @@ impl Renaming {
     }
 }
 
-/// The permutations of threads, for each number of threads.
+/// For each number of threads, all permutations of the threads.
 pub(super) struct Symmetry {
     orders: Vec<Vec<Vec<usize>>>,
 }
@@ -52,15 +52,15 @@ impl Symmetry {
             .filter(move |order| order.windows(2).all(|pair| len(pair[0]) >= len(pair[1])))
     }
 
-    /// Whether the skeleton is the first of those that differ from it only in names.
-    /// Its locations and instances must be numbered in order of first occurrence.
+    /// Whether the skeleton comes first among the skeletons that differ from it only in names. The
+    /// locations and instances of the skeleton must be numbered in order of first occurrence.
     pub(super) fn is_first(&self, skeleton: &ProgramSkeleton) -> bool {
         let own: Vec<usize> = (0..skeleton.threads.len()).collect();
         let own = code(skeleton, &own);
         self.orders_of(skeleton).all(|order| own <= code(skeleton, order))
     }
 
-    /// A signature that is equal for all skeletons that differ only in names.
+    /// A signature of a skeleton. Skeletons that differ only in names have equal signatures.
     pub(super) fn signature(&self, skeleton: &ProgramSkeleton) -> Vec<u8> {
         self.orders_of(skeleton).map(|order| code(skeleton, order)).min().unwrap_or_default()
     }
@@ -94,7 +94,8 @@ fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     code
 }
 
-/// For each location, its writes in the new order of threads, each given by its old number.
+/// For each location, its writes in the new order of threads. Each write is given by its number in
+/// the old order.
 fn new_values(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<Vec<u8>> {
     let mut seen = vec![0u8; skeleton.locations()];
     let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];

@@ -1,4 +1,4 @@
-//! A generated program as text in the OpenCL dialect.
+//! Prints a generated program as a test in the OpenCL dialect.
 
 use core::fmt::Write;
 

@@ -1,9 +1,9 @@
-//! Advice on scopes: the smallest changes that make a racy program race-free, and the
-//! scopes of a race-free program that can be narrower.
+//! Advice on scopes: the smallest changes that make a racy program race-free, and the scopes of a
+//! race-free program that can be narrower.
 //!
-//! Scopes decide which executions race, but not which executions exist. So a change is
-//! first tried on the executions in which earlier changes raced, which is cheap. Only
-//! the remaining changes are proved by the search.
+//! Scopes decide which executions race, but not which executions exist. So a change is first tried
+//! on executions that raced with earlier changes, which costs little. Only a change without a race
+//! in these executions is tested by a full search.
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ use crate::program::{Level, Program, ScopeId, ThreadId};
 /// A change of the scope of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Change {
-    /// The instruction.
+    /// The instruction whose scope changes.
     pub place: InstrPlace,
     /// The scope of the instruction in the program.
     pub from: ScopeId,
@@ -73,29 +73,30 @@ pub enum Advice {
     },
     /// The program races.
     Widen {
-        /// The smallest sets of changes that make the program race-free, narrowest
-        /// scopes first. The search has proved each of them.
+        /// The smallest sets of changes that make the program race-free, narrowest scopes first.
+        /// The search has proved for each set that the changed program is race-free.
         sets: Vec<ChangeSet>,
-        /// Whether all smaller sets, and all sets with as many changes as those in `sets`, were
-        /// tried.
+        /// Whether the search tried all sets with at most as many changes as the sets in `sets`
+        /// have.
         complete: bool,
     },
     /// The program is race-free.
     Shrink {
-        /// Sets of scopes that can be narrower, each set alone. The search has proved
-        /// each of them. No set contains another.
+        /// Sets of scopes that can be narrower. Each set works alone; two sets may not work
+        /// together. The search has proved each set race-free. No set contains another one.
         sets: Vec<ChangeSet>,
-        /// Scopes that can all be narrower together. The search has proved this set,
-        /// and that no single scope, pair or group can be narrower still.
+        /// Scopes that can all be narrower at the same time. The search has proved this set
+        /// race-free. It has also found that no further scope, pair or group of scopes can be
+        /// narrower.
         together: ChangeSet,
-        /// Whether all single scopes, pairs and groups were tried.
+        /// Whether the search tried all single scopes, pairs and groups of scopes.
         complete: bool,
     },
 }
 
-/// The most candidates that are tried.
+/// The maximum number of candidates that are tried.
 const CANDIDATES_MAX: u64 = 200_000;
-/// The most sets that are reported.
+/// The maximum number of sets that are reported.
 const SETS_MAX: usize = 16;
 
 /// Advice on the scopes of the program under the model.
@@ -129,7 +130,7 @@ pub fn advise_until(
         return advisor.shrink();
     }
     if advisor.witnesses.is_empty() {
-        // No race was found, but the search was incomplete.
+        // The search found no race, but it was incomplete.
         let together = ChangeSet::default();
         return Ok(Advice::Shrink { sets: Vec::new(), together, complete: false });
     }
@@ -164,7 +165,7 @@ fn sites(program: &Program) -> Vec<Site> {
 struct Advisor<'a, 's> {
     program: &'a Program,
     options: Options,
-    /// Executions in which some candidate raced.
+    /// Executions in which some earlier candidate raced.
     witnesses: Vec<Vec<Choice>>,
     candidates: u64,
     complete: bool,
@@ -173,13 +174,13 @@ struct Advisor<'a, 's> {
 }
 
 impl Advisor<'_, '_> {
-    /// Whether the search proves the program race-free.
+    /// Whether the search proves that the candidate is race-free.
     fn proves(&mut self, candidate: &Program) -> Result<bool, CheckError> {
         let plan = Plan::new(candidate, self.options)?;
         for i in (0..self.witnesses.len()).rev() {
             if trace::has_race(&plan, &self.witnesses[i])? {
-                // An execution that refutes one candidate is likely to refute the next
-                // one.
+                // This execution moves to the end, where it is tried first: it is likely to refute
+                // the next candidate too.
                 let witness = self.witnesses.remove(i);
                 self.witnesses.push(witness);
                 return Ok(false);
@@ -210,8 +211,9 @@ impl Advisor<'_, '_> {
         self.candidates > CANDIDATES_MAX || !self.complete
     }
 
-    /// The scopes that a repair may give to the site. Of several unused scopes with the
-    /// same threads, one is enough: treating two scopes as one only adds order.
+    /// The scopes that a repair may give to the site. If several unused scopes have the same
+    /// threads, only one of them is returned. A repair that uses several of them would have less
+    /// synchronization than a repair that uses one.
     fn repairs(&self, site: Site) -> Vec<ScopeId> {
         let scopes = &self.program.scopes;
         let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);
@@ -242,8 +244,8 @@ impl Advisor<'_, '_> {
         Ok(Advice::Widen { sets, complete: self.complete })
     }
 
-    /// Tries every set of `size` changes. Keeps those that are proved and contain no
-    /// set kept before.
+    /// Tries every set of `size` changes. Adds a set to `kept` if it is proved race-free and
+    /// contains no set in `kept`.
     fn try_all(
         &mut self,
         size: usize,
@@ -285,7 +287,8 @@ impl Advisor<'_, '_> {
         let original = self.program;
         let mut smaller = original.clone();
         let mut open = sets.clone();
-        // Each round starts from a proved program. The last round finds nothing.
+        // Each round narrows further scopes of a program that is proved race-free. In the last
+        // round no set of changes is possible.
         while !open.is_empty() {
             for set in &open {
                 let candidate = set.apply(&smaller);
@@ -322,7 +325,8 @@ impl Advisor<'_, '_> {
         Ok(Advice::Shrink { sets, together, complete })
     }
 
-    /// The proved sets of scopes that can be narrower: single ones, pairs, and groups.
+    /// The sets of scopes that can be narrower and are proved race-free: single scopes, pairs, and
+    /// groups.
     fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
         let choices: Vec<Vec<ScopeId>> = self
             .sites
@@ -345,8 +349,9 @@ impl Advisor<'_, '_> {
         Ok(sets)
     }
 
-    /// The groups of sites to change together, each to the instances of one narrower level. A group
-    /// has all sites of one scope, or all sites of one scope and one location.
+    /// The groups of sites whose scopes change together. The sites of a group have the same scope,
+    /// and in some groups also the same location. A change narrows all scopes of the group to
+    /// instances of one level.
     fn groups(&self) -> Vec<ChangeSet> {
         let mut groups: Vec<ChangeSet> = Vec::new();
         let location = |site: &Site| {
@@ -400,7 +405,7 @@ impl fmt::Display for Change {
 }
 
 impl Advice {
-    /// The advice in words.
+    /// Describes the advice in words.
     #[must_use]
     pub fn describe(&self, program: &Program, options: &Options) -> String {
         let cut = "The search for changes was cut short: there may be others.\n";

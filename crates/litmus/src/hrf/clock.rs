@@ -1,7 +1,9 @@
-//! The knowledge of each thread as vector clocks, one set of clocks for each closure.
+//! Vector clocks that record which accesses each thread knows. An access is known to a thread if it
+//! happens before the thread's next step. There is one set of clocks for each closure.
 //!
-//! Time counts accesses: a thread knows the first `n` accesses of another thread. Known
-//! operations are closed under program order, so this number is sufficient.
+//! Time counts accesses. If a thread knows an access of another thread, it also knows the earlier
+//! accesses of that thread. So one number `n` is sufficient: the thread knows the first `n`
+//! accesses of the other thread.
 
 use super::scoping::Channel;
 
@@ -44,7 +46,7 @@ impl Clocks {
         }
     }
 
-    /// Adds the knowledge of `t` to the channel.
+    /// Adds the accesses that thread `t` knows to the channel.
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -56,7 +58,7 @@ impl Clocks {
         }
     }
 
-    /// Adds the knowledge in the channel to that of `t`.
+    /// Adds the accesses that the channel holds to those that thread `t` knows.
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -68,7 +70,7 @@ impl Clocks {
         }
     }
 
-    /// Whether `t` knows access number `index` of thread `u`, in any closure.
+    /// Whether thread `t` knows the access of thread `u` with number `index`, in some closure.
     pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
         (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
     }

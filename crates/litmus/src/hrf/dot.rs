@@ -10,9 +10,9 @@ fn escape(text: &str) -> String {
 }
 
 impl Execution {
-    /// The execution as a graph: one column for each thread, program order within the
-    /// column, and the edges of the scoped synchronization order. `race` is a pair of
-    /// steps that race.
+    /// Draws the execution as a Graphviz graph. Each thread is a column in program order. Edges
+    /// between threads are edges of the scoped synchronization order. `race` is a pair of steps
+    /// that race.
     #[must_use]
     pub fn to_dot(&self, program: &Program, reading: Reading, race: Option<(usize, usize)>) -> String {
         let mut dot = format!("digraph \"{}\" {{\n  node [shape=box];\n", escape(&program.name));
@@ -50,7 +50,7 @@ impl Execution {
 }
 
 impl Race {
-    /// The race as a graph, see [`Execution::to_dot`].
+    /// Draws the race and its execution as a Graphviz graph, see [`Execution::to_dot`].
     #[must_use]
     pub fn to_dot(&self, program: &Program, reading: Reading) -> String {
         self.execution.to_dot(program, reading, Some(self.steps))

@@ -1,4 +1,4 @@
-//! Errors: programs without a verdict.
+//! The errors of a check, for programs that get no verdict.
 
 use core::fmt;
 
@@ -10,14 +10,14 @@ use crate::program::{EvalError, Program, ThreadId};
 pub struct InstrPlace {
     /// The thread.
     pub thread: ThreadId,
-    /// The position in the thread's code.
+    /// The position of the instruction in the code of its thread.
     pub pc: u16,
     /// The source line, or 0 for an unknown place.
     pub line: u32,
 }
 
 impl InstrPlace {
-    /// The instruction at `pc`.
+    /// The place of the instruction at position `pc` of a thread.
     #[must_use]
     pub fn new(program: &Program, thread: ThreadId, pc: usize) -> InstrPlace {
         let line = program.thread(thread).lines.get(pc).copied().unwrap_or(0);
@@ -39,37 +39,37 @@ impl fmt::Display for InstrPlace {
 pub enum CheckError {
     /// The model does not define a construct.
     Undefined {
-        /// The model.
+        /// The model that does not define the construct.
         model: Model,
-        /// The instruction.
+        /// The instruction that uses the construct.
         place: InstrPlace,
         /// The construct, and what to use instead.
         what: String,
     },
     /// A thread synchronizes at a scope that it is not in.
     NotMember {
-        /// The instruction.
+        /// The instruction that synchronizes.
         place: InstrPlace,
-        /// The scope.
+        /// The name of the scope.
         scope: String,
     },
     /// The program is too large.
     TooLarge {
-        /// The kind of elements that exceed a limit.
+        /// The kind of elements of which the program has too many, such as instructions.
         what: &'static str,
         /// The number of such elements in the program.
         found: usize,
         /// The limit that is exceeded.
         max: usize,
     },
-    /// An expression has no value.
+    /// An expression of an instruction has no value.
     Eval {
         /// The place of the instruction.
         place: InstrPlace,
-        /// The reason why its expression has no value.
+        /// The reason why the expression has no value.
         error: EvalError,
     },
-    /// An address is not that of a location.
+    /// An instruction accesses an address at which there is no location.
     NotAnAddress {
         /// The place of the instruction.
         place: InstrPlace,
@@ -79,7 +79,7 @@ pub enum CheckError {
 }
 
 impl CheckError {
-    /// The instruction with the error, if there is one.
+    /// The instruction that causes the error. `None` if the error concerns the whole program.
     #[must_use]
     pub fn place(&self) -> Option<InstrPlace> {
         match *self {

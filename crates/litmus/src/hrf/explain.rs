@@ -1,5 +1,5 @@
-//! Explains a race: the points where every chain of synchronization between the two
-//! accesses breaks.
+//! Explains a race. Shows where the chains of synchronization that might order the two accesses
+//! break.
 
 use super::scoping::edge_scope;
 use super::trace::{Execution, scope_name};
@@ -56,10 +56,10 @@ pub enum Gap {
     },
 }
 
-/// The most gaps of a kind that are reported.
+/// The maximum number of gaps of one kind that are reported.
 const GAPS_MAX: usize = 3;
 
-/// Happens-before of an execution.
+/// The happens-before relation of an execution.
 struct Order<'a> {
     program: &'a Program,
     reading: Reading,
@@ -80,7 +80,8 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// The scope at which the release and the acquire pair, regardless of locations.
+    /// The scope at which the release and the acquire pair, if their locations are ignored. `None`
+    /// if they do not pair.
     fn pairs(&self, release: usize, acquire: usize) -> Option<ScopeId> {
         let (r, a) = (&self.execution.steps[release], &self.execution.steps[acquire]);
         if !r.role.releases || !a.role.acquires || r.place.thread == a.place.thread {
@@ -99,8 +100,9 @@ impl<'a> Order<'a> {
             || word(release) == word(acquire)
     }
 
-    /// The steps after `from` in happens-before, each with its predecessor and edge.
-    /// `only` restricts the edges to one scope.
+    /// The steps that happen after `from`. The entry of such a step has the step before it on a
+    /// path from `from`, and the edge between the two if they are in different threads. `only`
+    /// restricts the edges to those of one scope.
     fn reach(&self, from: usize, only: Option<ScopeId>) -> Vec<Option<(usize, Option<Link>)>> {
         let steps = &self.execution.steps;
         let mut reached = vec![None; steps.len()];
@@ -122,7 +124,7 @@ impl<'a> Order<'a> {
         reached
     }
 
-    /// The steps before `to` in happens-before, over edges of all scopes.
+    /// For each step, whether it happens before `to`. Edges of all scopes are used.
     fn reaching(&self, to: usize) -> Vec<bool> {
         let steps = &self.execution.steps;
         let mut reaching = vec![false; steps.len()];
@@ -194,7 +196,7 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The race at the end of `execution`.
+/// Describes the race between the last step of `execution` and an earlier step.
 pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execution: Execution) -> Race {
     let second = execution.steps.len() - 1;
     let order = Order::new(program, reading, &execution);
@@ -215,7 +217,7 @@ pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execu
     Race { pair, location, execution, steps: (first, second), gaps }
 }
 
-/// The edges of an execution for drawings, without the edges that other edges imply.
+/// The synchronization edges to draw. An edge is left out if other edges imply it.
 pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) -> Vec<Link> {
     let order = Order::new(program, reading, execution);
     let steps = &execution.steps;
@@ -234,7 +236,7 @@ pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) 
 }
 
 impl Gap {
-    /// The gap in words.
+    /// Describes the gap in words.
     #[must_use]
     pub fn describe(&self, program: &Program, race: &Race) -> String {
         let steps = &race.execution.steps;
@@ -298,8 +300,8 @@ impl Gap {
 }
 
 impl Race {
-    /// The race in words: the pair, the execution, and the reasons why nothing orders
-    /// it.
+    /// Describes the race in words: the pair, the execution, and the reasons why nothing orders the
+    /// pair.
     #[must_use]
     pub fn describe(&self, program: &Program, reading: Reading) -> String {
         let steps = &self.execution.steps;

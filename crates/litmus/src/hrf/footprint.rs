@@ -1,30 +1,31 @@
 //! Footprints: the resources that decide whether two operations commute.
 
-/// The footprint of one operation, or of all future operations of a thread: bit sets of
-/// locations, channels and barrier groups. Numbers from 64 on share bits, which only
-/// adds dependence.
+/// The footprint of one operation, or of all future operations of a thread. It has bit sets of
+/// locations, channels and barrier groups. Numbers from 64 on share bits with smaller numbers.
+/// Sharing can only make operations look dependent that commute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprint {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// The set of channels that are written.
+    /// The channels that the operation writes as a release.
     pub(crate) releases: u64,
-    /// The set of channels that are read.
+    /// The channels that the operation reads as an acquire.
     pub(crate) acquires: u64,
-    /// The channels of `releases` where the release pairs with acquires of any location.
+    /// The channels of `releases` in which the release pairs with acquires of all locations.
     pub(crate) releases_any: u64,
-    /// The channels of `acquires` where the acquire pairs with releases of any location.
+    /// The channels of `acquires` in which the acquire pairs with releases of all locations.
     pub(crate) acquires_any: u64,
     /// The barrier groups at which the thread arrives.
     pub(crate) arrives: u64,
-    /// The groups of `arrives` where not all threads meet. There the order of arrival matters.
+    /// The barrier groups of `arrives` at which a given number of threads meets, and not all
+    /// threads. The order of arrivals matters there.
     pub(crate) arrives_counted: u64,
     /// The barrier groups from which the thread departs.
     pub(crate) departs: u64,
 }
 
 impl Footprint {
-    /// The union of both.
+    /// The union of both footprints.
     pub(crate) fn union(self, other: Footprint) -> Footprint {
         Footprint {
             reads: self.reads | other.reads,
@@ -39,9 +40,9 @@ impl Footprint {
         }
     }
 
-    /// Whether the order of two operations of different threads may matter. A release
-    /// and an acquire of one scope do not commute even on different words: their order
-    /// decides happens-before.
+    /// Whether the two operations, of different threads, may fail to commute. A release and an
+    /// acquire of one scope never commute, even on different words: their order decides
+    /// happens-before.
     pub(crate) fn depends(&self, other: &Footprint) -> bool {
         let words = self.writes & (other.reads | other.writes) | self.reads & other.writes;
         let order = self.releases & other.acquires_any

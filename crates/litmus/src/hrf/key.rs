@@ -1,17 +1,17 @@
-//! The fingerprint of a state. States with equal fingerprints have the same future.
+//! Fingerprints of states. States with equal fingerprints have the same possible futures.
 //!
-//! The fingerprint leaves out registers and words that no operation will read, and the knowledge of
-//! accesses that cannot race any more. Clocks count only accesses that may still race.
+//! A fingerprint leaves out registers and words that no later operation reads, and accesses that
+//! cannot race any more. Its clocks count only accesses that may still race.
 
 use super::fingerprint::Fingerprint;
 use super::plan::Plan;
 use super::state::{Phase, State, ThreadState};
 
-/// Computes fingerprints. Keeps its buffers from one call to the next.
+/// Computes fingerprints. The buffers are reused in the next computation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// For each thread, the number of accesses that may still race among its first `n` accesses,
-    /// indexed by `n`.
+    /// For each thread, a list indexed by `n`: the number of accesses that may still race among the
+    /// thread's first `n` accesses.
     counts: Vec<Vec<u16>>,
 }
 
@@ -44,7 +44,8 @@ impl Keys {
         key.finish()
     }
 
-    /// Adds the accesses that may still race. Returns false if there are none.
+    /// Adds the accesses that may still race to the fingerprint. Returns false if there are no such
+    /// accesses.
     fn add_logs(&mut self, key: &mut Fingerprint, plan: &Plan<'_>, state: &State) -> bool {
         self.counts.resize(state.threads.len(), Vec::new());
         let mut any = false;

@@ -1,4 +1,4 @@
-//! The models, and the options for their open questions.
+//! The race-free models, and the options for questions that their paper leaves open.
 
 use core::fmt;
 use core::str::FromStr;
@@ -35,15 +35,15 @@ impl fmt::Display for Model {
     }
 }
 
-/// The releases and acquires of one scope instance that the scoped synchronization
-/// order relates.
+/// The rule by which releases and acquires of one scope instance are related in the scoped
+/// synchronization order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncOrder {
-    /// Any release and any later acquire: the printed definition.
+    /// A release is related to every later acquire. This is the definition in the paper.
     #[default]
     AnyLocation,
-    /// Only releases and acquires of one location. Fences and barriers have no location
-    /// and pair as with `AnyLocation`.
+    /// A release is related to later acquires of the same location. Fences and barriers have no
+    /// location; they are related as with `AnyLocation`.
     SameLocation,
 }
 
@@ -58,7 +58,7 @@ impl SyncOrder {
     }
 }
 
-/// The treatment of relaxed atomics by models that do not define them.
+/// The treatment of relaxed atomics, which the models do not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RelaxedAs {
     /// An ordinary data access.
@@ -81,7 +81,7 @@ impl RelaxedAs {
     }
 }
 
-/// An error: a name that is none of the known ones.
+/// An error: a name that is not in the list of known names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -133,42 +133,42 @@ impl FromStr for RelaxedAs {
     }
 }
 
-/// A model with all open questions decided.
+/// A reading of a model: the model, with a decision for each question that the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reading {
     /// The model of the HRF paper.
     pub model: Model,
-    /// The releases and acquires that pair.
+    /// The rule by which releases and acquires pair.
     pub so: SyncOrder,
-    /// Whether operations of nested scopes synchronize. The paper leaves this undefined
-    /// (5.2). Here the condition is that one scope holds the other, and that both
-    /// threads are in both scopes. Such operations do not conflict, and they
-    /// synchronize. Their edge belongs to the closure of the smaller scope.
+    /// Whether operations at nested scopes synchronize. The paper leaves this undefined (5.2). In
+    /// this reading two scopes are nested if one contains the other, and both threads are in both
+    /// scopes. Operations at nested scopes then synchronize and do not conflict. The edge between
+    /// them belongs to the closure of the smaller scope.
     pub inclusion: bool,
-    /// The treatment of relaxed atomics. `None` makes them an error.
+    /// The treatment of relaxed atomics. With `None` a relaxed atomic is an error.
     pub relaxed_as: Option<RelaxedAs>,
 }
 
 impl Reading {
-    /// The model as printed.
+    /// The reading of the model that follows the paper's text.
     #[must_use]
     pub const fn of(model: Model) -> Reading {
         Reading { model, so: SyncOrder::AnyLocation, inclusion: false, relaxed_as: None }
     }
 
-    /// The reading with scope inclusion.
+    /// This reading with scope inclusion.
     #[must_use]
     pub const fn with_inclusion(self) -> Reading {
         Reading { inclusion: true, ..self }
     }
 
-    /// The reading with [`SyncOrder::SameLocation`].
+    /// This reading with [`SyncOrder::SameLocation`].
     #[must_use]
     pub const fn same_location(self) -> Reading {
         Reading { so: SyncOrder::SameLocation, ..self }
     }
 
-    /// The reading with a treatment of relaxed atomics.
+    /// This reading with the given treatment of relaxed atomics.
     #[must_use]
     pub const fn relaxed_as(self, relaxed_as: RelaxedAs) -> Reading {
         Reading { relaxed_as: Some(relaxed_as), ..self }
@@ -191,18 +191,19 @@ impl fmt::Display for Reading {
 /// The options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The model, and its reading where the paper leaves a choice.
+    /// The reading of the model: the model, and decisions for the questions that the paper leaves
+    /// open.
     pub reading: Reading,
-    /// The most times a thread may take one backward jump. Iterations that only read
-    /// and change nothing do not count: the thread then waits until one of the words
+    /// The maximum number of times that a thread takes one backward jump. An iteration that only
+    /// reads and changes nothing does not count: after it, the thread waits until one of the words
     /// that it read changes.
     pub unroll: u16,
     /// Whether to stop at the first race.
     pub first_race_only: bool,
-    /// The most states to visit.
+    /// The maximum number of states that the search visits.
     pub states_max: u64,
-    /// The most states to remember. Beyond this number the search uses no more memory
-    /// and may visit states again.
+    /// The maximum number of states that the search remembers. Beyond this number the search uses
+    /// no more memory, and may visit states again.
     pub remembered_max: usize,
 }
 

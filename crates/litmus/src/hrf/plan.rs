@@ -1,6 +1,6 @@
-//! Static analysis of a program: the role and the footprint of every instruction, the
-//! possible future of each thread at each position, and the accesses that may still
-//! race.
+//! Static analysis of a program before the search. It computes the role and the footprint of every
+//! instruction, the footprint of the possible future of each thread at each position, and the
+//! accesses that may still race.
 
 use super::footprint::Footprint;
 use super::role::{self, Roles};
@@ -16,28 +16,29 @@ pub(crate) struct Op {
     /// The number of the instruction's access among the accesses of the program. `None` if the
     /// instruction has no access.
     pub(crate) access: Option<u16>,
-    /// Whether other threads cannot observe the instruction.
+    /// Whether no other thread can observe the instruction.
     pub(crate) local: bool,
 }
 
-/// A thread with the results of the analysis. Positions include `code.len()`, the end.
+/// A thread with the results of the analysis. Positions run from 0 to `code.len()`, which is the
+/// end.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,
-    /// For each position, the union of the footprints of the operations from there on.
+    /// For each position, the union of the footprints of all operations that may follow.
     pub(crate) future: Vec<Footprint>,
-    /// For each position, the live registers.
+    /// For each position, the set of live registers.
     pub(crate) live: Vec<u64>,
     /// For each position, whether it is the target of a backward jump.
     pub(crate) heads: Vec<bool>,
     pub(crate) has_loops: bool,
-    /// The number of the thread's first register among the registers of all threads.
+    /// The index of the thread's first register in the list of the registers of all threads.
     pub(crate) registers_base: usize,
-    /// The number of the thread's first position among the positions of all threads.
+    /// The index of the thread's first position in the list of the positions of all threads.
     positions_base: usize,
 }
 
-/// A program with the results of the analysis for one reading.
+/// A program with the results of its analysis under one reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) program: &'a Program,
@@ -55,9 +56,9 @@ pub(crate) struct Plan<'a> {
     relevant: Vec<bool>,
 }
 
-/// The most instructions of a program.
+/// The maximum number of instructions of a program.
 const INSTRUCTIONS_MAX: usize = 2048;
-/// The most clocks of a state.
+/// The maximum number of clocks of a state.
 const CLOCKS_MAX: usize = 1 << 18;
 
 fn check_size(what: &'static str, found: usize, max: usize) -> Result<(), CheckError> {
@@ -68,7 +69,7 @@ const fn bit(number: usize) -> u64 {
     1 << (number % 64)
 }
 
-/// The word of a location, which may be an alias.
+/// The number of the word that a location names. Several locations may be names of one word.
 pub(crate) fn physical(program: &Program, loc: LocId) -> usize {
     usize::from(program.loc(loc).physical.0)
 }
@@ -171,7 +172,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The footprint of an instruction. `loc` is `None` if it is unknown.
+    /// The footprint of an instruction. `loc` is the accessed location, or `None` if it is unknown.
     pub(crate) fn footprint(
         &self,
         t: usize,
@@ -219,8 +220,8 @@ impl<'a> Plan<'a> {
         footprint
     }
 
-    /// Computes, for each access and position, whether the access may still race with
-    /// an operation from there on.
+    /// Computes, for each access and each position, whether the access may race with an operation
+    /// at or after that position.
     fn find_relevant(&mut self) {
         let mut relevant = vec![false; self.accesses.len() * self.positions];
         for a in 0..self.accesses.len() {
@@ -236,7 +237,7 @@ impl<'a> Plan<'a> {
         self.relevant = relevant;
     }
 
-    /// Whether the access may race with an operation of thread `t` from `pc` on.
+    /// Whether the access may race with an operation of thread `t` at `pc` or later.
     pub(crate) fn is_relevant(&self, access: u16, t: usize, pc: usize) -> bool {
         self.relevant[usize::from(access) * self.positions + self.threads[t].positions_base + pc]
     }
@@ -260,7 +261,8 @@ impl<'a> Plan<'a> {
             .any(|a| roles(&b.roles).into_iter().any(|b| self.roles_conflict((t, a), (u, b)).is_some()))
     }
 
-    /// The kind of conflict between two operations on one word, one of which writes.
+    /// The kind of conflict between two operations on one word, at least one of which writes.
+    /// `None` if they do not conflict.
     pub(crate) fn roles_conflict(&self, a: (ThreadId, Role), b: (ThreadId, Role)) -> Option<RaceKind> {
         match (a.1.scope, b.1.scope) {
             (Some(s), Some(r)) if a.1.sync && b.1.sync => {
@@ -270,13 +272,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The registers of thread `t` that distinguish states at `pc`.
+    /// The registers of thread `t` whose values distinguish states at `pc`: the live registers.
     pub(crate) fn distinguishing_registers(&self, t: usize, pc: usize) -> u64 {
         self.threads[t].live[pc]
     }
 }
 
-/// The part of an instruction that one step executes. A barrier has two parts.
+/// The part of an instruction that one step executes. The two parts of a barrier are its arrival
+/// and its departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Whole,
@@ -287,9 +290,9 @@ pub(crate) enum Stage {
 /// The kind of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {
-    /// At least one of the two accesses is an ordinary data operation.
+    /// At least one of the two accesses is an ordinary data access.
     Ordinary,
-    /// Both are synchronization operations, at different scopes.
+    /// Both accesses are synchronization operations, at different scopes.
     Synchronization,
 }
 
@@ -346,7 +349,8 @@ fn live_registers(code: &[Instr], registers: usize, observed: u64) -> Vec<u64> {
             if let Some(target) = code[pc].target() {
                 out |= at[target.min(code.len())];
             }
-            // More than 64 registers share bits. Then no register is known to be dead.
+            // With more than 64 registers, several registers share one bit. Then a write makes no
+            // register dead.
             let dead = if registers > 64 { 0 } else { writes(&code[pc]) };
             let live = reads(&code[pc]) | out & !dead;
             changed |= live != at[pc];

@@ -1,5 +1,5 @@
-//! Verdicts and advice as text, as herd's output and as JSON. The keys include those of
-//! [`crate::check::Report`].
+//! Reports verdicts and advice as text, in the format of herd's output, and as JSON. The JSON has
+//! all keys of [`crate::check::Report`].
 
 use core::fmt::Write as _;
 
@@ -18,7 +18,8 @@ impl Verdict {
         (positive, self.states.len() - positive)
     }
 
-    /// Whether a complete search would give the same verdict. One state can settle it.
+    /// Whether a complete search would give the same verdict. Even in an incomplete search, one
+    /// state can decide the condition.
     #[must_use]
     pub fn is_decided(&self, program: &Program) -> bool {
         let (positive, negative) = self.witnesses(program);
@@ -45,9 +46,9 @@ impl Verdict {
         names.zip(state.iter().map(|&value| program.value_name(value))).collect()
     }
 
-    /// The verdict in the format of herd's output, for scripts that read it. Witnesses
-    /// are final states here, because the search does not distinguish executions that
-    /// differ only in the order of commuting operations.
+    /// The verdict in the format of herd's output, for scripts that read it. It counts final states
+    /// as witnesses: the search does not visit all executions, because it skips those that differ
+    /// only in the order of commuting operations.
     #[must_use]
     pub fn herd_block(&self, program: &Program) -> String {
         let allowed = match program.condition.quantifier {
@@ -101,14 +102,14 @@ impl Verdict {
         self.blocked.is_some().then_some("some executions wait for ever: they have no final state")
     }
 
-    /// The verdict in words: the races with their reasons, or the outcomes.
+    /// Describes the verdict in words: the races with their reasons, or the outcomes.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let races = self.races.iter().map(|race| race.describe(program, self.reading));
         self.heading() + &races.collect::<String>()
     }
 
-    /// The verdict in words, with details of the first race only.
+    /// Describes the verdict in words. Only the first race has details.
     #[must_use]
     pub fn describe_briefly(&self, program: &Program) -> String {
         let mut text = self.heading();
@@ -183,7 +184,7 @@ impl Verdict {
     }
 }
 
-/// The name that the cat models give to the flag of a race of this kind.
+/// The name of the flag by which the cat models report a race of this kind.
 fn flag_name(model: Model, kind: RaceKind) -> &'static str {
     match (model, kind) {
         (Model::Drf, _) => "data-race",

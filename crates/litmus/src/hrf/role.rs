@@ -1,5 +1,5 @@
-//! The synchronization roles of instructions, and the constructs that the models do not
-//! define.
+//! Determines the synchronization role of each instruction, and rejects constructs that the models
+//! do not define.
 
 use super::scoping::Role;
 use super::{CheckError, InstrPlace, Model, Reading, RelaxedAs};
@@ -7,7 +7,7 @@ use crate::program::{
     Access, Fence, Instr, Order, Program, Proxy, Region, RmwOp, ScopeId, ThreadId, ThreadSet,
 };
 
-/// The roles of an instruction: on success, and as a failed compare-and-swap.
+/// The roles of an instruction. `failure` is the role of a compare-and-swap that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roles {
     pub(crate) success: Role,
@@ -76,7 +76,7 @@ impl RoleReader<'_> {
         if access.proxy != Proxy::Generic {
             return Err(self.undefined("accesses by another proxy; expected a generic access".to_owned()));
         }
-        // If all scopes are one, remote operations are like others.
+        // If all scopes count as one, a remote operation is an ordinary atomic.
         if access.remote && self.reading.model != Model::Drf {
             return Err(self.undefined(
                 "remote operations; expected a scoped operation, or a model such as opencl-rsp".to_owned(),
@@ -94,7 +94,7 @@ impl RoleReader<'_> {
         }
     }
 
-    /// The scope of an atomic. Without a scope it synchronizes with all threads.
+    /// The scope of an atomic. An atomic without a scope gets a scope that contains all threads.
     fn scope_of(&self, scope: Option<ScopeId>) -> Result<ScopeId, CheckError> {
         if let Some(scope) = scope {
             return self.check_member(scope);
@@ -152,9 +152,9 @@ impl RoleReader<'_> {
         }
     }
 
-    /// Checks that a construct orders all memory that the program uses. The models have one memory,
-    /// so a construct that orders only one region is undefined, unless the program uses no other
-    /// region.
+    /// Checks that a construct orders all memory that the program uses. The models have only one
+    /// memory. A construct that orders one memory region is therefore undefined if the program uses
+    /// another region.
     fn check_regions(&self, global: bool, local: bool, what: &str) -> Result<(), CheckError> {
         let uses = |region| self.program.locations.iter().any(|l| l.region == region);
         let missed = if !global && uses(Region::Global) {

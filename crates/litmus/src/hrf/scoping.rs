@@ -1,9 +1,9 @@
-//! The meaning of a program's scopes under a reading: the releases and acquires that
-//! pair, the closure of each edge, and the synchronization operations that conflict.
+//! Interprets the scopes of a program under a reading. It determines which releases and acquires
+//! pair, the closure of each edge, and which synchronization operations conflict.
 //!
-//! Knowledge travels through *channels*. A release writes its thread's knowledge to
-//! channels, an acquire reads channels. A channel belongs to one closure. HRF-direct
-//! has one closure for each scope instance, the other models have one closure.
+//! The set of accesses that a thread knows travels through *channels*. A release writes the set to
+//! channels, and an acquire reads channels. A channel belongs to one closure. HRF-direct has one
+//! closure for each scope instance, the other models have one closure for all.
 
 use super::{Model, Reading, SyncOrder};
 use crate::program::{Program, ScopeId, ThreadId};
@@ -11,7 +11,8 @@ use crate::program::{Program, ScopeId, ThreadId};
 /// The role of an operation in synchronization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Role {
-    /// Whether the access is a synchronization operation. Others are ordinary data operations.
+    /// Whether the access is a synchronization operation. Other accesses are ordinary data
+    /// accesses.
     pub sync: bool,
     /// Whether the access is a release.
     pub releases: bool,
@@ -21,32 +22,37 @@ pub struct Role {
     pub scope: Option<ScopeId>,
 }
 
-/// A channel within a closure.
+/// A channel, through which releases tell acquires which accesses they know. It belongs to one
+/// closure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {
     pub(crate) closure: u16,
-    /// The first of [`Scoping::slots`] consecutive numbers.
+    /// The number of the channel's first slot. A channel has [`Scoping::slots`] slots with
+    /// consecutive numbers.
     pub(crate) base: u32,
 }
 
-/// The scopes of a program under a reading.
+/// The channels of a program: they say which of its releases and acquires pair under a reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoping {
     reading: Reading,
     threads: usize,
     /// The scope instances that the program uses for synchronization.
     used: Vec<ScopeId>,
-    /// The number of closures.
+    /// The number of closures: sets of synchronization edges within which happens-before is
+    /// transitive.
     pub(crate) closures: usize,
-    /// The total number of slots of all channels.
+    /// The total number of slots of all channels. A slot is a part of a channel that has its own
+    /// clocks.
     pub(crate) channels: usize,
-    /// The number of slots of a channel: one, or one for each location and two more.
+    /// The number of slots of each channel. This is one if releases pair with acquires of any
+    /// location. Otherwise it is the number of locations plus two.
     slots: usize,
     publish: Vec<Vec<Channel>>,
     collect: Vec<Vec<Channel>>,
 }
 
-/// Whether `inner` is strictly narrower than `outer` and inside it. If both scopes have the same
+/// Whether `inner` is a strictly narrower scope inside `outer`. If both scopes have the same
 /// threads, the order of their levels decides.
 pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> bool {
     let scopes = &program.scopes;
@@ -54,9 +60,9 @@ pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> 
     inner != outer && scopes.includes(outer, inner) && rank(inner) < rank(outer)
 }
 
-/// The scope whose closure contains the edge from a release by `from` at `released` to
-/// an acquire by `to` at `acquired`. `None` if there is no edge. Locations are not
-/// considered.
+/// The scope whose closure contains the edge from a release to an acquire. Thread `from` releases
+/// at the scope `released`, and thread `to` acquires at the scope `acquired`. `None` if there is no
+/// edge. Locations are ignored.
 pub(crate) fn edge_scope(
     program: &Program,
     reading: Reading,
@@ -108,10 +114,10 @@ impl Scoping {
         scoping
     }
 
-    /// Adds the channels of one scope. A release at this scope writes the first channel. Acquires
-    /// at this scope read it and, with inclusion, so do acquires of members at wider scopes. With
-    /// inclusion there is also one channel for each wider scope: a release of a member at the wider
-    /// scope writes it, and an acquire at this scope reads it.
+    /// Adds the channels of one scope. Releases at this scope write its first channel, and acquires
+    /// at this scope read it. With inclusion, acquires of the scope's members at wider scopes read
+    /// it too, and each wider scope has a further channel: releases of members at the wider scope
+    /// write it, and acquires at this scope read it.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -155,17 +161,17 @@ impl Scoping {
         own * self.threads + thread
     }
 
-    /// The channels that a release writes.
+    /// The channels that a release of `thread` at `scope` writes.
     pub(crate) fn publish(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.publish[self.index(thread, scope)]
     }
 
-    /// The channels that an acquire reads.
+    /// The channels that an acquire of `thread` at `scope` reads.
     pub(crate) fn collect(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.collect[self.index(thread, scope)]
     }
 
-    /// The slots of a channel that a release of `loc` writes.
+    /// The two slots of a channel that a release of `loc` writes. They may be the same slot.
     pub(crate) fn release_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -174,7 +180,7 @@ impl Scoping {
         }
     }
 
-    /// The slots of a channel that an acquire of `loc` reads.
+    /// The two slots of a channel that an acquire of `loc` reads. They may be the same slot.
     pub(crate) fn acquire_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -183,19 +189,19 @@ impl Scoping {
         }
     }
 
-    /// Whether synchronization operations of `a` and `b` on the same word conflict, if
-    /// one of them writes.
+    /// Whether two synchronization operations conflict. `a` and `b` give their threads and scopes.
+    /// Both operations access one word, and at least one of them writes.
     pub(crate) fn conflict(&self, program: &Program, a: (ThreadId, ScopeId), b: (ThreadId, ScopeId)) -> bool {
         edge_scope(program, self.reading, a, b).is_none()
     }
 
-    /// The bit of the channel in a footprint. Channels may share bits, which only adds
-    /// dependence.
+    /// The bit that represents the channel in a footprint. Channels may share a bit. Sharing can
+    /// only make operations look dependent that commute.
     pub(crate) fn bit(&self, channel: Channel) -> u64 {
         self.bit_of_number(channel.base as usize)
     }
 
-    /// The bit of the channel with this number.
+    /// The bit that represents the channel with this slot number.
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
     }
@@ -206,7 +212,7 @@ impl Scoping {
         (self.closures * self.threads + self.channels) * self.threads
     }
 
-    /// Whether a release pairs with acquires of other locations.
+    /// Whether a release pairs with acquires of all locations.
     pub(crate) fn any_location(&self) -> bool {
         self.reading.so == SyncOrder::AnyLocation
     }

@@ -1,19 +1,19 @@
-//! The search through all sequentially consistent executions.
+//! Searches all sequentially consistent executions of a program.
 //!
-//! The search is depth first over states. Three reductions keep every final state and
-//! every pair of accesses that race or are ordered:
+//! The search is depth first over states. Three reductions keep every final state, every racing
+//! pair of accesses, and every ordered pair of accesses:
 //!
-//! * **Persistent sets.** If the next steps of some threads commute with all future
-//!   steps of the other threads, only those threads are tried.
-//! * **Sleep sets.** A step that was tried before a commuting step is not tried after
-//!   it.
-//! * **Remembered states.** A state with the same future as a visited state is not
-//!   explored again, except for steps that its sleep set adds. The number of remembered
-//!   states is bounded. A forgotten state costs time but changes no result.
+//! * **Persistent sets.** If the next steps of some threads commute with all future steps of the
+//!   other threads, the search tries only those threads.
+//! * **Sleep sets.** If the search has tried a step before a commuting step, it does not try it
+//!   again after that step.
+//! * **Remembered states.** A state with the same future as a visited state is not explored again,
+//!   except for steps that its sleep set adds. The number of remembered states is bounded. A
+//!   forgotten state costs time but changes no result.
 //!
-//! Two steps commute if they access different words or only read, *and* are not a
-//! release and an acquire of one scope. In the printed definition, the order of a
-//! release and an acquire decides happens-before regardless of their words.
+//! Two steps commute if both of these conditions hold. They access different words, or both only
+//! read. They are not a release and an acquire of one scope: in the paper's definition the order of
+//! these two decides happens-before, whatever their words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub struct Choice {
     pub fails: bool,
 }
 
-/// Two accesses by their numbers, the smaller first.
+/// Two accesses, given by their numbers. The smaller number comes first.
 pub(crate) type Pair = (u16, u16);
 
 /// The effort of a search.
@@ -46,7 +46,7 @@ pub struct Effort {
     pub states: u64,
     /// The number of steps taken.
     pub steps: u64,
-    /// The number of states not explored again.
+    /// The number of times that a state was reached again and not explored again.
     pub revisits: u64,
 }
 
@@ -54,9 +54,10 @@ pub struct Effort {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchResult {
     pub(crate) finals: BTreeSet<Vec<Value>>,
-    /// The racing pairs, with the steps up to the race.
+    /// The racing pairs of accesses. Each pair has the steps of an execution that ends with the
+    /// race.
     pub(crate) races: BTreeMap<Pair, (RaceKind, Vec<Choice>)>,
-    /// The conflicting pairs that happens-before orders in some execution.
+    /// The conflicting pairs of accesses that happens-before orders in some execution.
     pub(crate) ordered: BTreeMap<Pair, RaceKind>,
     pub(crate) blocked: Option<Vec<Choice>>,
     pub(crate) incomplete: Option<Incomplete>,
@@ -68,14 +69,14 @@ struct Frame {
     footprints: Vec<Footprint>,
     todo: u64,
     sleep: u64,
-    /// The thread whose first choice was taken and whose second choice is still to be
-    /// tried.
+    /// A thread that has two choices for its step: the first choice was taken, and the second one
+    /// is still to be tried.
     second: Option<u8>,
     key: u128,
-    /// Whether some execution from here passes the filter.
+    /// Whether some execution from this state on passes the filter of the test.
     passes: bool,
-    /// The conflicts of the step to this state. They are reported once an execution
-    /// passes the filter.
+    /// The conflicts of the step that led to this state. They are reported once an execution passes
+    /// the filter.
     pending: Vec<Conflict>,
 }
 
@@ -96,7 +97,8 @@ struct Search<'p, 'a, 's> {
     keep_going: &'s mut dyn FnMut() -> bool,
 }
 
-/// Explores every execution. `keep_going` is called at intervals.
+/// Explores every execution. `keep_going` is called at intervals; if it returns false, the search
+/// stops.
 pub(crate) fn search(
     program: &Program,
     options: Options,
@@ -193,7 +195,7 @@ impl Search<'_, '_, '_> {
                 to.sleep |= 1 << u;
             }
         }
-        // The step is done only after its second choice.
+        // If the step has a second choice, it is finished only after that choice.
         if from.second.is_none() {
             from.sleep |= 1 << t;
         }
@@ -220,7 +222,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Decides which steps to try from the top state.
+    /// Decides which steps to try from the state on top of the stack.
     fn enter(&mut self) -> Result<(), CheckError> {
         self.found.effort.states += 1;
         if self.found.effort.states.is_multiple_of(4096) && !(self.keep_going)() {
@@ -284,7 +286,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Leaves the top state.
+    /// Leaves the state on top of the stack.
     fn leave(&mut self) {
         let frame = &self.frames[self.depth];
         let passes = frame.passes;

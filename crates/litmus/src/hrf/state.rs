@@ -1,5 +1,5 @@
-//! A state of a program between two steps of a sequentially consistent execution, with
-//! all information that decides future races.
+//! A state of a program between two steps of a sequentially consistent execution. It includes the
+//! past accesses and the clocks, which decide whether later accesses race.
 
 mod local;
 
@@ -10,27 +10,27 @@ use super::scoping::Role;
 use super::{CheckError, InstrPlace};
 use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_address};
 
-/// The most accesses of a thread in one execution.
+/// The maximum number of accesses of a thread in one execution.
 pub(crate) const ACCESSES_MAX: usize = 1000;
 
 /// The progress of a thread at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Ready for the instruction at its position.
+    /// The thread is ready for the instruction at its position.
     Ready,
-    /// Waiting at a barrier.
+    /// The thread waits at a barrier.
     Arrived,
-    /// Released from a barrier: all threads have arrived.
+    /// The thread may leave a barrier, because all threads have arrived.
     Released,
     /// The thread has ended.
     Done,
-    /// Stopped at the bound on backward jumps or accesses.
+    /// The thread was stopped because it reached the limit on backward jumps or on accesses.
     Cut,
-    /// Looping for ever without an access.
+    /// The thread loops for ever without an access.
     Stuck,
 }
 
-/// A past access of a thread, as the search remembers it.
+/// A past access of a thread. The search keeps it to find races with later accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoggedAccess {
     pub(crate) access: u16,
@@ -39,7 +39,7 @@ pub(crate) struct LoggedAccess {
     pub(crate) failed: bool,
 }
 
-/// An iteration of a loop that has only read so far.
+/// The current iteration of a loop, as long as the iteration has only read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Iteration {
     pub(crate) head: u16,
@@ -53,21 +53,22 @@ pub(crate) struct ThreadState {
     pub(crate) pc: u16,
     pub(crate) phase: Phase,
     pub(crate) log: Vec<LoggedAccess>,
-    /// The number of times each backward jump was taken, by position.
+    /// For each position, the number of times that the backward jump there was taken.
     pub(crate) jumps: Vec<u16>,
     pub(crate) iteration: Option<Iteration>,
-    /// The words that an iteration without an effect has read, with the values read. Another
-    /// iteration can have an effect only after one of these words has changed.
+    /// The words that an iteration without an effect has read, with the values read. The thread
+    /// waits until one of these words has changed, because until then a further iteration has no
+    /// effect.
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
-/// An incomplete meeting at a barrier.
+/// A meeting of threads at a barrier that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
-    /// The group, and the number and resource of the barrier.
+    /// The barrier: the scope instance of its group, its number and its resource.
     pub(crate) which: (u16, Value, Value),
     pub(crate) arrived: u64,
-    /// The arrived threads that wait.
+    /// The threads that have arrived and wait, as a bit set.
     pub(crate) waiting: u64,
 }
 
@@ -80,7 +81,7 @@ pub(crate) struct State {
     pub(crate) clocks: Clocks,
 }
 
-/// The effects of a step.
+/// The effects of a step of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StepResult {
     pub(crate) thread: u8,
@@ -92,7 +93,7 @@ pub(crate) struct StepResult {
     pub(crate) role: Role,
 }
 
-/// Two conflicting accesses. The second one was just made.
+/// Two conflicting accesses. The step under way makes the second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) first: (u8, LoggedAccess),
@@ -112,7 +113,7 @@ impl Clone for State {
         }
     }
 
-    // The search copies a state at each step, so this reuses allocations.
+    // The search copies a state at each step. This copy reuses the memory of `self`.
     fn clone_from(&mut self, from: &State) {
         for (to, from) in self.threads.iter_mut().zip(&from.threads) {
             to.pc = from.pc;
@@ -246,8 +247,8 @@ impl State {
         Ok(footprint)
     }
 
-    /// Whether the next step of thread `t` has two choices: a weak compare-and-swap may
-    /// fail spuriously.
+    /// Whether the next step of thread `t` has two choices. This is the case for a weak
+    /// compare-and-swap that would succeed: it may also fail spuriously.
     pub(crate) fn has_choice(&self, plan: &Plan<'_>, t: usize) -> Result<bool, CheckError> {
         match self.instr(plan, t) {
             Instr::Cas(cas) if cas.weak => {
@@ -258,8 +259,8 @@ impl State {
         }
     }
 
-    /// Takes the next step of the enabled thread `t`. `fails` selects the second
-    /// choice. Appends conflicts with earlier accesses to `conflicts`.
+    /// Takes the next step of the enabled thread `t`. If `fails` is true, a weak compare-and-swap
+    /// fails spuriously. Appends the conflicts of the step with earlier accesses to `conflicts`.
     pub(crate) fn step(
         &mut self,
         plan: &Plan<'_>,
@@ -426,8 +427,8 @@ impl State {
             None => Value::from(everyone),
         };
         let which = (barrier.group.0, barrier.instance, id);
-        // The n-th arrival of a thread meets the n-th arrivals of the others: the
-        // thread joins the first meeting at which it has not arrived.
+        // The n-th arrival of a thread at a barrier meets the n-th arrivals of the other threads.
+        // So the thread joins the first meeting of the barrier at which it has not arrived.
         let joins = |m: &Meeting| m.which > which || m.which == which && m.arrived >> t & 1 == 0;
         let at = self.meetings.iter().position(joins).unwrap_or(self.meetings.len());
         if self.meetings.get(at).is_none_or(|m| m.which != which) {

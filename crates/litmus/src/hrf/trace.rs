@@ -1,4 +1,4 @@
-//! An execution as a sequence of steps, replayed from its choices.
+//! Replays the choices of an execution, and returns its steps.
 
 use super::plan::{Plan, Stage, physical};
 use super::scoping::Role;
@@ -33,7 +33,7 @@ pub struct ExecutionStep {
     pub place: InstrPlace,
     /// The kind of the step.
     pub kind: StepKind,
-    /// The location, as the program names it.
+    /// The accessed location, under the name that the program uses.
     pub location: Option<LocId>,
     /// The value that the step reads, if it reads one.
     pub read: Option<Value>,
@@ -45,7 +45,7 @@ pub struct ExecutionStep {
     pub choice: Choice,
 }
 
-/// An execution or a prefix of one: its steps in order.
+/// The steps of an execution, or of its beginning, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
     /// The steps of the execution, in order.
@@ -64,8 +64,7 @@ pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, Chec
     Ok(Execution { steps })
 }
 
-/// Replays the choices on a program, possibly with other scopes. Returns whether any
-/// two accesses race.
+/// Replays the choices on a program that may have other scopes. Returns whether two accesses race.
 pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts: Vec<Conflict> = Vec::new();
@@ -78,9 +77,9 @@ pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckEr
     Ok(false)
 }
 
-/// The choices of `path` that its last step depends on, by happens-before or by values.
-/// If the path ends in a race, they include the first access of the race, because it
-/// conflicts with the last step.
+/// The choices of `path` that its last step depends on, by happens-before or by values. If the path
+/// ends with a race, the result includes the first access of the race, because it conflicts with
+/// the last step.
 pub(crate) fn causes(plan: &Plan<'_>, path: &[Choice]) -> Result<Vec<Choice>, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();
@@ -116,7 +115,7 @@ fn step(plan: &Plan<'_>, choice: Choice, done: &StepResult) -> ExecutionStep {
         _ if done.written.is_some() => StepKind::Update,
         _ => StepKind::FailedUpdate,
     };
-    // The program's name for the word, if the address is a constant.
+    // The location that the instruction names, if its address is a constant.
     let named = instr.access().and_then(|access| access.address.as_location());
     ExecutionStep {
         place: InstrPlace::new(program, ThreadId(done.thread), pc),
@@ -168,7 +167,7 @@ impl ExecutionStep {
         text
     }
 
-    /// The number of the word, regardless of aliases.
+    /// The number of the accessed word. Several locations may be names of one word.
     pub(crate) fn word(&self, program: &Program) -> Option<usize> {
         self.location.map(|loc| physical(program, loc))
     }

@@ -17,11 +17,11 @@ use crate::program::{LocId, Program, Term, ThreadId, Value};
 /// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Incomplete {
-    /// A thread has taken a backward jump this many times.
+    /// A thread has reached this limit on the number of times that it takes a backward jump.
     Unroll(u16),
-    /// A thread has made this many accesses and is not done.
+    /// A thread has made this many accesses, which is the limit, and has not ended.
     Accesses(usize),
-    /// This many states were visited.
+    /// The search has visited this many states, which is the limit.
     States(u64),
     /// The caller stopped the search.
     Stopped,
@@ -64,7 +64,7 @@ pub struct Conflicting {
 pub struct Race {
     /// The two accesses that race.
     pub pair: Conflicting,
-    /// The word that both access.
+    /// The word that both accesses use.
     pub location: LocId,
     /// The steps of an execution that lead to the race at its end.
     pub execution: Execution,
@@ -77,21 +77,22 @@ pub struct Race {
 /// The verdict of a model on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The model, and its reading where the paper leaves a choice.
+    /// The reading of the model: the model, and decisions for the questions that the paper leaves
+    /// open.
     pub reading: Reading,
-    /// The terms of a final state.
+    /// The terms whose values form a final state.
     pub terms: Vec<Term>,
     /// The final states of all sequentially consistent executions. If there is a race,
     /// the model also allows all other states.
     pub states: BTreeSet<Vec<Value>>,
-    /// Every pair that races in some execution, each once.
+    /// The pairs of instructions that race in some execution. Each pair occurs once.
     pub races: Vec<Race>,
-    /// Every conflicting pair that synchronization orders in some execution. A
-    /// race-free program without such a pair tests nothing.
+    /// The conflicting pairs that synchronization orders in some execution. If a race-free program
+    /// has no such pair, it does not test synchronization.
     pub ordered: Vec<Conflicting>,
-    /// An execution that cannot end, if there is one.
+    /// An execution after which some thread waits for ever. `None` if there is no such execution.
     pub blocked: Option<Execution>,
-    /// The reason why the verdict is incomplete, if it is.
+    /// The reason why the search is incomplete. `None` if it is complete.
     pub incomplete: Option<Incomplete>,
     /// The effort of the search.
     pub effort: Effort,
@@ -104,13 +105,14 @@ impl Verdict {
         self.races.is_empty()
     }
 
-    /// Whether synchronization orders a conflict with an ordinary data access.
+    /// Whether, in some execution, synchronization orders a conflict that involves an ordinary data
+    /// access.
     #[must_use]
     pub fn orders_data(&self) -> bool {
         self.ordered.iter().any(|pair| pair.kind == RaceKind::Ordinary)
     }
 
-    /// Whether a final state has the condition's property.
+    /// Whether a final state has the property of the program's condition.
     pub(crate) fn satisfies(&self, program: &Program, state: &[Value]) -> bool {
         let mut value = |term| match term {
             Term::Const(value) => value,
@@ -119,7 +121,7 @@ impl Verdict {
         program.condition.prop.holds(&mut value)
     }
 
-    /// Whether the sequentially consistent outcomes meet the condition.
+    /// Whether the outcomes of the sequentially consistent executions meet the program's condition.
     #[must_use]
     pub fn condition_met(&self, program: &Program) -> bool {
         let holds = |state: &Vec<Value>| self.satisfies(program, state);
@@ -136,8 +138,8 @@ pub fn check(program: &Program, options: &Options) -> Result<Verdict, CheckError
     check_until(program, options, &mut || true)
 }
 
-/// Like [`check`], but stops with the results so far when `keep_going` returns false. `keep_going`
-/// is called every few thousand states.
+/// Like [`check`], but returns the results so far if `keep_going` returns false. `keep_going` is
+/// called every few thousand states.
 ///
 /// # Errors
 /// The errors of [`check`].

@@ -1,4 +1,4 @@
-//! The common parts of the formats with columns, PTX and Vulkan.
+//! The common parts of the parsers for PTX and Vulkan, whose code is in columns.
 
 use crate::program::{
     BinaryOp, Condition, Dialect, Expr, Instr, Program, Prop, Quantifier, Reg, Scopes, Thread, ThreadId,
@@ -13,7 +13,7 @@ use super::lexer::Kind;
 use super::scopes::Placement;
 use super::table::{self, Labels};
 
-/// The parts of a test before its code.
+/// The parts of a test that precede its code.
 pub(super) struct Form {
     pub(super) dialect: Dialect,
     pub(super) locations: Locations,
@@ -21,10 +21,10 @@ pub(super) struct Form {
     pub(super) scopes: Scopes,
 }
 
-/// A parser of one instruction in a column.
+/// A function that parses one instruction in a column.
 pub(super) type Reader = fn(&mut Column<'_>, &mut Labels) -> Result<(), TextError>;
 
-/// Reads the code in columns and the condition.
+/// Parses the code in columns, and the condition after it.
 pub(super) fn columns(
     mut cursor: Cursor,
     name: String,
@@ -60,7 +60,7 @@ pub(super) fn columns(
     Ok(program)
 }
 
-/// Reads `P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;`.
+/// Reads the header of the columns, such as `P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;`.
 pub(super) fn header(cursor: &mut Cursor) -> Result<(Placement, usize), TextError> {
     let mut placement = Placement::default();
     let mut count = 0;
@@ -84,7 +84,7 @@ pub(super) fn header(cursor: &mut Cursor) -> Result<(Placement, usize), TextErro
     }
 }
 
-/// The parser state of one thread.
+/// The state of the parser while it parses the column of one thread.
 pub(super) struct Column<'p> {
     pub(super) cursor: &'p mut Cursor,
     pub(super) id: ThreadId,
@@ -108,7 +108,8 @@ impl Column<'_> {
         Ok(self.thread)
     }
 
-    /// Reads an instruction that only computes or jumps.
+    /// Parses an instruction that only computes or jumps. `None` if `word` begins no such
+    /// instruction.
     pub(super) fn local(&mut self, word: &str, labels: &mut Labels) -> Result<Option<Instr>, TextError> {
         Ok(Some(match word {
             "mov" => {
@@ -165,7 +166,7 @@ impl Column<'_> {
         self.cursor.number("a number or a register").map(Expr::Const)
     }
 
-    /// Reads `x`, `[x]`, or a register that holds an address.
+    /// Reads an address: `x`, `[x]`, or a register that holds an address.
     pub(super) fn address(&mut self) -> Result<Expr, TextError> {
         let bracket = self.cursor.eat("[");
         let place = self.cursor.place();
@@ -181,7 +182,7 @@ impl Column<'_> {
         Ok(address)
     }
 
-    /// Reads `instance [, id [, quorum]]`.
+    /// Reads the operands of a barrier: `instance [, id [, quorum]]`.
     pub(super) fn barrier_operands(
         &mut self,
         place: Place,
@@ -200,7 +201,8 @@ impl Column<'_> {
             }
             quorum = Some(count);
         }
-        // A single register is the resource; a single number is both.
+        // If there is only one operand, a register is the barrier resource, and a number is both
+        // the barrier and its resource.
         let (instance, id) = match (first.as_const(), id) {
             (Some(instance), Some(id)) => (instance, id),
             (Some(instance), None) => (instance, Expr::Const(instance)),

@@ -1,5 +1,4 @@
-//! The clauses at the end of a test: `locations`, `filter`, `exists`, `~exists`,
-//! `forall`.
+//! Parses the clauses at the end of a test: `locations`, `filter`, `exists`, `~exists`, `forall`.
 
 use crate::program::{
     BinaryOp, Condition, Dialect, LocId, Program, Prop, Quantifier, Register, Term, ThreadId, address_value,
@@ -9,7 +8,7 @@ use super::cursor::{Cursor, DEPTH_MAX};
 use super::error::TextError;
 use super::lexer::Kind;
 
-/// Whether one of these clauses begins here.
+/// Whether the next token begins one of the clauses at the end of a test.
 pub(super) fn begins(cursor: &Cursor) -> bool {
     match cursor.peek() {
         Kind::Word(word) => matches!(word.as_str(), "exists" | "forall" | "filter" | "locations" | "final"),
@@ -18,7 +17,8 @@ pub(super) fn begins(cursor: &Cursor) -> bool {
     }
 }
 
-/// Reads the clauses into `program`, whose threads and locations are complete.
+/// Parses the clauses at the end of a test into `program`, which already has all threads and
+/// locations.
 pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     name_parameters(cursor, program);
     let mut has_condition = false;
@@ -55,8 +55,8 @@ pub(super) fn closing(cursor: &mut Cursor, program: &mut Program) -> Result<(), 
     Ok(())
 }
 
-/// Adds a register for each parameter that a clause names, as in `0:x`. The register
-/// holds the address of the location.
+/// Adds a register for each pointer parameter that a clause names, as in `0:x`. The register holds
+/// the address of the parameter's location.
 fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
     if !matches!(program.dialect, Dialect::C11 | Dialect::OpenCl) {
         return;
@@ -77,7 +77,7 @@ fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
     cursor.seek(begin);
 }
 
-/// Reads `[x; 1:r0;]`. The semicolons are optional.
+/// Reads the terms to show, such as `[x; 1:r0;]`. The semicolons are optional.
 fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     cursor.expect("[")?;
     while !cursor.eat("]") {
@@ -149,13 +149,13 @@ fn negation(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop
         _ => return Err(cursor.expected("a comparison such as `==` or `!=`")),
     };
     cursor.advance();
-    // `<>`
+    // The lexer splits the operator `<>` into two marks.
     let op = if op == BinaryOp::Lt && cursor.eat(">") { BinaryOp::Ne } else { op };
     let right = term(cursor, program)?;
     Ok(Prop::Compare(left, op, right))
 }
 
-/// Reads `P1:r0`, `1:r0`, `x`, `[x]`, `*x`, `a[1]`, `&x` or a number.
+/// Parses a term: `P1:r0`, `1:r0`, `x`, `[x]`, `*x`, `a[1]`, `&x` or a number.
 fn term(cursor: &mut Cursor, program: &Program) -> Result<Term, TextError> {
     let place = cursor.place();
     if let Some(thread) = cursor.thread_colon() {

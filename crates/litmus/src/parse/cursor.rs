@@ -3,7 +3,7 @@
 use super::error::{Place, TextError};
 use super::lexer::{Kind, Token};
 
-/// The deepest nesting that a parser accepts.
+/// The maximum nesting depth that a parser accepts.
 pub(super) const DEPTH_MAX: usize = 100;
 
 /// A position in a list of tokens.
@@ -13,7 +13,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor at the first of `tokens`. The last one is [`Kind::End`].
+    /// A cursor at the start of `tokens`. The last token must be [`Kind::End`].
     pub(super) fn new(tokens: Vec<Token>) -> Cursor {
         Cursor { tokens, at: 0 }
     }
@@ -33,7 +33,7 @@ impl Cursor {
         self.tokens[begin..self.at].to_vec()
     }
 
-    /// Replaces the tokens from `begin` to the cursor, and moves to `begin`.
+    /// Replaces the tokens from `begin` to the cursor by `tokens`, and moves the cursor to `begin`.
     pub(super) fn replace(&mut self, begin: usize, tokens: Vec<Token>) {
         self.tokens.splice(begin..self.at, tokens);
         self.at = begin;
@@ -83,7 +83,7 @@ impl Cursor {
         matches!(self.peek(), Kind::Word(w) if w == word)
     }
 
-    /// Skips `mark` if it is next.
+    /// Skips `mark` if it is the next token. Returns whether it was.
     pub(super) fn eat(&mut self, mark: &str) -> bool {
         let here = self.is(mark);
         if here {
@@ -92,7 +92,7 @@ impl Cursor {
         here
     }
 
-    /// Skips `word` if it is next.
+    /// Skips `word` if it is the next token. Returns whether it was.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let here = self.is_word(word);
         if here {
@@ -106,7 +106,7 @@ impl Cursor {
         if self.eat(mark) { Ok(()) } else { Err(self.expected(format!("`{mark}`"))) }
     }
 
-    /// Reads a word, or fails if none is next.
+    /// Reads a word. Fails if the next token is no word; `what` describes the expected word.
     pub(super) fn word(&mut self, what: &str) -> Result<String, TextError> {
         match self.peek() {
             Kind::Word(word) => {
@@ -118,7 +118,8 @@ impl Cursor {
         }
     }
 
-    /// Reads a number with its sign, or fails if none is next.
+    /// Reads a number with its sign. Fails if the next token is no number; `what` describes the
+    /// expected number.
     pub(super) fn number(&mut self, what: &str) -> Result<i64, TextError> {
         let negative = self.is("-") && matches!(self.peek_at(1), Kind::Number(_));
         if negative {

@@ -1,8 +1,8 @@
-//! Errors in a text, with their places.
+//! Errors in a text, with their positions in the text.
 
 use core::fmt;
 
-/// A place in a text. Lines and columns count from one.
+/// A position in a text. Lines and columns count from one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The number of the line, counted from one.
@@ -20,14 +20,14 @@ impl fmt::Display for Place {
 /// The reason why a text could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextErrorKind {
-    /// The text at the place is not one of those expected.
+    /// The parser found other text at the place than it expected.
     Expected {
         /// The text that was found.
         found: String,
         /// The text that is expected.
         expected: String,
     },
-    /// The text is well formed but has no meaning.
+    /// The text follows the grammar but has no meaning. The field says why.
     Meaning(String),
 }
 
@@ -50,13 +50,13 @@ impl TextError {
         TextError { file: None, place, kind }
     }
 
-    /// An error: the text at `place` is well formed but has no meaning; `sentence` says why.
+    /// An error: the text at `place` follows the grammar but has no meaning. `sentence` says why.
     #[must_use]
     pub fn meaning(place: Place, sentence: impl Into<String>) -> TextError {
         TextError { file: None, place, kind: TextErrorKind::Meaning(sentence.into()) }
     }
 
-    /// Adds the file's name, unless the error has one.
+    /// Adds the name of the file to the error, unless the error already has one.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> TextError {
         self.file.get_or_insert_with(|| file.to_owned());

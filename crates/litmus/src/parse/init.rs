@@ -1,4 +1,4 @@
-//! The initial state: `{ x = 0; atomic_int y[2] = {0, 1}; 0:r1 = x; }`.
+//! Parses the initial state, such as `{ x = 0; atomic_int y[2] = {0, 1}; 0:r1 = x; }`.
 
 use proto::words::counted;
 
@@ -10,7 +10,7 @@ use crate::program::{
     address_value,
 };
 
-/// The most words of memory of a test.
+/// The maximum number of words of memory in a test.
 const LOCATIONS_MAX: usize = 4096;
 
 /// An initial value. It may name a location that is declared later.
@@ -31,7 +31,7 @@ pub(super) struct RegisterInit {
 pub(super) struct Locations {
     pub(super) list: Vec<Location>,
     objects: u16,
-    /// The locations whose region the test gives.
+    /// The locations whose memory region the test specifies.
     placed: Vec<LocId>,
 }
 
@@ -77,13 +77,13 @@ impl Locations {
         Ok(first)
     }
 
-    /// All elements of the array of `loc`.
+    /// All locations of the array that `loc` belongs to.
     pub(super) fn object_mut(&mut self, loc: LocId) -> impl Iterator<Item = &mut Location> {
         let object = self.list[usize::from(loc.0)].object;
         self.list.iter_mut().filter(move |l| l.object == object)
     }
 
-    /// Sets the region of the object, unless it has one already.
+    /// Sets the memory region of the array that `loc` belongs to, unless the region is already set.
     pub(super) fn place_in(&mut self, loc: LocId, region: Region) {
         if !self.placed.contains(&loc) {
             self.placed.push(loc);
@@ -92,7 +92,8 @@ impl Locations {
     }
 }
 
-/// Reads the block in braces. Returns the initial values of registers.
+/// Parses the block in braces. Adds its locations to `locations`, and returns the initial values of
+/// registers.
 pub(super) fn block(
     cursor: &mut Cursor,
     dialect: Dialect,
@@ -131,7 +132,7 @@ enum Target {
     Reg(usize, String, Place),
 }
 
-/// Whether the word is part of a type.
+/// Whether the word can be part of a C type.
 fn type_word(word: &str) -> bool {
     matches!(
         word,
@@ -167,7 +168,7 @@ fn type_word(word: &str) -> bool {
         || word.starts_with("atomic_uint")
 }
 
-/// The properties that the words of a type give.
+/// The properties of a C type that its words specify.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TypeWords {
     pub(super) any: bool,
@@ -176,7 +177,8 @@ pub(super) struct TypeWords {
     pub(super) pointer: bool,
 }
 
-/// Reads the words and stars of a type, if any are next.
+/// Reads the words and stars of a C type. If the next token begins no type, the result has `any`
+/// set to false.
 pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
     let mut of = TypeWords::default();
     loop {
@@ -192,7 +194,7 @@ pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
             }
             Kind::Word(word) if word == "_Atomic" => {
                 (of.any, of.atomic) = (true, true);
-                // `_Atomic(int *)`: the brackets hold the type of the value.
+                // In `_Atomic(int *)` the brackets hold the type of the value.
                 if *cursor.peek_at(1) == Kind::Mark("(") {
                     cursor.advance();
                     cursor.advance();
@@ -260,7 +262,7 @@ fn declaration(
     Ok(())
 }
 
-/// Reads the rest of `[n]` or `[]`.
+/// Reads the rest of `[n]` or `[]` after the opening bracket. `None` if no size is given.
 fn array_size(cursor: &mut Cursor) -> Result<Option<usize>, TextError> {
     if cursor.eat("]") {
         return Ok(None);
@@ -343,7 +345,7 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, TextError> {
     }
     cursor.eat("&");
     let place = cursor.place();
-    // `ATOMIC_VAR_INIT(0)`
+    // A macro such as `ATOMIC_VAR_INIT(0)` stands for its argument.
     if matches!((cursor.peek(), cursor.peek_at(1)), (Kind::Word(_), Kind::Mark("("))) {
         cursor.advance();
         return initial(cursor);
@@ -354,7 +356,8 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, TextError> {
     }
 }
 
-/// Reads `@ surface aliases x`: an alias of a word of memory.
+/// Parses `@ surface aliases x`, which makes `name` a further name of the word `x` with its own
+/// path to memory.
 fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Place) -> Result<(), TextError> {
     cursor.expect("@")?;
     let proxy_place = cursor.place();
@@ -366,7 +369,7 @@ fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Plac
     add_alias(cursor, locations, name, place, proxy)
 }
 
-/// Reads a declaration `aliases x`.
+/// Parses `aliases x`, which makes `name` a further name of the word `x`.
 fn add_alias(
     cursor: &mut Cursor,
     locations: &mut Locations,
@@ -398,7 +401,7 @@ fn add_alias(
     Ok(())
 }
 
-/// The proxy with this name.
+/// The proxy (the path to memory) with this name.
 pub(super) fn proxy_of(word: &str) -> Option<Proxy> {
     match word {
         "generic" => Some(Proxy::Generic),
@@ -409,7 +412,7 @@ pub(super) fn proxy_of(word: &str) -> Option<Proxy> {
     }
 }
 
-/// The threads with the registers of the initial state.
+/// Creates `count` threads, with the registers that the initial state sets.
 pub(super) fn threads(inits: &[RegisterInit], count: usize) -> Result<Vec<Thread>, TextError> {
     let mut threads = vec![Thread::default(); count];
     for init in inits {
@@ -434,8 +437,8 @@ pub(super) fn register(thread: &mut Thread, name: &str) -> Reg {
     })
 }
 
-/// Completes the locations: a location without a region is global outside of OpenCL,
-/// and an alias gets the initial value of its word.
+/// Completes the locations. Outside of OpenCL, a location without a region becomes global. A
+/// further name of a word gets the initial value of the word.
 pub(super) fn finish(program: &mut Program) {
     for location in &mut program.locations {
         if program.dialect != Dialect::OpenCl && location.region == Region::Unqualified {

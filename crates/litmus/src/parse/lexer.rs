@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The token in the notation of error messages.
+    /// The token as error messages show it.
     pub(super) fn shown(&self) -> String {
         match self {
             Kind::Word(word) => format!("`{word}`"),
@@ -38,7 +38,7 @@ pub(super) struct Token {
     pub(super) place: Place,
 }
 
-/// The characters of words, which differ between formats.
+/// The characters that words may contain. They differ between formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
     /// Letters, digits and underscores.
@@ -71,8 +71,8 @@ fn skip_blank(scanner: &mut Scanner<'_>, words: Words) -> Result<(), TextError> 
     }
 }
 
-/// Whether `(*` opens a comment here. In C it may also open an expression such as
-/// `(*x)`, so a comment needs a blank after it.
+/// Whether `(*` begins a comment at this position. In C it may also begin an expression such as
+/// `(*x)`, so there it begins a comment only before a blank or another star.
 fn opens_comment(scanner: &Scanner<'_>, words: Words) -> bool {
     let Some(rest) = scanner.rest().strip_prefix("(*") else { return false };
     let next = rest.chars().next();
@@ -95,7 +95,7 @@ fn skip_comment(scanner: &mut Scanner<'_>, close: &str) -> Result<(), TextError>
     Ok(())
 }
 
-/// The first line of a test and the tokens after its description.
+/// The first line of a test, and the tokens after the description of the test.
 pub(super) struct Lexed {
     /// The keyword of the format.
     pub(super) keyword: String,
@@ -107,8 +107,8 @@ pub(super) struct Lexed {
     pub(super) tokens: Vec<Token>,
 }
 
-/// Splits a test into tokens. `words_of` maps the format's keyword to its kind of
-/// words.
+/// Splits a test into tokens. `words_of` returns the characters of words for the keyword of the
+/// format.
 pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed, TextError> {
     let mut scanner = Scanner::new(text);
     skip_blank(&mut scanner, Words::Dotted)?;
@@ -139,11 +139,11 @@ fn rest(scanner: &mut Scanner<'_>, words: Words) -> Result<Vec<Token>, TextError
     }
 }
 
-/// The text in the braces of the initial state, without comments, and the text after
-/// them.
+/// Splits a test at its initial state. Returns the text between the braces, without comments, and
+/// the text after the closing brace.
 ///
 /// # Errors
-/// If there is no such block, or its end is missing.
+/// If there is no initial state, or its closing brace is missing.
 pub(super) fn sections(text: &str) -> Result<(String, &str), TextError> {
     let mut scanner = Scanner::new(text);
     skip_blank(&mut scanner, Words::Dotted)?;

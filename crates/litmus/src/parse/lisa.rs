@@ -1,4 +1,5 @@
-//! LISA tests: `w[release,device] x 1`, `r[acquire] r0 x`, scope trees.
+//! Parses LISA tests: instructions such as `w[release,device] x 1` and `r[acquire] r0 x`, and scope
+//! trees.
 
 use crate::program::{
     Access, BinaryOp, Cas, Condition, Dialect, Expr, Fence, Instr, Order, Program, Prop, Quantifier, Reg,
@@ -53,8 +54,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads the scope tree and the regions, which follow the code. Returns whether there
-/// is a tree.
+/// Reads the scope tree and the memory regions, which follow the code. Returns them, and whether
+/// the test has a scope tree.
 fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     let begin = cursor.position();
     let mut placement = Placement::default();
@@ -71,7 +72,7 @@ fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     Ok((placement, found))
 }
 
-/// The annotations in square brackets.
+/// The annotations of an instruction, which are in square brackets.
 struct Annotations {
     order: Option<Order>,
     scope: Option<ScopeId>,
@@ -80,7 +81,7 @@ struct Annotations {
     tags: Vec<String>,
 }
 
-/// The parser state of one thread.
+/// The state of the parser while it parses the column of one thread.
 struct Column<'p> {
     cursor: &'p mut Cursor,
     id: ThreadId,
@@ -169,8 +170,9 @@ impl Column<'_> {
         }
     }
 
-    /// Reads `[release, device]`. An annotation is an order, a level of the test's
-    /// scope tree, `remote`, `commutative`, or a set of the model.
+    /// Reads annotations, such as `[release, device]`. An annotation is one of these: a memory
+    /// order, a level of the test's scope tree, `remote`, `commutative`, or the name of a set that
+    /// a model defines.
     fn marks(&mut self, default: Order) -> Result<Annotations, TextError> {
         let mut marks =
             Annotations { order: None, scope: None, remote: false, commutative: false, tags: Vec::new() };
@@ -230,7 +232,7 @@ impl Column<'_> {
         access.remote = marks.remote;
         access.commutative = marks.commutative;
         access.tags = marks.tags;
-        // A scope makes an access atomic.
+        // An access with a scope is atomic even if it has no memory order.
         let order = match (marks.order, marks.scope) {
             (Some(order), _) => order,
             (None, Some(_)) => Order::Relaxed,
@@ -243,8 +245,8 @@ impl Column<'_> {
         access
     }
 
-    /// Reads `rmw[marks] r1 (add r1 1) x`. An operand without an operator means an
-    /// exchange.
+    /// Parses a read-modify-write, such as `rmw[marks] r1 (add r1 1) x`. An operand without an
+    /// operator means an exchange.
     fn rmw(&mut self) -> Result<Instr, TextError> {
         let marks = self.marks(Order::Relaxed)?;
         let dst = self.register()?;
@@ -305,7 +307,7 @@ impl Column<'_> {
         Ok(init::register(&mut self.thread, &name))
     }
 
-    /// Reads a number, a register, `&x`, or `(add r1 1)`.
+    /// Parses an operand: a number, a register, `&x`, or a calculation such as `(add r1 1)`.
     fn operand(&mut self, depth: usize) -> Result<Expr, TextError> {
         if depth > DEPTH_MAX {
             return Err(self.cursor.too_deep("an operand"));
@@ -351,7 +353,7 @@ impl Column<'_> {
         }
     }
 
-    /// Reads `x`, `[x]`, `r1`, or `x + 1`.
+    /// Parses an address: `x`, `[x]`, `r1`, or `x + 1`.
     fn address(&mut self) -> Result<Expr, TextError> {
         let bracket = self.cursor.eat("[");
         let place = self.cursor.place();

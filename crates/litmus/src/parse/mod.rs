@@ -1,8 +1,8 @@
-//! Parsers for litmus tests: five text formats, one [`Program`].
+//! Parsers for litmus tests. There are five text formats, and all are parsed into a [`Program`].
 //!
-//! A test consists of the format's keyword and a name, an initial state in braces, the
-//! threads, and a condition on the final states. An error names the line, the column,
-//! the text found and the text expected.
+//! A test consists of the keyword of its format and a name, an initial state in braces, the
+//! threads, and a condition on the final states. An error names the line, the column, the text
+//! found and the text expected.
 
 mod c;
 mod columns;
@@ -26,7 +26,7 @@ pub use hash::hash;
 use crate::program::{Dialect, Program};
 use lexer::Words;
 
-/// The longest accepted text.
+/// The maximum length of a test.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a litmus test in any of the formats.

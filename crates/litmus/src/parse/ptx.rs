@@ -1,4 +1,5 @@
-//! PTX tests: `st.release.gpu x, 1`, `atom.acq_rel.sys.add r0, x, 1`.
+//! Parses PTX tests, with instructions such as `st.release.gpu x, 1` and `atom.acq_rel.sys.add r0,
+//! x, 1`.
 
 use crate::program::{
     Access, Barrier, BinaryOp, Cas, Dialect, Expr, Fence, FenceProxy, Instr, Order, Program, Proxy, RmwOp,
@@ -12,7 +13,7 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// The placement by default: each thread is a CTA of one GPU.
+/// The default placement of threads: each thread is a CTA (work-group), and all are on one GPU.
 const PTX_ALONE: [(&str, bool); 2] = [("cta", false), ("gpu", true)];
 
 /// Reads a PTX test.
@@ -112,7 +113,8 @@ impl Column<'_> {
             .ok_or_else(|| TextError::meaning(op.place, format!("thread P{} is in no `{name}`", self.id.0)))
     }
 
-    /// The access of an opcode. `orders` are the allowed memory orders.
+    /// The access that an instruction with this opcode makes. `orders` lists the memory orders that
+    /// the instruction may have.
     fn access(&self, op: &Opcode, address: Expr, orders: &[Order]) -> Result<Access, TextError> {
         let mut access = Access::plain(address);
         access.proxy = match op.text.as_str() {
@@ -141,7 +143,7 @@ impl Column<'_> {
         Ok(access)
     }
 
-    /// Reads a load, or `ld r0, 2`, which only sets a register.
+    /// Parses a load. Also parses `ld r0, 2`, which only sets a register.
     fn load(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let dst = self.register()?;
         self.comma()?;
@@ -177,7 +179,7 @@ impl Column<'_> {
             scope: op.scope.clone(),
             ..opcode("", op.place)
         };
-        // The default order is relaxed.
+        // A read-modify-write without a memory order is relaxed.
         inner.order = Some(op.order.unwrap_or(Order::Relaxed));
         inner.scope.get_or_insert_with(|| "gpu".to_owned());
         let function = op.rest.first().map(String::as_str).unwrap_or_default();
@@ -275,7 +277,7 @@ impl Column<'_> {
         }))
     }
 
-    /// Reads `membar`, the old name of `fence.sc`.
+    /// Parses `membar`, which is the old name of `fence.sc`.
     fn membar(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let level = op.scope.as_deref().or(op.rest.first().map(String::as_str)).unwrap_or_default();
         let name = match level {
@@ -290,7 +292,7 @@ impl Column<'_> {
         self.fence(&fence)
     }
 
-    /// Reads `bar.cta.sync instance [, id [, quorum]]`.
+    /// Parses a barrier, such as `bar.cta.sync instance [, id [, quorum]]`.
     fn barrier(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let arrive = match op.rest.first().map(String::as_str) {
             Some("sync") => false,
@@ -319,7 +321,7 @@ impl Column<'_> {
         }))
     }
 
-    /// Reads `await.acquire.gpu r0, x, 1`: waits until `x` holds 1.
+    /// Parses `await.acquire.gpu r0, x, 1`, which waits until `x` holds 1.
     fn wait(&mut self, op: &Opcode) -> Result<Instr, TextError> {
         let dst = self.register()?;
         self.comma()?;

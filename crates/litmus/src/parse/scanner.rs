@@ -1,4 +1,4 @@
-//! A scanner over characters, used by both lexers.
+//! A scanner over the characters of a text. The lexers of tests and of models use it.
 
 use super::error::{Place, TextError};
 
@@ -9,7 +9,7 @@ pub(crate) struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// A scanner at the beginning of `text`, after a byte order mark.
+    /// A scanner at the beginning of `text`. A byte order mark is skipped.
     pub(crate) fn new(text: &'t str) -> Scanner<'t> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } }
@@ -54,15 +54,15 @@ impl<'t> Scanner<'t> {
         word
     }
 
-    /// Returns the first of `marks` with which the remaining text begins, and skips it in the text.
-    /// `None` if the text begins with none of them.
+    /// Skips the first of `marks` with which the remaining text begins, and returns it. `None` if
+    /// the text begins with none of them.
     pub(crate) fn mark(&mut self, marks: &[&'static str]) -> Option<&'static str> {
         let mark = marks.iter().find(|mark| self.starts_with(mark))?;
         self.skip(mark.len());
         Some(mark)
     }
 
-    /// Reads the quoted text that begins here.
+    /// Reads a quoted text. The scanner must be at its opening quote.
     pub(crate) fn quoted(&mut self) -> Result<String, TextError> {
         let place = self.place;
         self.bump();
@@ -74,7 +74,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The character in backquotes; a control character is escaped.
+/// The character in backquotes, for error messages. A control character is escaped.
 pub(crate) fn shown(c: char) -> String {
     if c.is_control() { format!("`{}`", c.escape_debug()) } else { format!("`{c}`") }
 }

@@ -1,4 +1,5 @@
-//! The placement of threads: `P0@wg 0, dev 0`, `scopeTree (...)`, `scopes: (...)`.
+//! Parses the placement of threads in scopes: headers such as `P0@wg 0, dev 0`, and clauses such as
+//! `scopeTree (...)` and `scopes: (...)`.
 
 use crate::program::{Level, Region, Scopes, THREADS_MAX, ThreadId, ThreadSet, level_of};
 
@@ -7,7 +8,7 @@ use super::error::{Place, TextError};
 use super::init::Locations;
 use super::lexer::Kind;
 
-/// The canonical name of a level.
+/// The name that the program uses for a level, from the name that the test uses.
 pub(super) fn level_name(kind: &str) -> String {
     match level_of(kind) {
         Level::WorkItem => "work_item".to_owned(),
@@ -22,22 +23,23 @@ pub(super) fn level_name(kind: &str) -> String {
     }
 }
 
-/// The placement of threads, collected from the text.
+/// The placement of threads in scopes, as far as the text has been read.
 #[derive(Default)]
 pub(super) struct Placement {
-    /// For each thread with a placement in its header, the levels with their numbers,
-    /// outermost first.
+    /// For each thread whose header has a placement, the levels with the numbers of their
+    /// instances, outermost level first.
     own: Vec<(usize, Vec<(String, u32)>)>,
-    /// The nodes of scope trees and the named sets: level or name, and members.
+    /// The nodes of scope trees and the named sets of threads. Each entry has the level or the
+    /// name, and the threads.
     sets: Vec<(String, ThreadSet)>,
-    /// The names of the named sets.
+    /// The names of the named sets of threads.
     named: Vec<String>,
-    /// The regions of locations.
+    /// The memory regions that the test gives to locations: name, region, and place in the text.
     regions: Vec<(String, String, Place)>,
 }
 
 impl Placement {
-    /// Reads `@kind n, kind n` after a thread's name.
+    /// Reads the placement after a thread's name, such as `@wg 0, dev 0`.
     pub(super) fn header(&mut self, cursor: &mut Cursor, thread: usize) -> Result<(), TextError> {
         let place = cursor.place();
         cursor.expect("@")?;
@@ -62,7 +64,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Reads one or several trees: `(device (work_group P0 P1) (work_group P2))`.
+    /// Reads one or several scope trees, such as `(device (work_group P0 P1) (work_group P2))`.
     pub(super) fn trees(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
         self.node(cursor, 0)?;
         while cursor.is("(") {
@@ -71,7 +73,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Reads the regions of locations: `x: global, y: local`.
+    /// Reads the memory regions of locations, such as `x: global, y: local`.
     pub(super) fn memory(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
         loop {
             let bracket = cursor.eat("(");
@@ -91,8 +93,8 @@ impl Placement {
         }
     }
 
-    /// Sets the regions of locations. Ignores regions that are unknown here: only the test's own
-    /// model uses them.
+    /// Sets the memory regions of locations. Ignores the names of regions that this crate does not
+    /// know, because only the test's own model uses them.
     pub(super) fn set_regions(&self, locations: &mut Locations) -> Result<(), TextError> {
         for (name, region, place) in &self.regions {
             let Some(loc) = locations.find(name) else {
@@ -113,7 +115,7 @@ impl Placement {
         }
         cursor.expect("(")?;
         let kind = cursor.word("a level such as `device` or `work_group`")?;
-        // Some tests number the instances: `(device 0 ...)`.
+        // Some tests number the scope instances, as in `(device 0 ...)`. The number is ignored.
         if matches!(cursor.peek(), Kind::Number(_)) {
             cursor.advance();
         }
@@ -132,7 +134,7 @@ impl Placement {
         Ok(members)
     }
 
-    /// Reads a named set: `S12 (P0 P1)`.
+    /// Reads a named set of threads, such as `S12 (P0 P1)`.
     pub(super) fn named(&mut self, cursor: &mut Cursor) -> Result<(), TextError> {
         let name = cursor.word("a name for the set of threads")?;
         cursor.expect("(")?;
@@ -146,9 +148,9 @@ impl Placement {
         Ok(())
     }
 
-    /// The scope instances of a program of `threads` threads. Without any placement,
-    /// `fallback` gives the levels, and for each level whether all threads share one
-    /// instance (`true`) or each thread has its own (`false`).
+    /// The scope instances of a program with `threads` threads. If the text has no placement,
+    /// `fallback` gives the levels. The flag of a level says whether all threads share one instance
+    /// (`true`) or each thread has an instance of its own (`false`).
     pub(super) fn scopes(
         &self,
         threads: usize,
@@ -180,7 +182,8 @@ impl Placement {
             let sentence = format!("thread P{missing} has no placement, although others have one");
             return Err(TextError::meaning(place, sentence));
         }
-        // The number of an instance and those of all levels around it identify it.
+        // Two threads are in the same instance of a level only if the numbers of that level and of
+        // all levels around it are equal.
         let mut paths: Vec<(Vec<(String, u32)>, ThreadSet)> = Vec::new();
         for (thread, levels) in &self.own {
             let only = ThreadSet::only(ThreadId(*thread as u8));
@@ -210,7 +213,8 @@ impl Placement {
             let level = if self.named.contains(kind) { Level::Named } else { level_of(kind) };
             let name = if level == Level::Named { kind.clone() } else { level_name(kind) };
             match level {
-                // Every program has these instances.
+                // Every program already has a system instance with all threads, and a work-item
+                // instance for each thread.
                 Level::System if *members == all => continue,
                 Level::WorkItem => continue,
                 _ => {}
@@ -231,7 +235,7 @@ impl Placement {
     }
 }
 
-/// Reads the name of a thread.
+/// Reads the name of a thread, such as `P0`.
 fn thread_name(cursor: &mut Cursor) -> Result<ThreadId, TextError> {
     let number = match cursor.peek() {
         Kind::Word(word) => thread_number(word),

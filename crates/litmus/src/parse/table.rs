@@ -1,4 +1,4 @@
-//! The code of a test as a table. Each thread has one column. A `;` ends a row.
+//! Parses the code of a test as a table. Each thread has one column. A `;` ends a row.
 
 use proto::words::counted;
 
@@ -9,9 +9,10 @@ use super::init::Locations;
 use super::lexer::Kind;
 use crate::program::{Instr, LocId, ThreadId};
 
-/// The positions of the cells that are not empty. A cell holds an instruction.
+/// The positions, in the list of tokens, of the cells that are not empty. A cell holds an
+/// instruction.
 pub(super) struct Table {
-    /// For each column, the positions of its cells.
+    /// For each column, the positions of its cells in the list of tokens.
     pub(super) columns: Vec<Vec<usize>>,
 }
 
@@ -54,17 +55,17 @@ fn skip_cell(cursor: &mut Cursor) -> Result<(), TextError> {
     Ok(())
 }
 
-/// Whether the cursor is at the end of a cell.
+/// Whether the next token ends a cell.
 pub(super) fn at_cell_end(cursor: &Cursor) -> bool {
     cursor.is("|") || cursor.is(";") || cursor.at_end()
 }
 
-/// Fails unless the cursor is at the end of a cell.
+/// Fails if the next token does not end a cell.
 pub(super) fn cell_end(cursor: &Cursor) -> Result<(), TextError> {
     if at_cell_end(cursor) { Ok(()) } else { Err(cursor.expected("`|` or `;`")) }
 }
 
-/// The labels of a thread, and the jumps to resolve.
+/// The labels of a thread, and the jumps whose targets are not set yet.
 #[derive(Default)]
 pub(super) struct Labels {
     known: Vec<(String, usize)>,
@@ -72,7 +73,8 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Reads the labels before the instruction at `here`.
+    /// Reads the labels that precede an instruction. `here` is the position of the instruction in
+    /// the code.
     pub(super) fn read(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
         while let (Kind::Word(label), Kind::Mark(":")) = (cursor.peek(), cursor.peek_at(1)) {
             let label = label.clone();
@@ -83,7 +85,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Defines a label before the instruction at `here`.
+    /// Defines a label for the instruction at position `here`.
     pub(super) fn define(&mut self, label: &str, here: usize, place: Place) -> Result<(), TextError> {
         if self.known.iter().any(|(known, _)| known == label) {
             return Err(TextError::meaning(place, format!("label `{label}` is defined twice")));
@@ -92,19 +94,19 @@ impl Labels {
         Ok(())
     }
 
-    /// The last label before the instruction at `here`.
+    /// The last of the labels that precede the instruction at position `here`.
     pub(super) fn at(&self, here: usize) -> Option<&str> {
         self.known.iter().rfind(|(_, at)| *at == here).map(|(label, _)| label.as_str())
     }
 
-    /// Reads the label that the instruction at `here` jumps to.
+    /// Reads a label as the target of the jump at position `here`.
     pub(super) fn jump(&mut self, cursor: &mut Cursor, here: usize) -> Result<(), TextError> {
         let place = cursor.place();
         self.jumps.push((cursor.word("a label")?, here, place));
         Ok(())
     }
 
-    /// Sets the targets of all jumps.
+    /// Sets the targets of all jumps of a thread. Fails if a label is not defined.
     pub(super) fn resolve(self, thread: ThreadId, code: &mut [Instr]) -> Result<(), TextError> {
         for (label, at, place) in self.jumps {
             let Some(&(_, to)) = self.known.iter().find(|(name, _)| *name == label) else {

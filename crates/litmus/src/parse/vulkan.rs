@@ -1,6 +1,7 @@
-//! Vulkan tests: `st.atom.rel.wg.sc0.semsc0 y, 1`, `cbar.acq_rel.wg.semsc0 1`.
+//! Parses Vulkan tests, with instructions such as `st.atom.rel.wg.sc0.semsc0 y, 1` and
+//! `cbar.acq_rel.wg.semsc0 1`.
 //!
-//! The modifiers of an instruction are the operands of SPIR-V: the scope, the memory
+//! The modifiers of an instruction are the operands that SPIR-V has: the scope, the memory
 //! semantics with their storage classes, and the memory operands.
 
 use crate::program::{
@@ -15,9 +16,9 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// The scopes of a test that gives no placement. The flag of a level says whether all threads share
-/// one instance (`true`) or each thread has its own (`false`). Each thread is alone in its
-/// sub-group and its work-group. All threads are in one queue family on one device.
+/// The default placement of threads. The flag of a level says whether all threads share one
+/// instance (`true`) or each thread has its own (`false`). Each thread is alone in its sub-group
+/// and its work-group. All threads are in one queue family on one device.
 const ALONE: [(&str, bool); 4] = [("sg", false), ("wg", false), ("qf", true), ("dv", true)];
 
 /// Modifiers that become sets in a model: the storage classes, the memory semantics (`sem...`), the
@@ -57,7 +58,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads `{ ssw 0 1; ssw 1 2; }`: pairs of threads in Vulkan's relation system-synchronizes-with.
+/// Reads pairs of threads, such as `{ ssw 0 1; ssw 1 2; }`. They are the pairs of Vulkan's relation
+/// system-synchronizes-with.
 fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Result<(), TextError> {
     cursor.expect("{")?;
     while !cursor.eat("}") {
@@ -75,7 +77,7 @@ fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Re
     Ok(())
 }
 
-/// Reads a thread's number: `0` or `P0`.
+/// Reads the number of a thread, `0` or `P0`.
 fn thread(cursor: &mut Cursor) -> Result<(usize, Place), TextError> {
     let place = cursor.place();
     let number = match cursor.peek() {
@@ -147,8 +149,8 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// Fails if the opcode has a function, such as `.add`, or an unknown modifier. An unknown
-    /// modifier is stored as a function.
+    /// Fails if the opcode has a function, such as `.add`. An unknown modifier is stored as a
+    /// function, so it fails too.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
@@ -159,7 +161,7 @@ impl Opcode {
         }
     }
 
-    /// The scope instance that the opcode names and that holds the thread.
+    /// The instance that contains the thread, of the scope that the opcode names.
     fn scope(&self, column: &Column<'_>) -> Result<ScopeId, TextError> {
         let Some(name) = &self.scope else {
             let expected = "a scope: `.sg`, `.wg`, `.qf` or `.dv`";
@@ -238,7 +240,7 @@ fn access(
     Ok(access)
 }
 
-/// Reads a load, or `ld r0, 2`, which only sets a register.
+/// Parses a load. Also parses `ld r0, 2`, which only sets a register.
 fn load(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     op.no_function()?;
     let dst = column.register()?;
@@ -260,7 +262,8 @@ fn store(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     Ok(Instr::Store { access, value })
 }
 
-/// Reads `rmw.atom.wg.sc0.add r0, x, 1`. The default function is an exchange.
+/// Parses a read-modify-write, such as `rmw.atom.wg.sc0.add r0, x, 1`. Without a function it is an
+/// exchange.
 fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     const ORDERS: [Order; 4] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
     if !op.atomic {
@@ -305,7 +308,8 @@ fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, Text
     Ok(Instr::Rmw { dst: Some(dst), access, op: function, operand })
 }
 
-/// The modifiers of an instruction that has memory semantics but no access.
+/// The modifiers of an instruction that makes no access. Fails if a modifier is not a part of the
+/// memory semantics.
 fn semantics(op: &Opcode) -> Result<Vec<String>, TextError> {
     op.no_function()?;
     match op.marks.iter().find(|mark| !mark.starts_with("SEM")) {
@@ -335,7 +339,7 @@ fn memory_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextErr
     }))
 }
 
-/// Reads `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
+/// Parses a control barrier, such as `cbar.acq_rel.wg.semsc0 instance [, id [, count]]`.
 fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     let tags = semantics(op)?;
     let order = op.order.unwrap_or(Order::Relaxed);
@@ -355,8 +359,8 @@ fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextEr
     }))
 }
 
-/// Reads `avdevice` or `visdevice`: an availability or a visibility operation of the device. The
-/// two stand for the memory dependencies of the Vulkan API.
+/// Parses `avdevice` or `visdevice`. These are an availability and a visibility operation of the
+/// whole device, which memory dependencies of the Vulkan API perform.
 fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
     let bare = op.marks.is_empty() && op.order.is_none() && op.scope.is_none() && !op.atomic;
     op.no_function()?;

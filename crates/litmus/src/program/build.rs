@@ -1,4 +1,4 @@
-//! Programs built by hand.
+//! Builds programs in Rust code instead of parsing them.
 
 use super::{
     Access, Condition, Dialect, Expr, Instr, LocId, Location, Order, Program, Prop, Quantifier, Reg, Region,
@@ -30,7 +30,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A program of `threads` empty threads.
+    /// Begins a program with `threads` threads that have no instructions.
     #[must_use]
     pub fn new(name: &str, dialect: Dialect, scopes: Scopes, threads: usize) -> Builder {
         Builder {
@@ -48,7 +48,7 @@ impl Builder {
         }
     }
 
-    /// Adds a word of global memory.
+    /// Adds a word of global memory with an initial value. Returns its location.
     pub fn location(&mut self, name: &str, init: Value) -> LocId {
         let id = LocId(self.program.locations.len() as u16);
         self.program.locations.push(Location {
@@ -92,14 +92,14 @@ impl Builder {
         self.push(thread, Instr::Store { access, value: Expr::Const(value) });
     }
 
-    /// Appends a plain load into the register with this name.
+    /// Appends a plain load into the register with this name. Returns the register.
     pub fn load(&mut self, thread: ThreadId, name: &str, loc: LocId) -> Reg {
         let dst = self.register(thread, name);
         self.push(thread, Instr::Load { dst, access: Access::plain(Expr::Addr(loc)) });
         dst
     }
 
-    /// Appends an atomic load into the register with this name.
+    /// Appends an atomic load into the register with this name. Returns the register.
     pub fn load_atomic(
         &mut self,
         thread: ThreadId,
@@ -113,7 +113,7 @@ impl Builder {
         dst
     }
 
-    /// The program with the condition that some state has `prop`.
+    /// Finishes the program. Its condition is that some final state has the property `prop`.
     #[must_use]
     pub fn exists(mut self, prop: Prop) -> Program {
         self.program.condition = Condition { quantifier: Quantifier::Exists, prop };

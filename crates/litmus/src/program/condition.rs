@@ -2,37 +2,37 @@
 
 use super::{BinaryOp, LocId, Reg, ThreadId, Value};
 
-/// A term with a value in a final state.
+/// A term of a condition: it has a value in each final state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
-    /// A register of a thread.
+    /// The final value of a thread's register.
     Reg(ThreadId, Reg),
-    /// The term is the value of a location.
+    /// The final value of a location.
     Loc(LocId),
-    /// The term is a number.
+    /// A number.
     Const(Value),
 }
 
-/// A proposition on a final state.
+/// A proposition about one final state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prop {
-    /// The condition always holds.
+    /// The proposition always holds.
     True,
-    /// The condition never holds.
+    /// The proposition never holds.
     False,
-    /// A comparison; one of `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    /// A comparison of two terms by `==`, `!=`, `<`, `<=`, `>` or `>=`.
     Compare(Term, BinaryOp, Term),
-    /// The negation of a condition.
+    /// The negation of a proposition.
     Not(Box<Prop>),
-    /// All of these conditions hold.
+    /// All of these propositions hold.
     And(Vec<Prop>),
-    /// At least one of these conditions holds.
+    /// At least one of these propositions holds.
     Or(Vec<Prop>),
-    /// If the first condition holds, the second one holds, too.
+    /// If the first proposition holds, the second one holds too.
     Implies(Box<Prop>, Box<Prop>),
 }
 
-/// The quantifier over final states.
+/// The quantifier of a condition, over all final states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantifier {
     /// Some state has the property.
@@ -43,23 +43,24 @@ pub enum Quantifier {
     Forall,
 }
 
-/// The condition of a test.
+/// The condition of a test: a quantifier and a property of final states.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Condition {
     /// The quantifier over final states.
     pub quantifier: Quantifier,
-    /// The property of a final state.
+    /// The property that a final state may have.
     pub prop: Prop,
 }
 
 impl Prop {
-    /// The condition `term == value`.
+    /// The proposition `term == value`.
     #[must_use]
     pub const fn equals(term: Term, value: Value) -> Prop {
         Prop::Compare(term, BinaryOp::Eq, Term::Const(value))
     }
 
-    /// Whether the proposition holds, given the value of each term.
+    /// Whether the proposition holds in a final state. `value` returns the value of a term in that
+    /// state.
     pub fn holds(&self, value: &mut dyn FnMut(Term) -> Value) -> bool {
         match self {
             Prop::True => true,
@@ -75,7 +76,7 @@ impl Prop {
         }
     }
 
-    /// Adds every term to `terms`, in the order of the text.
+    /// Adds every term of the proposition to `terms`, in the order of the text.
     pub fn collect_terms(&self, terms: &mut Vec<Term>) {
         match self {
             Prop::True | Prop::False => {}

@@ -1,4 +1,4 @@
-//! Expressions over registers.
+//! Expressions over the registers of a thread.
 
 use core::fmt;
 
@@ -18,15 +18,15 @@ pub enum UnaryOp {
 /// A binary operator. Comparisons yield one or zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinaryOp {
-    /// `a + b`, wrapping.
+    /// The sum `a + b`. It wraps on overflow.
     Add,
-    /// `a - b`, wrapping.
+    /// The difference `a - b`. It wraps on overflow.
     Sub,
-    /// `a * b`, wrapping.
+    /// The product `a * b`. It wraps on overflow.
     Mul,
-    /// `a / b`, signed, wrapping.
+    /// The signed quotient `a / b`. It wraps on overflow.
     Div,
-    /// `a % b`, signed.
+    /// The signed remainder `a % b`.
     Rem,
     /// The bitwise and, `a & b`.
     And,
@@ -36,26 +36,26 @@ pub enum BinaryOp {
     Xor,
     /// The left shift `a << b`.
     Shl,
-    /// `a >> b`, arithmetic.
+    /// The arithmetic right shift `a >> b`.
     Shr,
     /// The comparison `a == b`.
     Eq,
     /// The comparison `a != b`.
     Ne,
-    /// `a < b`, signed.
+    /// The signed comparison `a < b`.
     Lt,
-    /// `a <= b`, signed.
+    /// The signed comparison `a <= b`.
     Le,
-    /// `a > b`, signed.
+    /// The signed comparison `a > b`.
     Gt,
-    /// `a >= b`, signed.
+    /// The signed comparison `a >= b`.
     Ge,
 }
 
 /// A value computed from registers and constants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expr {
-    /// The expression is a number.
+    /// A number.
     Const(Value),
     /// A register of the thread.
     Reg(Reg),
@@ -83,7 +83,7 @@ impl fmt::Display for EvalError {
 }
 
 impl BinaryOp {
-    /// Applies the operator.
+    /// Applies the operator to `a` and `b`.
     ///
     /// # Errors
     /// If a divisor is zero.
@@ -167,7 +167,7 @@ impl Expr {
         })
     }
 
-    /// The location, if the expression is just an address.
+    /// The location, if the expression consists only of its address. `None` for other expressions.
     #[must_use]
     pub fn as_location(&self) -> Option<LocId> {
         match self {
@@ -176,7 +176,7 @@ impl Expr {
         }
     }
 
-    /// The number, if the expression is just a number.
+    /// The number, if the expression consists only of a number. `None` for other expressions.
     #[must_use]
     pub fn as_const(&self) -> Option<Value> {
         match self {
@@ -212,7 +212,7 @@ impl Expr {
         }
     }
 
-    /// The depth to which the expression is nested.
+    /// The nesting depth of the expression.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Instructions.
+//! The instructions of a thread.
 
 use super::{BinaryOp, Expr, Proxy, Reg, ScopeId, Value};
 
@@ -11,9 +11,9 @@ pub struct Access {
     pub address: Expr,
     /// The memory order; [`Order::Plain`] is an ordinary data access.
     pub order: Order,
-    /// The scope instance; `None` for a plain access.
+    /// The scope instance of an atomic access. `None` for a plain access.
     pub scope: Option<ScopeId>,
-    /// The path to memory.
+    /// The path to memory that the access uses.
     pub proxy: Proxy,
     /// Whether the access is a remote operation, which synchronizes with narrower scopes
     /// elsewhere.
@@ -64,7 +64,7 @@ pub enum RmwOp {
     Sub,
     /// The product of the old value and the operand.
     Mul,
-    /// The quotient; zero if the operand is zero.
+    /// The quotient of the old value and the operand. Zero if the operand is zero.
     Div,
     /// The bitwise and of the old value and the operand.
     And,
@@ -89,7 +89,7 @@ pub enum RmwOp {
 }
 
 impl RmwOp {
-    /// The new value of the word.
+    /// The value that the operation writes if it reads `old`.
     #[must_use]
     pub fn apply(self, old: Value, operand: Value) -> Value {
         match self {
@@ -116,9 +116,9 @@ impl RmwOp {
 /// A compare-and-swap: writes `desired` if it reads `expected`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cas {
-    /// The register for the old value.
+    /// The register that receives the old value.
     pub dst: Option<Reg>,
-    /// The register for the result: one for success, zero for failure.
+    /// The register that receives the result: one for success, zero for failure.
     pub success: Option<Reg>,
     /// The access to the word, with the memory order for a compare-and-swap that succeeds.
     pub access: Access,
@@ -192,7 +192,7 @@ impl Fence {
 /// An execution barrier: no thread of `group` passes before all have arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// The group whose threads meet: the work-group.
+    /// The scope instance whose threads meet: a work-group.
     pub group: ScopeId,
     /// The scope of the barrier's fences.
     pub scope: ScopeId,
@@ -202,8 +202,8 @@ pub struct Barrier {
     pub order: Order,
     /// The number that the test's text gives the barrier.
     pub instance: Value,
-    /// The barrier resource. Barriers with equal `instance` and `id` meet: the n-th
-    /// arrival of a thread meets the n-th arrivals of the others.
+    /// The barrier resource. Threads meet at barriers with equal `instance` and `id`. The n-th
+    /// arrival of one thread meets the n-th arrivals of the other threads.
     pub id: Expr,
     /// The number of threads that meet. `None` if the barrier waits for all threads of the group
     /// whose code has the barrier.
@@ -237,7 +237,7 @@ pub enum Instr {
     },
     /// `dst = *address; *address = op(dst, operand)`, atomically.
     Rmw {
-        /// The register for the old value, if it is used.
+        /// The register that receives the old value. `None` if that value is not used.
         dst: Option<Reg>,
         /// The access to the word.
         access: Access,
@@ -255,7 +255,7 @@ pub enum Instr {
     /// Waits until `*address cmp value` holds, then continues with the value read. A
     /// thread that waits for ever does not terminate.
     Await {
-        /// The register for the value, if it is used.
+        /// The register that receives the value read. `None` if that value is not used.
         dst: Option<Reg>,
         /// The access to memory.
         access: Access,
@@ -266,30 +266,30 @@ pub enum Instr {
     },
     /// An assignment, `dst = value`.
     Assign {
-        /// The destination.
+        /// The register that receives the value.
         dst: Reg,
-        /// The value.
+        /// The value that is assigned.
         value: Expr,
     },
     /// Jumps to `target` if `cond` is not zero.
     Branch {
-        /// The condition.
+        /// The condition of the jump.
         cond: Expr,
-        /// A position in the code.
+        /// The position of the next instruction after a jump.
         target: usize,
-        /// The position where both paths meet, if the test gives it: control
-        /// dependencies end there.
+        /// The position where the two paths of the branch join. Control dependencies end there.
+        /// `None` if the test does not give it.
         join: Option<usize>,
     },
     /// Jumps to `target`.
     Jump {
-        /// A position in the code.
+        /// The position of the next instruction after the jump.
         target: usize,
     },
 }
 
 impl Instr {
-    /// The access, if the instruction accesses memory.
+    /// The access to memory. `None` if the instruction makes no access.
     #[must_use]
     pub fn access(&self) -> Option<&Access> {
         match self {
@@ -302,7 +302,7 @@ impl Instr {
         }
     }
 
-    /// A mutable reference to the access, if the instruction accesses memory.
+    /// A mutable reference to the access to memory. `None` if the instruction makes no access.
     pub fn access_mut(&mut self) -> Option<&mut Access> {
         match self {
             Instr::Load { access, .. }
@@ -338,7 +338,7 @@ impl Instr {
         }
     }
 
-    /// The position of a jump's target.
+    /// The position that the instruction may jump to. `None` if it is no jump.
     #[must_use]
     pub fn target(&self) -> Option<usize> {
         match self {

@@ -21,15 +21,15 @@ pub use scope::{Level, ScopeId, ScopeInstance, Scopes, ThreadSet};
 /// The value of a register or a word. Addresses are values, see [`address_value`].
 pub type Value = i64;
 
-/// The number of a thread: `P0` is 0.
+/// A thread, given by its number: `P0` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u8);
 
-/// The number of a location in [`Program::locations`].
+/// A location, given by its index in [`Program::locations`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocId(pub u16);
 
-/// The number of a register in [`Thread::registers`].
+/// A register, given by its index in [`Thread::registers`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u16);
 
@@ -98,21 +98,22 @@ pub enum Region {
 /// The path of a PTX access to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proxy {
-    /// Ordinary loads and stores.
+    /// The path of ordinary loads and stores.
     #[default]
     Generic,
-    /// The texture path.
+    /// The path of texture accesses.
     Texture,
-    /// The surface path.
+    /// The path of surface accesses.
     Surface,
-    /// The constant path.
+    /// The path of accesses to constant memory.
     Constant,
 }
 
-/// A word of memory, or an alias of one.
+/// A name for a word of memory. Several locations may be names of one word; all but one of them are
+/// aliases.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
-    /// The name in the test; elements of an array are `a[0]`, `a[1]`, ...
+    /// The name of the location in the test. The elements of an array are `a[0]`, `a[1]` and so on.
     pub name: String,
     /// The initial value.
     pub init: Value,
@@ -122,9 +123,9 @@ pub struct Location {
     pub atomic: bool,
     /// The word that this name stands for: the location itself unless it is an alias.
     pub physical: LocId,
-    /// The location that stands for the generic address of this name. It is the location itself,
-    /// unless the name is an alias that belongs to another proxy (texture, surface or constant).
-    /// For such an alias, it is the generic address of the aliased location.
+    /// The location that has the generic address of this name. For an alias of the texture, surface
+    /// or constant proxy, this is the generic location of the aliased word. For every other
+    /// location, it is the location itself.
     pub generic: LocId,
     /// The number of the array that this element belongs to. Address arithmetic may not leave the
     /// array.
@@ -147,11 +148,11 @@ pub struct Thread {
     pub registers: Vec<Register>,
     /// The instructions; a jump to `code.len()` ends the thread.
     pub code: Vec<Instr>,
-    /// The source line of each instruction, 0 if there is none.
+    /// For each instruction, its line in the source. 0 if it has no line.
     pub lines: Vec<u32>,
-    /// Operands that C leaves unsequenced. `(a, b, c)` means that the instructions
-    /// `a..b` and `b..c` are not in program order with each other. An engine that runs
-    /// them in order covers one of the orders.
+    /// Operands whose order C leaves unspecified. `(a, b, c)` means that the instructions `a..b`
+    /// and the instructions `b..c` are not ordered by program order. An engine that executes the
+    /// code in order covers only one of the two orders.
     pub unsequenced: Vec<(usize, usize, usize)>,
 }
 
@@ -170,25 +171,25 @@ pub struct Program {
     pub name: String,
     /// The format of the test.
     pub dialect: Dialect,
-    /// Every word and every alias.
+    /// All names for words of memory, including aliases.
     pub locations: Vec<Location>,
-    /// The scope instances.
+    /// The scope instances of the program.
     pub scopes: Scopes,
-    /// The threads.
+    /// The threads of the program.
     pub threads: Vec<Thread>,
-    /// Vulkan's system-synchronizes-with: all operations of the first thread come
-    /// before those of the second.
+    /// The pairs of Vulkan's relation system-synchronizes-with: all operations of the first thread
+    /// come before those of the second thread.
     pub system_order: Vec<(ThreadId, ThreadId)>,
     /// A condition on final states. Executions whose final state does not meet the condition are
     /// ignored.
     pub filter: Option<Prop>,
     /// The condition of the test.
     pub condition: Condition,
-    /// Terms to report in addition to those of the condition.
+    /// Terms that reports show in addition to the terms of the condition.
     pub observed: Vec<Term>,
 }
 
-/// The sort key of a name. With `numbers`, trailing digits sort as a number.
+/// The sort key of a name. If `numbers` is true, trailing digits are compared as a number.
 fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
     let stem = name.trim_end_matches(']').trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name[stem.len()..].trim_end_matches(']');
@@ -205,19 +206,19 @@ impl Program {
         self.locations.iter().position(|l| l.name == name).map(|i| LocId(i as u16))
     }
 
-    /// The entry of the location.
+    /// The entry of this location in [`Program::locations`].
     #[must_use]
     pub fn loc(&self, loc: LocId) -> &Location {
         &self.locations[usize::from(loc.0)]
     }
 
-    /// The entry of the thread.
+    /// The entry of this thread in [`Program::threads`].
     #[must_use]
     pub fn thread(&self, thread: ThreadId) -> &Thread {
         &self.threads[usize::from(thread.0)]
     }
 
-    /// Whether some instruction waits or jumps backward.
+    /// Whether some instruction may wait: an `await`, a barrier or a backward jump.
     #[must_use]
     pub fn may_wait(&self) -> bool {
         let waits = |(pc, instr): (usize, &Instr)| {
@@ -241,8 +242,8 @@ impl Program {
         members.filter(has_it).fold(ThreadSet::NONE, |set, thread| set.union(ThreadSet::only(thread)))
     }
 
-    /// The terms of a final state, each once, in herd's order: registers by thread and
-    /// name, then memory by name.
+    /// The terms of a final state, without duplicates, in herd's order: registers by thread and
+    /// name, then locations by name.
     #[must_use]
     pub fn state_terms(&self) -> Vec<Term> {
         let mut terms = Vec::new();
@@ -260,7 +261,7 @@ impl Program {
         terms
     }
 
-    /// The term in herd's notation: `0:r1`, `[x]`.
+    /// The term as herd writes it: `0:r1`, `[x]`.
     #[must_use]
     pub fn herd_name(&self, term: Term) -> String {
         match term {
@@ -269,7 +270,7 @@ impl Program {
         }
     }
 
-    /// The term in the notation of reports: `0:r1`, `x`.
+    /// The term as reports show it: `0:r1`, `x`.
     #[must_use]
     pub fn term_name(&self, term: Term) -> String {
         match term {
@@ -281,8 +282,8 @@ impl Program {
         }
     }
 
-    /// The value in the notation of reports: a number, or the name of the location with
-    /// this address.
+    /// The value as reports show it: a number, or the name of the location if the value is an
+    /// address.
     #[must_use]
     pub fn value_name(&self, value: Value) -> String {
         match value_address(value).and_then(|loc| self.locations.get(usize::from(loc.0))) {

@@ -1,10 +1,10 @@
-//! Scope instances: sets of threads, usually nested.
+//! Scope instances. Each one is a set of threads, and most of them are nested.
 
 use super::ThreadId;
 
 pub use proto::Level;
 
-/// The level that a word of a test format stands for, for example `cta`. An unknown word stands for
+/// The level that a word in a test stands for, for example `cta`. An unknown word stands for
 /// [`Level::Named`].
 pub(crate) fn level_of(kind: &str) -> Level {
     match kind.to_ascii_lowercase().as_str() {
@@ -23,16 +23,16 @@ pub(crate) fn level_of(kind: &str) -> Level {
 pub struct ThreadSet(pub u64);
 
 impl ThreadSet {
-    /// No thread.
+    /// The empty set.
     pub const NONE: ThreadSet = ThreadSet(0);
 
-    /// The first `count` threads.
+    /// The set of the first `count` threads.
     #[must_use]
     pub const fn first(count: usize) -> ThreadSet {
         ThreadSet(if count >= 64 { u64::MAX } else { (1 << count) - 1 })
     }
 
-    /// Only `thread`.
+    /// The set that contains only `thread`.
     #[must_use]
     pub const fn only(thread: ThreadId) -> ThreadSet {
         ThreadSet(1 << (thread.0 & 63))
@@ -50,38 +50,38 @@ impl ThreadSet {
         other.0 & !self.0 == 0
     }
 
-    /// The threads in either set.
+    /// The threads that are in at least one of the two sets.
     #[must_use]
     pub const fn union(self, other: ThreadSet) -> ThreadSet {
         ThreadSet(self.0 | other.0)
     }
 
-    /// The number of threads.
+    /// The number of threads in the set.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The threads, in order.
+    /// The threads of the set, in ascending order.
     pub fn iter(self) -> impl Iterator<Item = ThreadId> {
         (0..64u8).map(ThreadId).filter(move |&t| self.contains(t))
     }
 }
 
-/// The number of an instance in [`Scopes`].
+/// A scope instance, given by its index in [`Scopes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeId(pub u16);
 
-/// One scope instance: one particular work-group or device.
+/// One scope instance, such as work-group 3 or a device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeInstance {
-    /// The level. [`Level::Named`] stands for sets outside of the hierarchy and for
-    /// levels that only the test's own model defines.
+    /// The level of the instance. [`Level::Named`] stands for sets of threads outside of the
+    /// hierarchy, and for levels that only the test's own model defines.
     pub level: Level,
     /// The level's name in the test: `work_group`, `cta`, `S12`.
     pub kind: String,
-    /// The number within the level, in order of first occurrence. For a placement such
-    /// as `cta 1` it is the number in the test.
+    /// The number of the instance within its level. For a placement such as `cta 1` it is the
+    /// number in the test. Otherwise instances are numbered in order of first occurrence.
     pub instance: u32,
     /// The threads of the instance.
     pub members: ThreadSet,
@@ -95,7 +95,8 @@ pub struct Scopes {
 }
 
 impl Scopes {
-    /// One work-item instance for each thread, and the system.
+    /// The scopes of `threads` threads without further levels: one work-item instance for each
+    /// thread, and the system instance.
     #[must_use]
     pub fn flat(threads: usize) -> Scopes {
         let mut scopes = Scopes::default();
@@ -106,44 +107,45 @@ impl Scopes {
         scopes
     }
 
-    /// The number of threads.
+    /// The number of threads of the program.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.instances.iter().filter(|s| s.level == Level::WorkItem).count()
     }
 
-    /// Adds an instance.
+    /// Adds a scope instance. Returns its index.
     pub fn add(&mut self, level: Level, kind: &str, instance: u32, members: ThreadSet) -> ScopeId {
         self.instances.push(ScopeInstance { level, kind: kind.to_owned(), instance, members });
         ScopeId((self.instances.len() - 1) as u16)
     }
 
-    /// The entry of the instance.
+    /// The scope instance with this index.
     #[must_use]
     pub fn get(&self, scope: ScopeId) -> &ScopeInstance {
         &self.instances[usize::from(scope.0)]
     }
 
-    /// Every instance with its number.
+    /// Every scope instance with its index.
     pub fn iter(&self) -> impl Iterator<Item = (ScopeId, &ScopeInstance)> {
         self.instances.iter().enumerate().map(|(i, s)| (ScopeId(i as u16), s))
     }
 
-    /// The first instance of `level` that holds `thread`. A thread can be in several instances of
-    /// [`Level::Named`]. To find one of these, use [`Scopes::enclosing_kind`].
+    /// The first instance of `level` that contains `thread`. A thread can be in several instances
+    /// of [`Level::Named`]: to find one of those, use [`Scopes::enclosing_kind`].
     #[must_use]
     pub fn enclosing(&self, thread: ThreadId, level: Level) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that holds `thread` and whose level the test writes as `kind`.
+    /// The instance that contains `thread` and whose level or name the test writes as `kind`.
     #[must_use]
     pub fn enclosing_kind(&self, thread: ThreadId, kind: &str) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that holds `thread` and belongs to the level that `written` stands for. If
-    /// `written` stands for no level, the instance that holds `thread` and has the name `written`.
+    /// The instance that contains `thread` and belongs to the level that the word `written` stands
+    /// for. If the word stands for no level, the instance that contains `thread` and has the name
+    /// `written`.
     #[must_use]
     pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
         match level_of(written) {
@@ -158,7 +160,7 @@ impl Scopes {
         self.get(outer).members.includes(self.get(inner).members)
     }
 
-    /// The instances that hold `thread`, smallest first.
+    /// The scope instances that contain `thread`, smallest first.
     #[must_use]
     pub fn of_thread(&self, thread: ThreadId) -> Vec<ScopeId> {
         let mut of: Vec<_> =
@@ -167,7 +169,7 @@ impl Scopes {
         of
     }
 
-    /// The instance in the notation of reports: `work_group 0`, `system`.
+    /// The name of the instance in reports: `work_group 0`, `system`.
     #[must_use]
     pub fn name(&self, scope: ScopeId) -> String {
         let s = self.get(scope);

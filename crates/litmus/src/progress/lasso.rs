@@ -1,5 +1,5 @@
-//! Runs that do not terminate. The search builds the graph of all interleavings over
-//! one memory and looks for cycles that respect the scheduler's guarantees.
+//! Searches runs that do not terminate. The search builds the graph of all interleavings over one
+//! memory. It looks for a cycle in which the scheduler keeps its guarantees.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,25 @@ const STATES_MAX: usize = 400_000;
 /// The number of states between two calls of `stop`.
 const STOP_INTERVAL: usize = 1024;
 
-/// The result of a search.
+/// The result of a search for a run that does not terminate.
 pub(super) struct Search {
     pub(super) run: Option<InfiniteRun>,
     /// Whether all states were visited.
     pub(super) complete: bool,
 }
 
-/// The graph of all states.
+/// The graph of all states that interleavings reach.
 struct Graph {
     states: Vec<State>,
-    /// For each state, the threads that can step and the states that they reach.
+    /// For each state, its steps: the thread that steps, and the state after the step.
     edges: Vec<Vec<(usize, usize)>>,
-    /// For each state, the state and thread of the step that reached it first.
+    /// For each state, the first step that reached it: the state before, and the thread. `None` for
+    /// the initial state.
     parent: Vec<Option<(usize, usize)>>,
     complete: bool,
 }
 
-/// Looks for a run that does not terminate and respects the scheduler's guarantees.
+/// Looks for a run that does not terminate although the scheduler keeps its guarantees.
 pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn FnMut() -> bool) -> Search {
     let graph = explore(machine, stop);
     let part = parts(&graph.edges);
@@ -38,7 +39,8 @@ pub(super) fn search(machine: &Machine<'_>, scheduler: Scheduler, stop: &mut dyn
     for (state, &part) in part.iter().enumerate() {
         members[part].push(state);
     }
-    // The component with the lowest state number has the shortest path from the start.
+    // States are numbered in the order in which the search reaches them. The component with the
+    // lowest state number therefore has the shortest path from the initial state.
     members.sort_by_key(|members| members.first().copied());
     let found =
         members.iter().find(|members| has_guaranteed_cycle(machine, scheduler, &graph, &part, members));
@@ -71,9 +73,9 @@ fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
     graph
 }
 
-/// Whether a cycle through the states of this component includes a step of every thread that the
-/// scheduler guarantees to make progress. A thread that cannot step in any state of the component,
-/// because it waits at a barrier, is exempt.
+/// Whether the scheduler may follow a cycle through all states of this component for ever. The
+/// cycle must include a step of each thread that the scheduler guarantees to make progress. A
+/// thread that cannot step in any of the states, because it waits at a barrier, is exempt.
 fn has_guaranteed_cycle(
     machine: &Machine<'_>,
     scheduler: Scheduler,
@@ -89,7 +91,8 @@ fn has_guaranteed_cycle(
             stepping |= u64::from(part[to] == own) << thread;
         }
     }
-    // All states of a component agree on the threads that have ended and begun.
+    // In all states of a component the same threads have ended, and the same threads have taken a
+    // step.
     let state = &graph.states[members[0]];
     let promised = scheduler.guaranteed(machine.unfinished(state), state.stepped);
     stepping != 0 && promised & able & !stepping == 0
@@ -142,8 +145,8 @@ fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
 }
 
 impl Graph {
-    /// The run that leads to the component and then repeats a cycle in the component. The cycle
-    /// includes a step of each thread that can step without leaving the component.
+    /// The run that leads to the component and then repeats a cycle in it. The cycle includes a
+    /// step of each thread that can step within the component.
     fn run(&self, part: &[usize], members: &[usize]) -> InfiniteRun {
         let own = part[members[0]];
         let begin = members[0];
@@ -157,7 +160,8 @@ impl Graph {
         let mut round = Vec::new();
         let mut at = begin;
         let mut done = 0u64;
-        // Repeatedly goes to the nearest step of a thread that has not stepped yet.
+        // Goes to the nearest step of a thread that has no step in the cycle yet, until there is no
+        // such thread.
         while let Some(steps) = self.shortest_path(part, own, at, |_, (thread, _)| done >> thread & 1 == 0) {
             for &(from, (thread, to)) in &steps {
                 round.push(self.step(from, thread));
@@ -177,8 +181,8 @@ impl Graph {
         RunStep { thread, pc: self.states[from].threads[thread].pc }
     }
 
-    /// The shortest path within the component that begins at `start` and whose last step `wanted`
-    /// accepts.
+    /// The shortest path within the component that begins at the state `start` and ends with a step
+    /// that `wanted` accepts.
     fn shortest_path(
         &self,
         part: &[usize],

@@ -1,4 +1,4 @@
-//! The threads of a test, run step by step over one memory.
+//! Executes the threads of a test step by step over one memory.
 
 use crate::exec::live::live_registers;
 use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, ThreadId, Value, value_address};
@@ -7,7 +7,7 @@ use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, Thread
 /// one call of `settle` executes.
 const LOCAL_MAX: usize = 64;
 
-/// The identity of a barrier: its group, its place in the text, its resource.
+/// A barrier: the scope instance of its group, its number in the text, and its resource.
 type BarrierKey = (ScopeId, Value, Value);
 
 /// The positions and registers of all threads, and the memory.
@@ -15,7 +15,7 @@ type BarrierKey = (ScopeId, Value, Value);
 pub(super) struct State {
     pub(super) threads: Vec<ThreadState>,
     pub(super) memory: Vec<Value>,
-    /// The threads that have arrived at each barrier, as a bit set.
+    /// For each barrier, the threads that have arrived, as a bit set.
     barriers: Vec<(BarrierKey, u64)>,
     /// The threads that have taken a step, as a bit set.
     pub(super) stepped: u64,
@@ -29,13 +29,13 @@ pub(super) struct ThreadState {
     pub(super) waits: bool,
 }
 
-/// Runs a program.
+/// Executes the threads of a program over one memory.
 pub(super) struct Machine<'p> {
     program: &'p Program,
     live: Vec<Vec<Vec<bool>>>,
 }
 
-/// A thread has undefined behaviour. The search ignores the run.
+/// An error: a thread has undefined behaviour. The search then ignores the run.
 struct Fault;
 
 impl<'p> Machine<'p> {
@@ -68,7 +68,7 @@ impl<'p> Machine<'p> {
         threads.filter(|&(t, s)| !self.ended(t, s.pc)).fold(0, |set, (t, _)| set | 1 << t)
     }
 
-    /// The state after a step of the thread, if it can take one.
+    /// The state after a step of the thread. `None` if the thread cannot take a step.
     pub(super) fn step(&self, from: &State, thread: usize) -> Option<State> {
         let here = &from.threads[thread];
         if here.waits || self.ended(thread, here.pc) {
@@ -76,7 +76,8 @@ impl<'p> Machine<'p> {
         }
         let mut next = from.clone();
         next.stepped |= 1 << thread;
-        // Local instructions belong to the step before or after them.
+        // Instructions that only compute or jump are executed together with the memory instruction
+        // before or after them.
         self.settle(&mut next.threads[thread], thread).ok()?;
         if !self.ended(thread, next.threads[thread].pc) {
             self.instruction(&mut next, thread).ok()?;
@@ -94,7 +95,8 @@ impl<'p> Machine<'p> {
         Some(next)
     }
 
-    /// Executes instructions that only compute or jump.
+    /// Executes instructions of a thread that only compute or jump, up to the next memory
+    /// instruction.
     fn settle(&self, state: &mut ThreadState, thread: usize) -> Result<(), Fault> {
         let code = &self.program.threads[thread].code;
         for _ in 0..LOCAL_MAX {
@@ -147,14 +149,16 @@ impl<'p> Machine<'p> {
                 let read = state.memory[self.word(access, &registers)?];
                 let holds = Expr::binary(*cmp, Expr::Const(read), Expr::Const(value(wanted)?));
                 if eval(&holds, &registers)? == 0 {
-                    // The thread polls again.
+                    // The condition of the `await` does not hold, so the thread reads the word
+                    // again in its next step.
                     return Ok(());
                 }
                 set(&mut state.threads[thread], *dst, read);
             }
             Instr::Barrier(barrier) => return self.arrive(state, thread, barrier, &registers),
             Instr::Fence(_) => {}
-            // More than `LOCAL_MAX` local instructions: perhaps an infinite loop.
+            // The thread has executed `LOCAL_MAX` instructions without a memory access. It may be
+            // in an infinite loop, so the step ends here.
             Instr::Assign { .. } | Instr::Branch { .. } | Instr::Jump { .. } => return Ok(()),
         }
         state.threads[thread].pc += 1;
@@ -200,7 +204,7 @@ impl<'p> Machine<'p> {
                 }
             }
         }
-        // Equal states need equal representations.
+        // Sorting gives equal states the same representation.
         state.barriers.sort_unstable();
         Ok(())
     }
@@ -215,8 +219,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The threads that a barrier without a `quorum` waits for. These are the threads of the group
-    /// whose code has the barrier, either with this resource or with a resource that is not a
+    /// The threads that a barrier without a `quorum` waits for. A thread of the group belongs to
+    /// them if its code has the barrier with this resource, or with a resource that is not a
     /// constant.
     fn expected(&self, barrier: &Barrier, id: Value) -> u64 {
         let may_come = |thread: ThreadId| {
@@ -239,7 +243,7 @@ fn set(state: &mut ThreadState, dst: Option<Reg>, value: Value) {
     }
 }
 
-/// The value of an expression; addresses are values.
+/// The value of an expression. The address of a location is a value too.
 fn eval(expr: &Expr, registers: &[Value]) -> Result<Value, Fault> {
     expr.eval(registers).map_err(|_| Fault)
 }

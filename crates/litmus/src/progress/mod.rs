@@ -1,9 +1,9 @@
 //! Liveness: a search for executions that do not terminate under a fair or partly fair scheduler.
 //!
-//! There are two searches. The first one runs the threads step by step over one memory and looks
-//! for cycles. Every model allows the runs of this search. The second one takes the executions that
-//! the model allows, including those that no interleaving produces. It looks for threads whose last
-//! loop iteration consists only of reads, and whose reads return the final values of memory.
+//! There are two searches. The first search executes the threads step by step over one memory, and
+//! looks for cycles of states. Every model allows the runs of this search. The second search
+//! examines the executions that the model allows, including those that no interleaving produces. It
+//! looks for threads whose last loop iteration only reads, and reads the final values of memory.
 
 mod lasso;
 mod machine;
@@ -20,7 +20,8 @@ use crate::program::Program;
 
 use machine::Machine;
 
-/// A step of a thread: one memory instruction and the computations around it.
+/// A step of a thread: one memory instruction, with the instructions around it that only compute or
+/// jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStep {
     /// The number of the thread.
@@ -32,22 +33,22 @@ pub struct RunStep {
 /// A run that does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InfiniteRun {
-    /// The steps before the cycle.
+    /// The steps that precede the cycle.
     pub prefix: Vec<RunStep>,
-    /// The steps of the cycle.
+    /// The steps of the cycle, which repeats for ever.
     pub round: Vec<RunStep>,
 }
 
-/// Evidence that a test may not terminate.
+/// Evidence that some execution of a test does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Witness {
-    /// A run over one memory.
+    /// A run of the threads over one memory that does not terminate.
     Run(InfiniteRun),
-    /// An execution of the model, and the threads that spin at its end.
+    /// An execution that the model allows, and the threads that spin at its end.
     Execution(Box<Execution>, Vec<usize>),
 }
 
-/// Looks for a non-terminating execution.
+/// Looks for an execution that does not terminate.
 ///
 /// # Errors
 /// If the model does not fit the test.

@@ -1,4 +1,4 @@
-//! The result of a search for non-terminating executions.
+//! The report on a search for executions that do not terminate.
 
 use core::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::program::{Program, ThreadId};
 
 use super::{InfiniteRun, RunStep, Scheduler, Witness};
 
-/// The result of a search for non-terminating executions.
+/// The report on a search for executions that do not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The test's name.
@@ -19,11 +19,11 @@ pub struct Report {
     pub model: String,
     /// The scheduler whose guarantees were assumed.
     pub scheduler: Scheduler,
-    /// Whether all executions terminate.
+    /// Whether all executions terminate, as far as the search knows.
     pub verdict: bool,
-    /// An execution that does not terminate.
+    /// An execution that does not terminate. `None` if the search found none.
     pub witness: Option<Witness>,
-    /// What the search did not cover, in words.
+    /// The limit that made the search incomplete, in words. `None` if the search is complete.
     pub bound: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn report(
 }
 
 impl Report {
-    /// The answer in the format of herd's output.
+    /// The report in the format of herd's output.
     #[must_use]
     pub fn block(&self) -> String {
         let mut text = format!("Test {} Liveness\nScheduler {}\n", self.test, self.scheduler);
@@ -57,7 +57,7 @@ impl Report {
         text
     }
 
-    /// The non-terminating execution or run as a Graphviz graph; `None` if all
+    /// Draws the execution or run that does not terminate as a Graphviz graph. `None` if all
     /// executions terminate.
     #[must_use]
     pub fn dot(&self, program: &Program, title: &str) -> Option<String> {
@@ -67,7 +67,8 @@ impl Report {
         }
     }
 
-    /// The non-terminating execution or run in words.
+    /// Describes the execution or run that does not terminate in words. Empty if all executions
+    /// terminate.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         match &self.witness {
@@ -91,7 +92,7 @@ impl Report {
         }
     }
 
-    /// The answer as JSON; `file` is the test's file as the user gave it.
+    /// The report as JSON. `file` is the file of the test as the user gave it.
     #[must_use]
     pub fn json(&self, program: &Program, file: &str) -> Value {
         let witness = match &self.witness {
@@ -121,8 +122,8 @@ impl Report {
     }
 }
 
-/// Draws a run with one column for each thread. Steps are numbered in order. The steps
-/// of the cycle are grey, and an edge leads from the last one to the first one.
+/// Draws a run with one column for each thread. Steps are numbered in their order. The steps of the
+/// cycle are grey, and an edge leads from the last step of the cycle to its first step.
 fn draw_run(program: &Program, run: &InfiniteRun, title: &str) -> String {
     let taken: Vec<RunStep> = run.prefix.iter().chain(&run.round).copied().collect();
     let first = run.prefix.len();
@@ -162,7 +163,7 @@ fn line(program: &Program, step: RunStep) -> u32 {
     program.threads.get(step.thread).and_then(|t| t.lines.get(step.pc)).copied().unwrap_or(0)
 }
 
-/// Writes one line of text for each group of consecutive steps of one thread.
+/// Appends the steps to `text`: one line for each group of consecutive steps of one thread.
 fn steps(program: &Program, steps: &[RunStep], text: &mut String) {
     for group in steps.chunk_by(|a, b| a.thread == b.thread) {
         let lines: Vec<String> = group.iter().map(|step| line(program, *step).to_string()).collect();

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// A forward-progress model of the GPU literature: T. Sorensen, H. Evrard and A. F.
-/// Donaldson (CONCUR 2018), T. Sorensen and others (OOPSLA 2021). Thread numbers define
-/// the order of threads.
+/// A scheduler, given by the threads that it guarantees to make progress. The forward-progress
+/// models are those of T. Sorensen, H. Evrard and A. F. Donaldson (CONCUR 2018) and of T. Sorensen
+/// and others (OOPSLA 2021). Thread numbers define the order of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheduler {
     /// Every thread makes progress.
@@ -17,7 +17,7 @@ pub enum Scheduler {
     /// Linear occupancy-bound: a thread makes progress if it or a thread with a higher
     /// number has taken a step.
     Lobe,
-    /// The guarantees of HSA and of occupancy-bound together.
+    /// HSA and occupancy-bound together: a thread makes progress if one of the two guarantees it.
     HsaObe,
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn each_scheduler_guarantees_what_its_paper_says() {
-        // Threads 1, 2 and 3 have not ended, and 0 and 2 have taken a step.
+        // In this state, threads 1, 2 and 3 have not ended, and threads 0 and 2 have taken a step.
         let (unfinished, stepped) = (0b1110, 0b0101);
         assert_eq!(Fair.guaranteed(unfinished, stepped), 0b1110);
         assert_eq!(Obe.guaranteed(unfinished, stepped), 0b0100);

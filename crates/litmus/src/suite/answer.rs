@@ -1,4 +1,4 @@
-//! The answer of a model for a test, from any engine.
+//! The answer of a model on one test, whatever the engine that found it.
 
 use core::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::progress;
 
 use super::judge::{Judge, Method};
 
-/// The result of an engine.
+/// The result of one of the three engines.
 #[derive(Clone, Debug)]
 pub(super) enum Finding {
     Explored(Box<Verdict>),
@@ -21,7 +21,7 @@ pub(super) enum Finding {
     Liveness(progress::Report),
 }
 
-/// The answer of a model for one test.
+/// The answer of a model on one test.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     pub(super) judge: &'a Judge,
@@ -47,7 +47,7 @@ impl Answer<'_> {
         self.judge.checks_liveness()
     }
 
-    /// Whether the search was complete.
+    /// Whether the search examined all executions.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match &self.finding {
@@ -57,7 +57,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What the search did not cover, in words.
+    /// The limit that made the search incomplete, in words. `None` if the search is complete.
     #[must_use]
     pub fn bound(&self) -> Option<String> {
         match &self.finding {
@@ -89,7 +89,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The answer in the format of herd's output.
+    /// The answer as text in the format of herd's output.
     #[must_use]
     pub fn herd_block(&self) -> String {
         match &self.finding {
@@ -109,8 +109,8 @@ impl Answer<'_> {
         }
     }
 
-    /// The races in a few words, with an execution that shows the first one. Under an
-    /// explored model, a race-free test is reported as such.
+    /// Describes the races in a few words, with an execution that shows the first race. For a
+    /// race-free test, the text under an explored model says that there is no race.
     #[must_use]
     pub fn races(&self) -> String {
         match &self.finding {
@@ -148,7 +148,7 @@ impl Answer<'_> {
         }
     }
 
-    /// An execution as a Graphviz graph: the first of these that exists.
+    /// Draws an execution as a Graphviz graph. It draws the first of these that exists:
     ///
     /// 1. An execution with a race.
     /// 2. An execution with the outcome in the test's condition.
@@ -251,7 +251,7 @@ fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }
 
-/// The racing pairs, each once.
+/// The pairs of events that race. Each pair occurs once, with the name of the flag that reports it.
 fn race_edges(flag: &Flag) -> Vec<(String, usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = flag.pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
     pairs.sort_unstable();

@@ -1,4 +1,4 @@
-//! Judges tests under one model, with the engine that fits the model.
+//! Judges tests under one model, with the engine that supports the model.
 
 use crate::cat::Model;
 use crate::check;
@@ -9,24 +9,24 @@ use crate::progress::{self, Scheduler};
 
 use super::answer::{Answer, Finding};
 
-/// A model and the way to find its verdicts.
+/// A model, with the engine that judges tests under it.
 #[derive(Clone, Debug)]
 pub enum Method {
-    /// Explores sequentially consistent executions and looks for races.
+    /// The engine explores all sequentially consistent executions and looks for races.
     Explored(Reading),
-    /// Judges candidate executions by the clauses of a cat model.
+    /// The engine judges candidate executions by the checks of a cat model.
     Clauses(Box<Model>),
-    /// Looks for non-terminating executions that a cat model allows.
+    /// The engine looks for executions that a cat model allows and that do not terminate.
     Liveness(Box<Model>, Scheduler),
 }
 
 /// Judges tests under one model.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// The model and the way to find its verdicts.
+    /// The model, with the engine that judges tests under it.
     pub method: Method,
-    /// The maximum number of times that a backward jump may be taken. `None` stands for the
-    /// engine's own bound.
+    /// The maximum number of times that a backward jump is taken. `None` selects the default of the
+    /// engine.
     pub unroll: Option<u16>,
 }
 
@@ -40,13 +40,13 @@ impl Judge {
         }
     }
 
-    /// Whether the judge looks for non-terminating executions.
+    /// Whether the judge looks for executions that do not terminate.
     #[must_use]
     pub fn checks_liveness(&self) -> bool {
         matches!(self.method, Method::Liveness(..))
     }
 
-    /// Whether the model defines races.
+    /// Whether the model says which programs have a race.
     #[must_use]
     pub fn defines_races(&self) -> bool {
         match &self.method {
@@ -84,22 +84,22 @@ impl Judge {
         Ok(Answer { judge: self, program, finding })
     }
 
-    /// The bounds of an exploration.
+    /// The bounds of the engine that explores sequentially consistent executions.
     pub(super) fn bounds(&self, reading: Reading) -> hrf::Options {
         let bounds = hrf::Options::new(reading);
         hrf::Options { unroll: self.unroll.unwrap_or(bounds.unroll), ..bounds }
     }
 
-    /// The options of a check.
+    /// The options of the engines that use a cat model.
     pub(super) fn options<'o>(&self, stop: &'o mut dyn FnMut() -> bool) -> check::Options<'o> {
         let own = check::Options::default().unroll;
         check::Options { unroll: self.unroll.map_or(own, usize::from), stop: Box::new(stop) }
     }
 }
 
-/// Converts the error to one with a place in the test's text. The place is the line, and the column
-/// where the thread's part of the line begins. In OpenCL and C11 tests, the line has no parts, so
-/// the column is the first one that is not blank.
+/// Converts the error to one with a place in the text of the test. The line is that of the
+/// instruction. In formats with columns, the place is the beginning of the thread's column in this
+/// line. In OpenCL and C11 tests, it is the first character of the line that is not blank.
 fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let Some(place) = error.place().filter(|place| place.line > 0) else {
         return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());

@@ -1,4 +1,4 @@
-//! The scenarios, inputs and variants of a plan, as results describe them.
+//! Describes the scenarios, inputs and variants of a plan for the results.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,8 @@ impl Plan {
     }
 }
 
-/// Appends the values in a nested JSON object to `into`, each with its path, such as `l1.bytes`.
+/// Appends the values in a nested JSON object to `into`. Each value gets its path, such as
+/// `l1.bytes`.
 fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
     match value {
         Value::Object(inner) => {

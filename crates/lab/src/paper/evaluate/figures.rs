@@ -1,5 +1,5 @@
-//! Computes the figures of a paper from runs: groups of bars. Each bar has a measured and, if there
-//! is one, a published value.
+//! Computes the figures of a paper from runs. A figure has groups of bars. Each bar has a measured
+//! value, and a published value if the paper gives one.
 
 use super::{Evaluation, interval_of};
 use crate::paper::files::Groups;

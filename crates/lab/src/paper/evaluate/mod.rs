@@ -1,4 +1,5 @@
-//! Computes the figures and the scores of claims from the rows, one for each run.
+//! Computes the figures of a paper and the scores of its claims from rows. A row is the result of
+//! one run.
 
 mod descriptions;
 mod figures;
@@ -42,7 +43,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the claim belongs to a figure that the user requested.
+    /// Returns true if the claim belongs to one of the requested figures.
     fn asks_for(&self, claim: &Claim) -> bool {
         self.all_figures
             || self.paper.figures.iter().any(|figure| {
@@ -53,10 +54,10 @@ impl Plan {
     }
 }
 
-/// Rows, indexed by their keys.
+/// The rows (results of runs), by their keys.
 struct Data<'a> {
     rows: BTreeMap<&'a RowKey, &'a Row>,
-    /// The names of all counters of any row.
+    /// The names of all counters that at least one row has.
     counted: BTreeSet<&'a str>,
 }
 
@@ -89,7 +90,7 @@ impl<'a> Data<'a> {
         }
         match measured.counters.get(name) {
             Some(count) => Ok(*count as f64),
-            // A counter that only other rows have is zero in this row.
+            // A counter that this row lacks but another row has is zero in this row.
             None if self.counted.contains(name) => Ok(0.0),
             None => missing(format!("no run counts `{name}`")),
         }
@@ -117,8 +118,8 @@ impl Evaluation<'_> {
         &self.plan.seeds
     }
 
-    /// The values of an expression, one for each seed. Each is the combination (`fold`) of the
-    /// values of all inputs.
+    /// The values of an expression, one for each seed. For each seed, `fold` combines the values of
+    /// all inputs into one.
     fn folded(
         &self,
         expr: &Expr,
@@ -144,8 +145,8 @@ fn interval_of(expr: &Expr, values: &[f64]) -> Option<Interval> {
     if expr.is_amount() { interval_of_amounts(values) } else { interval(values) }
 }
 
-/// The variant and the scenario for a measure that does not name them: the first ones of the
-/// figure.
+/// The variant and the scenario of a measure that names none: the first variant and the first
+/// scenario of the figure.
 pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
 }

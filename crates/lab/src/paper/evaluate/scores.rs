@@ -1,4 +1,4 @@
-//! Scores: measured values against the claims of a paper.
+//! Scores the claims of a paper: compares measured values with the claims.
 
 use proto::words::{counted, grouped};
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl Evaluation<'_> {
             };
             found.push(self.of_input(claim, expr, input, &values).ok_or(NoValue::Undefined)?);
         }
-        // The first of the worst.
+        // The score is that of the first input with the worst status.
         let worst = found.iter().rev().max_by_key(|of| of.status).ok_or(NoValue::Undefined)?;
         scored.measured = json!(worst.shown.mean);
         scored.interval = Some([worst.shown.low, worst.shown.high]).filter(|_| worst.is_mean);
@@ -242,9 +242,10 @@ impl Evaluation<'_> {
     }
 }
 
-/// Scores a claim by its litmus tests. All tests must give the claimed result.
+/// Scores a claim by its litmus tests. The claim is reproduced only if every test gives the claimed
+/// result.
 fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
-    // A test has no seed and no input.
+    // A litmus test has no seed and no input.
     scored.seeds = 0;
     let (mut found, mut texts, mut holds) = (Vec::new(), Vec::new(), true);
     for litmus in tests {
@@ -265,7 +266,7 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
-/// The score of a figure on one input.
+/// The score of a claim on one input.
 struct InputScore {
     input: String,
     status: Status,
@@ -275,7 +276,8 @@ struct InputScore {
     text: String,
 }
 
-/// The texts of the numbers, all with as many decimals as the number with the most decimals needs.
+/// The texts of the numbers. All texts have the same number of decimals, which is the largest
+/// number of decimals that one of the numbers needs.
 fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = numbers.iter().map(decimals).max().unwrap_or(0);

@@ -10,7 +10,8 @@ use super::{DEP_WHOLE, Diverges, Graph, Group, NodeId, Op};
 const GROUPS_MAX: usize = 64;
 
 impl<W: Word> Graph<W> {
-    /// Opens a recursive definition with one variable for each entry of `sets`.
+    /// Opens a recursive definition with one variable for each entry of `sets`. The entry says
+    /// whether the variable is a set. `None` if the graph has too many definitions.
     pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
         if self.groups.len() >= GROUPS_MAX {
             return None;
@@ -24,7 +25,8 @@ impl<W: Word> Graph<W> {
         Some(group)
     }
 
-    /// Closes the definition with the bodies of its variables. Returns the solutions.
+    /// Closes the recursive definition `group`: `bodies` are the expressions of its variables.
+    /// Returns the nodes of the variables' solutions.
     pub(crate) fn close_group(&mut self, group: u16, bodies: Vec<NodeId>) -> Result<Vec<NodeId>, Diverges> {
         let bit = 1u64 << group;
         let deps = bodies.iter().fold(0, |deps, &b| deps | self.node(b).deps);
@@ -64,8 +66,8 @@ impl<W: Word> Graph<W> {
         })
     }
 
-    /// Solves a recursive definition. The nodes outside the definition that it uses must have
-    /// current values.
+    /// Solves the recursive definition `group`. Nodes outside the definition that its bodies use
+    /// must already have current values.
     pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {

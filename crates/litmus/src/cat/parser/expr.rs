@@ -1,4 +1,4 @@
-//! Expressions and conditions.
+//! Parses expressions and conditions.
 
 use crate::parse::{Place, TextError};
 
@@ -69,8 +69,8 @@ impl Parser<'_> {
         Ok(Condition::Compare(comparison, left, self.expr()?))
     }
 
-    /// Whether the next tokens are a condition on a variant: a quoted text, with any number of `~`,
-    /// `(`, `not` and `variant` before it.
+    /// Whether the next tokens are a condition on a variant of the model. Such a condition is a
+    /// quoted text, possibly after marks `~`, `(` and words `not`, `variant`.
     fn is_variant_condition(&self) -> bool {
         let mut ahead = 0;
         loop {
@@ -239,7 +239,8 @@ impl Parser<'_> {
                     Prefix::Inverse
                 }
                 Kind::Mark("^*") => Prefix::Star,
-                // A star before an operand is a product.
+                // A star is the operator of a product if an operand follows, otherwise it is a
+                // reflexive transitive closure.
                 Kind::Mark("*") if !self.operand_follows() => Prefix::Star,
                 _ => return Ok(expr),
             };
@@ -268,7 +269,8 @@ impl Parser<'_> {
     pub(super) fn application(&mut self) -> Result<Expr, TextError> {
         let mut expr = self.atom()?;
         let mut count = 0;
-        // `f x`, `f(x, y)`. A square bracket after a name is not an argument.
+        // The application of a function, `f x` or `f(x, y)`. A square bracket after a name does not
+        // begin an argument.
         while matches!(*expr.node, Node::Name(_) | Node::Apply(..))
             && Self::starts_operand(self.peek())
             && !self.is("[")

@@ -52,10 +52,10 @@ const KEYWORDS: [&str; 34] = [
     "debug",
 ];
 
-/// Words after a title that are options.
+/// The options that may follow the title of a model.
 const OPTIONS: [&str; 6] = ["partialco", "withco", "withoutco", "withinit", "withoutinit", "compat"];
 
-/// The names of a model and its included files, with their numbers.
+/// All names in a model and its included files. The index of a name in the list is its number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     list: Vec<String>,
@@ -86,11 +86,11 @@ impl Names {
     }
 }
 
-/// The content of a file.
+/// The content of a parsed file.
 pub(super) struct Parsed {
     /// The title of the model.
     pub(super) title: Option<String>,
-    /// The words besides the title: the architecture and options.
+    /// The words beside the title: the name of an architecture, and options.
     pub(super) options: Vec<String>,
     pub(super) statements: Vec<Statement>,
 }

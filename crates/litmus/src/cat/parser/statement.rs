@@ -1,4 +1,4 @@
-//! Statements: definitions, checks, procedures, and conditional statements.
+//! Parses statements: definitions, checks, procedures, and conditional statements.
 
 use crate::cat::ast::{Check, CheckKind, Statement};
 use crate::cat::lexer::Kind;
@@ -6,7 +6,7 @@ use crate::parse::{Place, TextError};
 
 use super::{KEYWORDS, Parser};
 
-/// The beginnings of a statement, for error messages.
+/// The words that may begin a statement, for error messages.
 const STATEMENTS: &str = "`let`, `acyclic`, `irreflexive`, `empty`, `flag` or another statement";
 
 impl Parser<'_> {
@@ -75,7 +75,7 @@ impl Parser<'_> {
             }
             "enum" => self.enumeration()?,
             "instructions" | "default" => self.instructions(place)?,
-            // Declarations without an effect.
+            // These declarations are accepted and ignored.
             "catdep" => return Ok(None),
             "events" | "relations" | "order" => {
                 self.skip_declaration();

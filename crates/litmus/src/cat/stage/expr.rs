@@ -1,4 +1,4 @@
-//! Expressions: names, sets and relations, operators.
+//! Evaluates expressions: names, sets, relations and operators.
 
 use std::rc::Rc;
 
@@ -77,7 +77,8 @@ impl Stager<'_, '_, '_> {
         }
         let text = self.text(name).to_owned();
         let found = base::find(&text, self.skeleton);
-        // A use of the last writes alone does not depend on the whole coherence order.
+        // Records whether the model needs the whole coherence order. The set of last writes alone
+        // does not need it.
         self.ordered.all |= match &found {
             Some(Base::Chosen(chosen) | Base::Derived(chosen, _)) => {
                 matches!(chosen, Chosen::Co | Chosen::Fr)
@@ -145,7 +146,7 @@ impl Stager<'_, '_, '_> {
                 values.push(value);
             }
         }
-        // A set of events is a set, a set of pairs is a relation.
+        // A list of events becomes a set of events, and a list of pairs becomes a relation.
         let first = values.first().cloned().unwrap_or(Value::Nothing);
         let alike = match first {
             Value::Event(_) => values.iter().all(|value| matches!(value, Value::Event(_))),
@@ -155,7 +156,7 @@ impl Stager<'_, '_, '_> {
         Ok(if alike { self.gather(&first, values) } else { Value::Many(Rc::new(values)) })
     }
 
-    /// Reads a value as a relation. Returns its lower and upper bound.
+    /// Converts a value to a relation. Returns the lower and the upper bound of the relation.
     ///
     /// # Errors
     /// If the value is no relation.
@@ -173,7 +174,7 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// Reads a value as a set of events. Returns its lower and upper bound.
+    /// Converts a value to a set of events. Returns the lower and the upper bound of the set.
     ///
     /// # Errors
     /// If the value is no set of events.
@@ -202,8 +203,8 @@ impl Stager<'_, '_, '_> {
         Bounds { low, high: op(&mut self.graph, a.high) }
     }
 
-    /// `a \ b`. The lower bound is that of `a` without the upper bound of `b`, and the upper
-    /// bound is that of `a` without the lower bound of `b`.
+    /// The bounds of `a \ b`. The lower bound is the lower bound of `a` without the upper bound of
+    /// `b`. The upper bound is the upper bound of `a` without the lower bound of `b`.
     pub(super) fn minus(&mut self, a: Bounds, b: Bounds) -> Bounds {
         let low = self.graph.minus(a.low, b.high);
         Bounds { low, high: self.graph.minus(a.high, b.low) }
@@ -358,7 +359,7 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// A value of the same kind as `of` with these members.
+    /// A set, relation or set of sets with these members. Its kind is the kind of the value `of`.
     pub(super) fn gather(&mut self, of: &Value, members: Vec<Value>) -> Value {
         match of {
             Value::Set(_) | Value::Event(_) => {
@@ -399,7 +400,8 @@ impl Stager<'_, '_, '_> {
         Bounds::exact(self.graph.constant(false, rows))
     }
 
-    /// The bounds of the set of all events if `set`, otherwise of the relation of all pairs.
+    /// The bounds of the set of all events (if `set` is true) or of the relation of all pairs of
+    /// events.
     pub(super) fn full(&mut self, set: bool) -> Bounds {
         match self.merged {
             None => Bounds::exact(self.graph.full(set)),

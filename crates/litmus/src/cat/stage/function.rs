@@ -1,4 +1,4 @@
-//! The functional part of the language: application, `match`, conditions, predefined
+//! Evaluates the functional part of the language: applications, `match`, conditions, predefined
 //! functions.
 
 use std::rc::Rc;
@@ -206,7 +206,7 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The pairs in program order with an event of the set in between.
+    /// The pairs of events in program order that have an event of `set` between them.
     fn between(&mut self, set: Bounds) -> Bounds {
         let po = self.graph.constant(false, self.skeleton.po.clone());
         let set = self.each(set, Graph::identity_on);

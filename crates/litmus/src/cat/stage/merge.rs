@@ -1,9 +1,8 @@
-//! Read-modify-writes as one event.
+//! Presents a read-modify-write to a model as one event.
 //!
-//! Here a read-modify-write has two events, and a relation between them. In herd, a
-//! read-modify-write of a C test is one event that reads and writes, and models for
-//! herd expect that. For such a model the write stands for both events, and the read is
-//! hidden.
+//! In this crate a read-modify-write has two events, and a relation between them. In herd, a
+//! read-modify-write of a C test is one event that reads and writes, and models for herd rely on
+//! that. For such a model the write stands for both events, and the read is hidden.
 
 use super::super::base;
 use super::super::graph::{Graph, NodeId};
@@ -11,7 +10,7 @@ use super::super::value::{Bounds, Value};
 use super::Stager;
 use crate::exec::set::EventSet;
 
-/// The events that a model sees if read-modify-writes are one event.
+/// The sets of events that a model sees if read-modify-writes are one event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merged {
     /// The set of all events except the hidden reads.
@@ -19,12 +18,14 @@ pub(super) struct Merged {
     /// The writes of read-modify-writes. Such a write stands for both events of its
     /// read-modify-write.
     writes: NodeId,
-    /// From each event to the event that stands for it.
+    /// The relation from each event to the event that stands for it: a hidden read to the write of
+    /// its read-modify-write, and each other event to itself.
     shift: NodeId,
 }
 
 impl Stager<'_, '_, '_> {
-    /// Hides the reads of read-modify-writes if the model needs it.
+    /// Hides the reads of read-modify-writes if the model expects a read-modify-write to be one
+    /// event.
     pub(super) fn hide_halves(&mut self) {
         if !self.model.merges_rmw || !base::has_c_rmws(self.skeleton) {
             return;
@@ -42,7 +43,7 @@ impl Stager<'_, '_, '_> {
         });
     }
 
-    /// The value of a predefined name without the hidden events.
+    /// Removes the hidden events from `value`, the value of the predefined name `name`.
     pub(super) fn merge(&mut self, name: &str, value: Value) -> Value {
         let Some(Merged { visible, writes, shift }) = self.merged else { return value };
         let exact = Bounds::exact;

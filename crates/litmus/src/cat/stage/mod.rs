@@ -105,7 +105,7 @@ struct Stager<'m, 's, 'p> {
     merged: Option<Merged>,
     calls: usize,
     work: usize,
-    /// The file of the statement under evaluation.
+    /// The file of the statement that is evaluated now.
     file: usize,
 }
 
@@ -278,7 +278,7 @@ impl Stager<'_, '_, '_> {
         Ok(())
     }
 
-    /// The scope after a definition.
+    /// Evaluates definitions. Returns `scope` with the defined names added.
     pub(super) fn define(&mut self, bindings: &Bindings, scope: &Scope) -> Result<Scope, TextError> {
         if bindings.recursive {
             return self.define_recursive(bindings, scope);
@@ -354,7 +354,7 @@ fn recursive_functions(list: &Rc<Vec<Binding>>, scope: &Scope, file: usize) -> S
     after
 }
 
-/// Whether two values are known to be equal.
+/// Whether two values are certainly equal. False if that is not known.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Nothing, Value::Nothing) | (Value::Everything, Value::Everything) => true,

@@ -1,4 +1,5 @@
-//! Orders that a model requests: coherence orders and linearisations.
+//! The orders that a model requests from the search: coherence orders, and total orders that extend
+//! a relation (linearisations).
 
 use std::rc::Rc;
 
@@ -57,9 +58,8 @@ impl Stager<'_, '_, '_> {
         Value::Rel(chosen)
     }
 
-    /// Fixes one order for the writes whose order the model does not use. Several executions may
-    /// differ only in such orders and have the same last writes. The search then needs only one of
-    /// them.
+    /// Adds a check that fixes one order for the writes whose order the model does not use.
+    /// Executions that differ only in this order, and have the same last writes, then count as one.
     pub(super) fn fix_unused_orders(&mut self) {
         if self.ordered.all || self.model.partial_coherence {
             return;
@@ -92,8 +92,8 @@ impl Stager<'_, '_, '_> {
         });
     }
 
-    /// The total orders of a set that extend a relation. Neither may depend on a
-    /// choice.
+    /// The total orders of `set` that extend the relation `order`. Both arguments must not depend
+    /// on a choice of the search.
     pub(super) fn linearisations(
         &mut self,
         set: Bounds,
@@ -124,7 +124,8 @@ impl Stager<'_, '_, '_> {
         Ok(orders.into_iter().map(make).collect())
     }
 
-    /// Applies `co_locs(r, sets)`: for each set, the orders that extend `r`.
+    /// Applies `co_locs(r, sets)`. The result lists, for each of the sets, the total orders of its
+    /// members that extend `r`.
     pub(super) fn orders_of_each(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let Value::Tuple(pair) = &argument else {
             return self

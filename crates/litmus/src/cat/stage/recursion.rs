@@ -1,4 +1,4 @@
-//! Recursive definitions.
+//! Evaluates recursive definitions.
 
 use crate::exec::matrix;
 use crate::parse::TextError;
@@ -43,9 +43,9 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// Solves a definition that depends on no choice, as herd does: it starts from
-    /// empty values and evaluates one binding after the other until none changes. For a
-    /// definition that depends on choices it finds which bindings are sets.
+    /// Solves a recursive definition that depends on no choice of the search, as herd does: starts
+    /// from empty values and evaluates one binding after the other until no value changes. If the
+    /// definition depends on choices, only finds which bindings are sets.
     fn iterate(&mut self, bindings: &Bindings, names: &[Name], scope: &Scope) -> Result<Iterated, TextError> {
         let mut values = vec![Value::Nothing; names.len()];
         let mut inner = scope.clone();
@@ -66,8 +66,8 @@ impl Stager<'_, '_, '_> {
                 inner = inner.with(names[index], value.clone());
                 values[index] = value;
             }
-            // The kind of a binding is known after as many rounds as there are
-            // bindings.
+            // After as many rounds as there are bindings, each binding is known to be a set or a
+            // relation.
             if open && (round >= names.len() || values.iter().all(|v| !matches!(v, Value::Nothing))) {
                 return Ok(Iterated::Open(values.iter().map(|v| matches!(v, Value::Set(_))).collect()));
             }
@@ -82,7 +82,8 @@ impl Stager<'_, '_, '_> {
         Ok(Iterated::Diverges)
     }
 
-    /// Whether `part` is within `whole`. False if either depends on a choice.
+    /// Whether `part` is a subset of `whole`. False if one of the values depends on a choice of the
+    /// search.
     fn is_within(&self, part: &Value, whole: &Value) -> bool {
         let rows = |value: &Value| match value {
             Value::Set(bounds) | Value::Rel(bounds) if self.graph.is_static(bounds.low) => {
@@ -116,7 +117,8 @@ impl Stager<'_, '_, '_> {
         let place = bindings.list[0].place;
         let shown = self.text(names[0]).to_owned();
         let count = names.len();
-        // Low and high bounds are solved together, because each may use the other.
+        // The low and the high bounds are solved as one definition, because each bound may use the
+        // other.
         let Some(group) = self.graph.open_group(&shown, place, &[sets, sets].concat()) else {
             return self.fail(place, "the model has too many recursive definitions");
         };
@@ -154,6 +156,7 @@ impl Stager<'_, '_, '_> {
 enum Iterated {
     Settled(Scope),
     Diverges,
-    /// The definition depends on choices. Lists which bindings are sets.
+    /// The definition depends on choices of the search. The list says for each binding whether it
+    /// is a set.
     Open(Vec<bool>),
 }

@@ -31,7 +31,7 @@ fn access(random: &mut Random, loc: LocId, not: &[Order], scopes: &[ScopeId]) ->
     }
 }
 
-/// The weights of the instruction kinds.
+/// The relative frequencies of the kinds of instructions in a random program.
 #[derive(Clone, Copy)]
 pub(super) struct Mix {
     pub(super) stores: usize,
@@ -92,7 +92,8 @@ pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                     let op = if swaps { RmwOp::Exchange } else { RmwOp::Add };
                     b.push(id, Instr::Rmw { dst: Some(dst), access, op, operand: value });
                     terms.push(Term::Reg(id, dst));
-                    // Some paths continue for one value only.
+                    // A branch on the value read, so that some paths of the thread exist for one
+                    // value only.
                     if swaps && random.below(3) == 0 {
                         let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), Expr::Const(0));
                         let target = usize::MAX;

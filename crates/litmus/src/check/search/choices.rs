@@ -1,5 +1,5 @@
-//! The end of a search path: the last checks, the choices of `with` statements, the
-//! flags.
+//! The steps at the end of a search path: the last checks, the choices of `with` statements, and
+//! the flags.
 
 use crate::cat::graph::DEP_WITH;
 use crate::cat::stage::Choice;
@@ -9,8 +9,8 @@ use crate::exec::set::{EventSet, Word, members, wide};
 use super::{Flags, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Handles the end of a search path, where all decisions are made: runs the last checks, and
-    /// finds flags and values.
+    /// Handles a complete execution, for which all decisions are made: runs the last checks, finds
+    /// the flags that hold, and computes the values.
     pub(super) fn complete(&mut self) -> Result<(), Halt> {
         match self.judge()? {
             Some(flags) => self.with_values(&flags),
@@ -97,7 +97,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.touch(DEP_WITH);
     }
 
-    /// Whether further choices would give no new result.
+    /// Whether the remaining choices of `with` statements can give no new result.
     pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<EventSet>)]) -> bool {
         allowed
             && self.checks.iter().enumerate().all(|(number, check)| {

@@ -1,12 +1,14 @@
-//! Counts executions without enumerating or judging each one.
+//! Counts executions in groups, without evaluating the model on each one.
 //!
-//! When the coherence order is decided, the reads that are not decided may be free: the model
-//! allows every combination of the writes that they may read from. The high bound of a relation has
-//! all pairs that may still be in the relation. The reads are free if the checks hold even on the
-//! high bounds, because additional pairs never repair a check. For a free read that no final state
-//! depends on, the search chooses one write, and multiplies the count by the number of writes that
-//! the read may read from. For the other free reads, the search enumerates the combinations without
-//! evaluating the model.
+//! The search decides the coherence order first. Then the undecided reads may be free: the model
+//! allows every combination of the writes that they may read from. To test this, the checks are
+//! evaluated on the high bounds of all relations. A high bound has all pairs that may still be in
+//! the relation. If a check holds on the high bounds, it holds for every combination, because fewer
+//! pairs cannot violate it.
+//!
+//! For a free read that no final state depends on, the search chooses one write, and multiplies the
+//! count by the number of writes that the read may read from. For the other free reads, the search
+//! enumerates the combinations without evaluating the model.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, NodeId};
 use crate::cat::stage::only_whole;
@@ -14,7 +16,7 @@ use crate::exec::set::{EventSet, Word, members};
 
 use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 
-/// After this many failures in a row the test for free reads is run less often.
+/// The number of failures in a row after which the test for free reads is run less often.
 const FAILURES: u32 = 8;
 /// After [`FAILURES`] failures in a row, the test for free reads is run once in this many times.
 const PAUSE: u32 = 64;
@@ -22,7 +24,7 @@ const PAUSE: u32 = 64;
 /// test costs more time than it saves.
 const COMBINATIONS_MIN: u64 = 32;
 
-/// The data of the test for free reads.
+/// The data of the test for free reads, which the comment of this module describes.
 #[derive(Default)]
 pub(super) struct FreeReads {
     /// The nodes of the graph for the low and the high bounds of the choices.
@@ -33,7 +35,7 @@ pub(super) struct FreeReads {
     failures: u32,
 }
 
-/// An undecided read and its remaining writes.
+/// An undecided read, with the set of writes that it may still read from.
 pub(super) type Open<W> = (usize, EventSet<W>);
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
@@ -65,8 +67,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.free.checks = Some(checks);
     }
 
-    /// Counts the remaining executions if all open reads are free. Returns false if
-    /// they are not.
+    /// Tests whether the undecided reads are free, which means that the model allows every
+    /// combination of their writes. If they are free, counts and reports the executions, and
+    /// returns true. Otherwise returns false.
     pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
         if self.free.checks.is_none() {
             return Ok(false);
@@ -80,7 +83,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             .filter(|&read| !self.decided.has(read))
             .map(|read| (read, self.domain(read)))
             .collect();
-        // Products that overflow are enumerated instead.
+        // The number of combinations. `None` on an overflow: then the reads are enumerated.
         let product = |observed: bool| {
             let checks = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
             checks.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
@@ -113,8 +116,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(consistent)
     }
 
-    /// Decides the observed reads one by one, and reports each execution. The flags of the first of
-    /// these executions hold for all of them.
+    /// Decides the reads that the visitor observes, one by one, and reports each execution. All
+    /// these executions have the same flags, so flags are evaluated only for the first execution.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -140,10 +143,12 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(())
     }
 
-    /// Whether the model allows every combination of the remaining writes.
+    /// Whether the undecided reads in `open` are free: the model allows every combination of the
+    /// writes that they may read from.
     fn are_free(&mut self, open: &[Open<W>]) -> Result<bool, Halt> {
         let has_choice = open.iter().all(|(_, domain)| !domain.is_empty());
-        // Values must not depend on open reads or on themselves.
+        // The value of each write must be known already, so that no value depends on an open read
+        // or on itself.
         let values_known = || {
             let events = self.skeleton.events.iter().zip(&self.values);
             events.filter(|(event, _)| event.writes()).all(|(_, value)| value.is_some())
@@ -164,7 +169,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         holds
     }
 
-    /// Whether, for every combination, each check holds, or has the same result if it is a flag.
+    /// Whether the result of each check is the same for every combination, and, unless the check is
+    /// a flag, the check holds.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
             self.refresh_nodes(plan)?;
@@ -182,7 +188,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Sets the choices in the graph to their low and high bounds.
+    /// Writes the low and the high bounds of the choices to their nodes in the graph.
     fn publish_bounds(&mut self, open: &[Open<W>]) {
         let n = self.co.len();
         let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();
@@ -212,7 +218,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 self.graph.set_value(id, &rows);
             }
         }
-        // The search itself would publish other high bounds.
+        // The graph now holds other high bounds than those of the search, so the nodes must be
+        // written again.
         self.touch(DEP_RF | DEP_CO | DEP_SYNC);
         self.dirty |= DEP_RF | DEP_CO;
     }

@@ -1,4 +1,4 @@
-//! The decisions of the search.
+//! Makes the decisions of the search, and undoes them.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, Deps};
 use crate::exec::set::{EventSet, Word, members};
@@ -10,16 +10,17 @@ use super::{Halt, Search, Visitor};
 enum Decision<W> {
     /// The order of two writes to one word.
     Pair(usize, usize),
-    /// The write that a read reads, one of this set.
+    /// The read, and the set of writes that it may read. The search tries each of these writes.
     Read(usize, EventSet<W>),
 }
 
-/// The continuation of the search.
+/// The next action of the search.
 enum Next<W> {
     Decide(Decision<W>),
     /// The search has made all decisions.
     Complete,
-    /// A read has no write left, or a check fails.
+    /// A read has no possible write, or a check fails, so the search returns to an earlier
+    /// decision.
     DeadEnd,
 }
 
@@ -89,7 +90,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         if self.settle(deps)? { self.decide(depth + 1, reached) } else { Ok(()) }
     }
 
-    /// Finds the next decision. Decides reads with a single write at once.
+    /// Finds the next decision. A read with only one possible write is decided at once.
     fn next_decision(&mut self, reached: &mut Reached) -> Result<Next<W>, Halt> {
         if let Some(decision) = self.narrow_read() {
             return Ok(Next::Decide(decision));
@@ -113,7 +114,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     return Ok(Next::DeadEnd);
                 }
                 if forced {
-                    // The forced reads may have narrowed this one.
+                    // Deciding the reads with a single write may have left this read with fewer
+                    // writes, so it is examined again.
                     reached.read -= 1;
                     forced = false;
                     continue;
@@ -131,7 +133,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Next::Complete)
     }
 
-    /// The undecided read-modify-write with guards that has the fewest writes left.
+    /// The undecided read in `narrow` with the fewest possible writes. These are reads of
+    /// read-modify-writes with guards.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
@@ -157,7 +160,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             if !consistent {
                 break;
             }
-            // Reads of `write` precede the new successors.
+            // The reads that read from `write` precede, in from-reads, the writes that now follow
+            // `write`.
             for read in members(self.decided & self.same_reads[write]) {
                 if self.rf[read] == write {
                     self.fr[read] |= new;
@@ -173,7 +177,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         consistent
     }
 
-    /// Decides that `read` reads from `write`.
+    /// Decides that `read` reads from `write`. Returns false on a contradiction.
     pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
         self.rf[read] = write;
         self.decided.insert(read);

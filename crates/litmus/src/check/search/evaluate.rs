@@ -1,5 +1,5 @@
-//! Evaluation of the model's graph: publishing the choices, computing nodes, judging
-//! checks.
+//! Evaluates the graph of the model: writes the choices of the search to their nodes (publishes
+//! them), computes the other nodes, and evaluates the checks.
 
 use crate::cat::graph::{DEP_CO, DEP_RF, DEP_SYNC, Deps, NodeId};
 use crate::cat::stage::{diverges, only_whole};
@@ -28,7 +28,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         newest
     }
 
-    /// Publishes the choices that have changed.
+    /// Writes the choices that have changed since the last call to their nodes in the graph.
     pub(super) fn flush(&mut self) {
         let dirty = core::mem::take(&mut self.dirty);
         if dirty != 0 {
@@ -37,7 +37,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Publishes these choices in the graph.
+    /// Writes the choices in `deps` to their nodes in the graph.
     pub(super) fn publish(&mut self, deps: Deps) {
         let n = self.co.len();
         let mut rows = core::mem::take(&mut self.scratch);
@@ -83,7 +83,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.scratch = rows;
     }
 
-    /// The writes from which an event may read in a complete execution.
+    /// The writes from which the event `read` may still read.
     pub(super) fn possible(&self, read: usize) -> EventSet<W> {
         if self.decided.has(read) {
             EventSet::only(self.rf[read])
@@ -94,12 +94,12 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The writes that may follow `write` in the coherence order of a complete execution.
+    /// The writes that may still follow `write` in coherence order.
     pub(super) fn co_high(&self, write: usize) -> EventSet<W> {
         self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
 
-    /// Whether the checks hold on the low bounds.
+    /// Whether all checks hold on the low bounds, which have the pairs that are certain already.
     pub(super) fn certain_checks_hold(&mut self) -> Result<bool, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -119,7 +119,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Whether a check holds. Evaluates it only if its inputs have changed.
+    /// Whether a check holds. Evaluates the check only if its inputs have changed since it last
+    /// held.
     pub(super) fn still_holds(&mut self, number: usize) -> Result<bool, Halt> {
         self.flush();
         if self.judged[number] >= self.version(self.checks[number].deps | DEP_SYNC) {
@@ -145,7 +146,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(satisfied(check.kind, self.graph.value(decides)) != check.negated)
     }
 
-    /// Computes the nodes of a check.
+    /// Computes the nodes that a check needs.
     pub(super) fn refresh(&mut self, number: usize) -> Result<(), Halt> {
         let plan = core::mem::take(&mut self.checks[number].plan);
         let result = self.refresh_nodes(&plan);

@@ -40,16 +40,16 @@ const STREAK: u32 = 64;
 /// A check that has held [`STREAK`] times in a row is evaluated once in this many times. It is also
 /// evaluated on complete executions.
 const SKIPS: u32 = 8;
-/// The fewest pairs of writes for which each pair is probed. With fewer pairs, probing costs more
-/// time than it saves.
+/// The fewest pairs of writes for which the search probes each pair (see `probe`). With fewer
+/// pairs, probing costs more time than it saves.
 const PROBED_MIN: usize = 4;
 
 /// Receives each execution that the model allows.
 pub(crate) trait Visitor {
     /// Handles an allowed execution, with the flags that hold on it.
     fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()>;
-    /// Whether results depend on the write that this event reads. Executions that
-    /// differ only in other reads may be reported as one.
+    /// Whether the results depend on the write that this event reads. The search may report
+    /// executions that differ only in unobserved reads as one execution.
     fn observes(&self, _read: usize) -> bool {
         true
     }
@@ -61,16 +61,18 @@ pub(crate) trait Visitor {
 
 /// An execution that the model allows.
 pub(crate) struct AllowedExecution<'s, W> {
-    /// For each read, the write that it reads from. For each other event, the event itself.
+    /// For each read, the write that it reads from. The entry of every other event is the event
+    /// itself.
     pub(crate) rf: &'s [usize],
     /// The coherence order of the writes to each word.
     pub(crate) co: &'s [EventSet<W>],
     /// The value that each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
-    /// The flags that hold: the number of the check, and its relation or set.
+    /// The flags that hold on the execution. Each flag is given by the number of its check, and its
+    /// relation or set.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
-    /// The number of executions that this one represents. They differ only in
-    /// unobserved reads.
+    /// The number of executions that this execution represents. They differ only in reads that the
+    /// visitor does not observe.
     pub(crate) weight: u64,
 }
 
@@ -81,7 +83,7 @@ type Flags = Vec<(usize, Vec<EventSet>)>;
 /// The reason why a search ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The visitor stopped it.
+    /// The visitor asked the search to stop.
     Stopped,
     /// A recursive definition of the model does not converge.
     Model(TextError),
@@ -95,50 +97,51 @@ struct Search<'a, 'p, V, W> {
     file: &'a str,
     visitor: &'a mut V,
     partial: bool,
-    /// The numbers of the checks to evaluate, cheap ones first.
+    /// The numbers of the checks that the search evaluates. Checks that cost little come first.
     evaluated: Vec<usize>,
     linear: Vec<Linear<W>>,
     rules: Rules<W>,
-    /// For each read, the atomicity rule of its read-modify-write.
+    /// For each read, the number of the atomicity rule for its read-modify-write. `None` for other
+    /// reads.
     atomic_of: Vec<Option<usize>>,
-    /// The pairs of writes to decide, in order.
+    /// The pairs of writes whose order the search decides, in the sequence of the decisions.
     pairs: Vec<(usize, usize)>,
-    /// The reads to decide, in order.
+    /// The reads whose writes the search decides, in the sequence of the decisions.
     reads: Vec<usize>,
-    /// For each read, the guards that depend on it.
+    /// For each read, the guards whose conditions depend on its value.
     guards_of: Vec<Vec<usize>>,
-    /// The reads with guards.
+    /// The reads whose values some guard depends on.
     guarded: Vec<usize>,
     /// The members of `guarded` that belong to read-modify-writes.
     narrow: Vec<usize>,
-    /// The reads whose values follow from guards: the event, its thread's first event
-    /// and the value.
+    /// The reads whose values follow from a guard. Each entry has the read, the first event of its
+    /// thread, and the value.
     equal: Vec<(usize, usize, Sym)>,
     /// For each read, the writes that it may read.
     candidates: Vec<EventSet<W>>,
     rf: Vec<usize>,
     co: Vec<EventSet<W>>,
-    /// The inverse of the coherence order.
+    /// The inverse of the coherence order: for each write, the writes before it.
     before: Vec<EventSet<W>>,
     /// For each write, the writes to its word that are decided to be unordered with it.
     apart: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
-    /// The reads whose writes are decided.
+    /// The reads whose writes are already decided.
     decided: EventSet<W>,
     /// For each write, all writes to its word.
     same_word: Vec<EventSet<W>>,
     /// For each write, all reads of its word.
     same_reads: Vec<EventSet<W>>,
-    /// Whether some values or guards depend on reads.
+    /// Whether some values or guards depend on the values of reads.
     symbolic: bool,
-    /// The numbers that values out of thin air are drawn from.
+    /// The numbers that a read may return if its value depends on itself (values out of thin air).
     numbers: &'a [Value],
-    /// The nodes of the choices that the graph uses.
+    /// The nodes of the graph that hold the choices of the search.
     inputs: Inputs,
-    /// The choices that are not published yet.
+    /// The choices that have changed since they were last written to the graph.
     dirty: Deps,
-    /// For each kind of choice, the time of its last change. Times are values of `clock`.
+    /// For each kind of choice, the time of its last change. A time is a value of `clock`.
     versions: [u64; 4],
     clock: u64,
     /// The time of each node's last computation.
@@ -154,7 +157,7 @@ struct Search<'a, 'p, V, W> {
     free: FreeReads,
     /// The number of executions that each found execution stands for.
     weight: u64,
-    /// A relation under construction.
+    /// A buffer for a relation that is being computed.
     scratch: Vec<EventSet<W>>,
     ticks: u32,
     /// The number of search nodes: decisions and ends of branches.
@@ -196,9 +199,9 @@ pub(crate) struct SearchOptions<'a> {
     pub(crate) file: &'a str,
     pub(crate) partial_coherence: bool,
     pub(crate) numbers: &'a [Value],
-    /// Whether to ignore all checks: every candidate is an execution.
+    /// Whether to ignore all checks, so that every candidate execution is reported.
     pub(crate) unchecked: bool,
-    /// Whether to use wide words for any number of events.
+    /// Whether to use wide words, even if the events would fit into narrow ones.
     pub(crate) wide: bool,
 }
 
@@ -307,8 +310,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         search
     }
 
-    /// Orders the decisions. Removes from the candidates of each read the writes that a guard on
-    /// this read alone excludes.
+    /// Puts the decisions into their sequence. Also removes some candidates of reads: writes that a
+    /// guard excludes, if the guard depends on this read alone.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -319,7 +322,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
             members(all).for_each(|write| self.before[write].insert(initial));
             words.push(members(all).collect());
         }
-        // Read-modify-writes determine values, so their words come first.
+        // The words with read-modify-writes come first, because their coherence order determines
+        // values.
         words.sort_by_key(|word| !word.iter().any(|&write| is_rmw(write)));
         for word in &words {
             for (at, &later) in word.iter().enumerate() {
@@ -369,7 +373,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         Ok(self.nodes)
     }
 
-    /// Applies what is certain from the start. Returns false on a contradiction.
+    /// Applies the orders that are certain before the first decision. Returns false on a
+    /// contradiction.
     fn start(&mut self) -> bool {
         for write in 0..self.co.len() {
             let behind = self.co[write];
@@ -388,8 +393,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         true
     }
 
-    /// Tries both orders of each undecided pair of writes, one pair at a time. If one order fails,
-    /// adds the other one. Returns false if both fail.
+    /// Tries both orders of each undecided pair of writes. If one order leads to a contradiction,
+    /// decides the other one. Returns false if both orders of a pair do.
     fn probe(&mut self) -> Result<bool, Halt> {
         if self.pairs.len() < PROBED_MIN {
             return Ok(true);
@@ -432,7 +437,7 @@ fn same_word(skeleton: &Skeleton<'_>) -> Vec<EventSet> {
     events.iter().map(|event| if event.writes() { writes_of(event) } else { EventSet::EMPTY }).collect()
 }
 
-/// Whether a relation passes a check of this kind. For `empty`, `rows` may also be a set.
+/// Whether a relation satisfies a check of this kind. For `empty`, `rows` may also be a set.
 pub(crate) fn satisfied<W: Word>(kind: CheckKind, rows: &[EventSet<W>]) -> bool {
     match kind {
         CheckKind::Acyclic => matrix::is_acyclic(rows),

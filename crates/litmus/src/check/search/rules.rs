@@ -1,6 +1,6 @@
-//! Rules that the search derives from a model's checks: the writes that must be
-//! ordered, the accesses that no write may separate, and the coherence edges that
-//! follow from known pairs.
+//! Rules that the search derives from the checks of a model, so that it needs fewer decisions. A
+//! rule says which writes must be ordered, which accesses no write may separate, or which coherence
+//! edges follow from known pairs.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -24,14 +24,14 @@ pub(super) struct Rules<W> {
     /// For each write, the writes to its word that must be ordered with it.
     pub(super) total: Vec<EventSet<W>>,
     pub(super) atomic: Vec<Atomic<W>>,
-    /// Relations that must be part of the coherence order, with the numbers of their
-    /// checks.
+    /// Relations that the coherence order must contain, each with the number of the check that
+    /// requires it.
     pub(super) within_co: Vec<(usize, NodeId)>,
 }
 
 impl<W: Word> Rules<W> {
-    /// The rules before any check is taken: all writes to one word must be ordered, unless the
-    /// coherence order is `partial`.
+    /// The rules before the checks of the model are examined. All writes to one word must be
+    /// ordered, unless `partial` allows a partial coherence order.
     pub(super) fn none(same_word: &[EventSet<W>], partial: bool) -> Rules<W> {
         let others =
             |(write, row): (usize, &EventSet<W>)| if partial { EventSet::EMPTY } else { row.without(write) };
@@ -64,8 +64,9 @@ impl<W: Word> Rules<W> {
         }
     }
 
-    /// Takes the check `empty ordered \ (co | co^-1)`: each pair of `ordered` must be in coherence
-    /// order, in one direction or the other. Returns false if a pair is not two writes to one word.
+    /// Derives a rule from the check `empty ordered \ (co | co^-1)`: each pair of `ordered` must be
+    /// in coherence order, in one direction or the other. Returns false if a pair does not consist
+    /// of two writes to one word.
     fn order_all(&mut self, ordered: &[EventSet<W>], same_word: &[EventSet<W>]) -> bool {
         let fits = |(write, row): (usize, &EventSet<W>)| row.is_within(same_word[write].without(write));
         if !ordered.iter().enumerate().all(fits) {
@@ -78,9 +79,9 @@ impl<W: Word> Rules<W> {
         true
     }
 
-    /// Takes the check `empty pairs & ((fr & a); (co & b))`. A path `fr; co` leads from a read to a
-    /// write, so other members of `pairs` do not matter. Returns false if the check does not have
-    /// this form.
+    /// Derives a rule from the check `empty pairs & ((fr & a); (co & b))`. Only pairs of a read and
+    /// a write matter, because a path `fr; co` leads from a read to a write. Returns false if the
+    /// check does not have this form.
     fn take_atomic(&mut self, graph: &Graph<W>, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {
@@ -101,7 +102,7 @@ impl<W: Word> Rules<W> {
     }
 }
 
-/// Whether the node `id` is `co | co^-1`.
+/// Whether the node `id` is the relation `co | co^-1`.
 fn is_either_way<W: Word>(graph: &Graph<W>, id: NodeId) -> bool {
     let is_co = |id: NodeId| graph.node(id).op == Op::Chosen(Chosen::Co, true);
     let is_back = |id: NodeId| matches!(graph.node(id).op, Op::Inverse(co) if is_co(co));

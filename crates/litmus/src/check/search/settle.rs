@@ -1,5 +1,5 @@
-//! Consequences of the decisions so far: coherence edges next to read-modify-writes,
-//! reads with one write left, checks that fail.
+//! Derives consequences of the decisions so far: coherence edges that atomicity requires, reads
+//! with only one possible write, and checks that fail.
 
 use crate::cat::graph::Deps;
 use crate::exec::set::{EventSet, Word, members};
@@ -9,8 +9,8 @@ use super::rules::Atomic;
 use super::{Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Derives all consequences. Returns false on a contradiction. `deps` are the
-    /// choices that have changed.
+    /// Derives all consequences of the decisions. `deps` are the kinds of choices that have
+    /// changed. Returns false on a contradiction.
     pub(super) fn settle(&mut self, deps: Deps) -> Result<bool, Halt> {
         self.dirty |= deps;
         loop {
@@ -28,8 +28,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Adds the edges that atomicity requires, and decides the reads with one write
-    /// left.
+    /// Adds the coherence edges that atomicity requires, and decides the reads with only one
+    /// possible write. Returns false on a contradiction.
     fn force(&mut self) -> bool {
         loop {
             let mut again = false;
@@ -76,8 +76,10 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Orders each write of `between` before the write that the read-modify-write reads from, or
-    /// after the write that it makes. Returns false on a contradiction.
+    /// Applies an atomicity rule. Each write of `between` that follows the write that the
+    /// read-modify-write reads from must also follow the write that it makes. Each write of
+    /// `between` that precedes the write that it makes must also precede the write that it reads
+    /// from. Returns false on a contradiction.
     fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
@@ -105,7 +107,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     fn force_coherence(&mut self) -> Result<Option<bool>, Halt> {
         let mut added = false;
         if self.dirty != 0 {
-            // No check was evaluated, so the graph is out of date.
+            // The checks were not evaluated after the last change, so the graph is out of date.
             return Ok(Some(false));
         }
         for at in 0..self.rules.within_co.len() {

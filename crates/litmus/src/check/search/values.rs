@@ -1,5 +1,5 @@
-//! Values: propagation from writes to reads, guesses for values that depend on
-//! themselves, and the final report.
+//! Computes the values of events: propagates values from writes to reads, guesses values that
+//! depend on themselves, and reports the execution with its values.
 
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::sym::{Sym, Unknown};
@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use super::{AllowedExecution, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Propagates known values from writes and guards to reads, and on to writes.
-    /// Returns false if a guard fails.
+    /// Propagates known values from writes and guards to the reads, and from reads to the writes
+    /// that depend on them. Returns false if a guard fails.
     pub(super) fn propagate(&mut self) -> bool {
         loop {
             let mut changed = false;
@@ -67,7 +67,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         })
     }
 
-    /// Reports the execution. Values that depend only on themselves are guessed first.
+    /// Reports the execution with its values. First guesses each value that depends only on itself.
     pub(super) fn with_values(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         if !self.symbolic {
             for read in members(self.decided) {

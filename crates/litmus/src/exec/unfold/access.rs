@@ -1,4 +1,4 @@
-//! Accesses to memory, also to addresses that depend on reads.
+//! Unfolds accesses to memory, including those whose addresses depend on reads.
 
 use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{Event, EventKind};
@@ -10,8 +10,8 @@ use crate::program::{
 };
 
 impl Unfolder<'_> {
-    /// Adds an access. If its address depends on reads, each possible location is one
-    /// path.
+    /// Adds an access to the path. If its address depends on reads, the path is split: each
+    /// possible location gives one path.
     pub(super) fn memory(&mut self, state: &mut State, pc: usize, access: &Access) -> Next {
         let address = evaluate(state, &access.address);
         let line = self.thread.lines.get(pc).copied().unwrap_or(0);
@@ -48,8 +48,8 @@ impl Unfolder<'_> {
         Next::Stop
     }
 
-    /// The location at an address. An address computed from an array must stay in that
-    /// array.
+    /// The location with this address. `None` if there is no such location. An address computed
+    /// from an array must be in that array.
     fn resolve(&self, value: Value, base: Option<LocId>) -> Option<LocId> {
         let loc = value_address(value)?;
         let location = self.program.locations.get(usize::from(loc.0))?;
@@ -59,8 +59,8 @@ impl Unfolder<'_> {
         }
     }
 
-    /// The locations that a symbolic address may have: those of the array that it is
-    /// computed from, or all.
+    /// The locations that a symbolic address may have. If it is computed from an array, these are
+    /// the locations of the array, otherwise all locations.
     fn candidates(&self, address: &Sym) -> Vec<LocId> {
         let base = base_of(address).and_then(value_address);
         let base = base.and_then(|loc| self.program.locations.get(usize::from(loc.0)));
@@ -70,8 +70,8 @@ impl Unfolder<'_> {
             .collect()
     }
 
-    /// Adds a fence that concerns one word. If the fence takes a key, it has a data dependency on
-    /// the reads that the key depends on.
+    /// Adds a fence that concerns one word. If the fence takes a key, the event has a data
+    /// dependency on the reads that the key depends on.
     pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
         let address = evaluate(state, &section.address);
         event.loc = address.value.constant().and_then(value_address);
@@ -83,8 +83,9 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Sets the annotations of the read and the write of a kernel's read-modify-write. Returns the
-    /// fence to add before and after a full read-modify-write, and `None` for other ones.
+    /// Sets the annotations of the read and the write that form a read-modify-write of the Linux
+    /// kernel. If the read-modify-write is fully ordered, returns the fence to add before and after
+    /// it, otherwise `None`.
     fn halves(&self, read: &mut Event, write: &mut Event) -> Option<Event> {
         if self.program.dialect != Dialect::C11 {
             return None;
@@ -231,8 +232,8 @@ impl Unfolder<'_> {
         let at = state.trace.events.len();
         let read = Sym::Read(at as u16);
         event.order = cas.order_failure;
-        // A failed compare-and-swap of the kernel is a plain read, regardless of its
-        // order.
+        // A failed compare-and-swap of the Linux kernel is a read without ordering, whatever its
+        // annotation.
         if self.program.dialect == Dialect::C11
             && let Some(tag) = event.tags.first_mut()
         {
@@ -260,8 +261,8 @@ fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success
     }
 }
 
-/// The address of a location from which `address` is computed by additions and subtractions, if
-/// there is one.
+/// The location from which `address` is computed by additions and subtractions, given by its
+/// address. `None` if there is no such location.
 fn base_of(address: &Sym) -> Option<Value> {
     match address {
         Sym::Const(value) => value_address(*value).map(|_| *value),

@@ -1,4 +1,4 @@
-//! Barriers, also with resources that depend on reads.
+//! Unfolds barriers, including those whose barrier resource depends on reads.
 
 use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{EventKind, Meeting};
@@ -18,7 +18,8 @@ impl Unfolder<'_> {
         {
             state.deciding.push((quorum.from, None));
         }
-        // A symbolic number may be any number of the program.
+        // A symbolic resource or count may be any number of the program, so the path is split for
+        // each number.
         let tried = |value: &Sym| value.constant().map_or_else(|| self.numbers.clone(), |value| vec![value]);
         let ids = tried(&id);
         let counts = match &quorum {

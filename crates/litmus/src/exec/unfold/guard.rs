@@ -1,5 +1,5 @@
-//! Guards: the conditions of a path. A path with contradictory guards is dropped at
-//! once.
+//! Guards: the conditions under which a path is taken. A path whose guards contradict each other is
+//! dropped at once.
 
 use super::{State, Unfolder, evaluate};
 use crate::exec::live::for_each_read;
@@ -8,7 +8,7 @@ use crate::exec::sym::{Sym, Unknown};
 use crate::program::{BinaryOp, Expr, Instr, LocId, Program, RmwOp, UnaryOp, Value, address_value};
 
 impl Unfolder<'_> {
-    /// Adds a guard. Returns false if the path is then impossible.
+    /// Adds a guard to the path. Returns false if the guard makes the path impossible.
     pub(super) fn admit(&self, state: &mut State, guard: Sym) -> bool {
         if let Some(value) = guard.constant() {
             return value != 0;
@@ -38,9 +38,10 @@ impl Unfolder<'_> {
         possible
     }
 
-    /// Checks that every operator of the instruction has a value. An operator without a value is
-    /// undefined behaviour, which ends the path. If that depends on reads, the undefined behaviour
-    /// becomes a path of its own.
+    /// Handles operators of the instruction that may have no value, such as a division by zero. An
+    /// operator without a value is undefined behaviour, which ends the path. If reads decide
+    /// whether an operator has a value, the path is split. Returns whether the path goes on with
+    /// all values defined.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
         for_each_read(instr, &mut |expr| undefined(state, expr, &mut conditions));
@@ -59,8 +60,8 @@ impl Unfolder<'_> {
     }
 }
 
-/// Collects the conditions under which operators of the expression have no value, with
-/// their descriptions.
+/// Collects the conditions under which an operator of the expression has no value. Each condition
+/// comes with a description of the error.
 fn undefined(state: &State, expr: &Expr, conditions: &mut Vec<(Sym, &'static str)>) {
     match expr {
         Expr::Const(_) | Expr::Reg(_) | Expr::Addr(_) => {}

@@ -1,4 +1,5 @@
-//! Unfolds threads into traces: every path through the code, with symbolic values.
+//! Unfolds threads into traces. A trace is one path through the code of a thread, with symbolic
+//! values for reads.
 
 mod access;
 mod barrier;
@@ -14,31 +15,31 @@ use super::event::{Event, EventKind, Meeting};
 use super::live::live_registers;
 use super::sym::Sym;
 
-/// The most instructions of one path through a thread.
+/// The maximum number of instructions on one path through a thread.
 const STEPS_MAX: usize = 20_000;
-/// The most paths through one thread.
+/// The maximum number of paths through one thread.
 const TRACES_MAX: usize = 10_000;
-/// The most instructions of all paths together, kept or not.
+/// The maximum number of instructions on all paths together, including paths that are dropped.
 const ALL_STEPS_MAX: usize = 1_000_000;
-/// The deepest nesting of a symbolic value.
+/// The maximum nesting depth of a symbolic value.
 const VALUE_DEPTH_MAX: usize = 200;
 
 /// One path through a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
-    /// The value that each event writes; for a read, its own value.
+    /// The value that each event writes. The value of a read stands for itself.
     pub(crate) values: Vec<Sym>,
     /// For each event, the earlier reads that its address depends on. `data` and `ctrl` hold the
     /// earlier reads that its value and its execution depend on.
     pub(crate) addr: Vec<EventSet>,
     pub(crate) data: Vec<EventSet>,
     pub(crate) ctrl: Vec<EventSet>,
-    /// The conditions of this path.
+    /// The conditions under which this path is taken.
     pub(crate) guards: Vec<Sym>,
-    /// The registers at the end.
+    /// The values of the registers at the end of the path.
     pub(crate) registers: Vec<Sym>,
-    /// The reason and the line of undefined behaviour on this path.
+    /// Undefined behaviour on this path: its reason and its source line.
     pub(crate) fault: Option<(&'static str, u32)>,
     /// The point where the thread waits, if it does not end.
     pub(crate) waits_at: Option<WaitPoint>,
@@ -74,10 +75,10 @@ pub(crate) struct Unfolding {
     /// The paths that reach the end and have no loop iteration without an effect, and the paths
     /// that wait at a barrier with a count.
     pub(crate) traces: Vec<Trace>,
-    /// The other paths, if they were requested. They add no final state, but their
+    /// The remaining paths, if the caller requests them. They add no final state, but their
     /// accesses may race.
     pub(crate) partial: Vec<Trace>,
-    /// Whether there were too many partial paths.
+    /// Whether some of the paths in `partial` are missing, because there were too many.
     pub(crate) partial_overflow: bool,
     /// Whether a path was cut at the loop bound.
     pub(crate) cut: bool,
@@ -89,7 +90,8 @@ pub(crate) struct Unfolding {
 #[derive(Clone)]
 struct Register {
     value: Sym,
-    /// The reads that the value depends on, even if they cancel out.
+    /// The reads that the value was computed from, even if the value does not depend on them in the
+    /// end.
     from: EventSet,
 }
 
@@ -100,14 +102,15 @@ struct State {
     steps: usize,
     registers: Vec<Register>,
     trace: Trace,
-    /// The reads that decided branches whose paths have not joined yet, with the
-    /// positions where they join.
+    /// The reads that decided a branch, with the position where its two paths join. A branch is
+    /// removed when that position is reached.
     deciding: Vec<(EventSet, Option<usize>)>,
     /// The number of times each backward jump was taken.
     backward: Vec<(usize, usize)>,
-    /// For each loop head passed: the number of events and the registers.
+    /// For each loop head that the path passed: its position, the number of events at that time,
+    /// and the registers.
     heads: Vec<(usize, usize, Vec<Register>)>,
-    /// The number of times each barrier was passed.
+    /// For each barrier, the number of times that the path passed it.
     rounds: Vec<(Value, Value, u16)>,
     /// The reads whose values the conditions of the path restrict, each with the values that are
     /// still possible.
@@ -178,8 +181,8 @@ fn loop_heads(thread: &Thread) -> Vec<usize> {
     heads
 }
 
-/// Every number in the program. Symbolic barrier numbers and values out of thin air are
-/// drawn from these.
+/// Every number in the program. The search takes symbolic barrier numbers, and values that depend
+/// on themselves, from this list.
 pub(crate) fn numbers_of(program: &Program) -> Vec<Value> {
     let mut numbers = vec![0, 1];
     numbers.extend(program.locations.iter().map(|l| l.init));
@@ -238,27 +241,27 @@ struct Unfolder<'p> {
     bound: usize,
     /// Whether the caller requests the paths on which the thread waits.
     partial: bool,
-    /// For each position, the live registers.
+    /// For each position in the code, whether each register is live.
     live: Vec<Vec<bool>>,
-    /// The targets of backward jumps.
+    /// The positions that are targets of backward jumps.
     heads: Vec<usize>,
     numbers: Vec<Value>,
     /// For each word, the values that it may hold, if they are known.
     held: Vec<Option<Vec<Value>>>,
     pending: Vec<State>,
-    /// The number of instructions of all paths so far.
+    /// The number of instructions executed so far on all paths.
     steps: usize,
     out: Unfolding,
 }
 
-/// The continuation of a state.
+/// Says whether to continue with a path.
 enum Next {
     Go,
     Stop,
 }
 
 impl Unfolder<'_> {
-    /// Follows one path to its end. `pending` holds the other paths.
+    /// Follows one path to its end. Adds further paths to `pending` where the path splits.
     fn follow(&mut self, mut state: State) {
         loop {
             if state.pc >= self.thread.code.len() {
@@ -285,7 +288,7 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Keeps a path, unless it is impossible.
+    /// Adds a finished path to the results, unless its guards make it impossible.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
             if trace.whole {
@@ -298,7 +301,7 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Keeps the path on which the thread waits at this point.
+    /// Adds a copy of the path that ends here, because the thread waits at `at`.
     fn wait_at(&mut self, state: &State, at: WaitPoint) {
         // In the models of OpenCL, a waiting thread has no final state.
         let whole = at.is_counted() && !state.trace.idle && self.program.dialect != Dialect::OpenCl;
@@ -354,9 +357,9 @@ impl Unfolder<'_> {
         if target > pc {
             return Next::Go;
         }
-        // An iteration without writes that leaves the live registers unchanged has no
-        // effect: the path without it has the same final states. Its reads may race,
-        // though.
+        // An iteration has no effect if it has no writes and leaves the live registers unchanged.
+        // The path without the iteration has the same final states, but the reads of the iteration
+        // may race.
         let live = &self.live[target];
         if let Some((_, since, registers)) = state.heads.iter().rfind(|(head, ..)| *head == target) {
             let wrote = state.trace.events[*since..].iter().any(|e| e.writes() || e.meeting.is_some());
@@ -369,7 +372,8 @@ impl Unfolder<'_> {
                 let read = state.trace.events.len() > *since;
                 let since = *since;
                 self.wait_at(state, WaitPoint::Loop(since));
-                // Of several such iterations, any one could be the only one.
+                // A path keeps only one iteration without an effect: each such iteration is also
+                // the only one of another path.
                 let first = !core::mem::replace(&mut state.trace.idle, true);
                 state.trace.whole = false;
                 return if self.partial && read && first { Next::Go } else { Next::Stop };

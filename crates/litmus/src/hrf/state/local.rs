@@ -1,4 +1,5 @@
-//! Local instructions of a thread between two accesses: arithmetic, jumps, loops.
+//! Executes the instructions of a thread that other threads cannot observe: arithmetic, jumps,
+//! loops.
 
 use crate::hrf::CheckError;
 use crate::hrf::plan::Plan;
@@ -7,7 +8,8 @@ use crate::program::Instr;
 use super::{Iteration, Phase, State};
 
 impl State {
-    /// Runs thread `t` up to its next instruction that other threads can observe.
+    /// Runs thread `t` until its next instruction is one that other threads can observe, or until
+    /// it ends.
     pub(super) fn settle(&mut self, plan: &Plan<'_>, t: usize) -> Result<(), CheckError> {
         let code = &plan.program.threads[t].code;
         loop {
@@ -43,7 +45,8 @@ impl State {
         }
     }
 
-    /// Whether the current iteration returns to `head` without a change.
+    /// Whether the current iteration returns to `head` without an effect: it wrote nothing, and the
+    /// live registers have their old values.
     fn has_no_effect(&self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
         let live = plan.threads[t].live[head];
         self.threads[t].iteration.as_ref().is_some_and(|iteration| {
@@ -57,7 +60,7 @@ impl State {
         })
     }
 
-    /// Counts a backward jump. Returns false if the bound is exceeded.
+    /// Counts a backward jump. Returns false if the thread has then taken the jump too often.
     fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
         if self.has_no_effect(plan, t, head) {
             return true;

@@ -1,4 +1,4 @@
-//! Calls: atomics, fences, barriers and `await`.
+//! Parses calls: atomics, fences, barriers and `await`.
 
 use crate::program::{
     Access, Barrier, BinaryOp, Cas, Dialect, Expr, Fence, Instr, Level, Order, Proxy, RmwOp, ScopeId,
@@ -34,7 +34,7 @@ impl Mode {
     }
 }
 
-/// The function of `atomic_fetch_add` and similar calls.
+/// The arithmetic operation of `atomic_fetch_add` and similar calls.
 fn fetch_op(name: &str) -> Option<RmwOp> {
     Some(match name {
         "add" => RmwOp::Add,
@@ -48,7 +48,7 @@ fn fetch_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-/// The number that stands for the label of a barrier: the same one in every thread.
+/// The number that represents the label of a barrier. The number is the same in every thread.
 fn barrier_number(label: &str) -> i64 {
     let hash = label
         .bytes()
@@ -59,7 +59,7 @@ fn barrier_number(label: &str) -> i64 {
 fn order_of(word: &str) -> Option<Order> {
     Some(match word.strip_prefix("memory_order_").unwrap_or(word) {
         "relaxed" => Order::Relaxed,
-        // All models here treat consume as acquire.
+        // All models here treat the order `consume` as `acquire`.
         "acquire" | "consume" => Order::Acquire,
         "release" => Order::Release,
         "acq_rel" => Order::AcqRel,
@@ -146,8 +146,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Reads a call of a macro that stands for an expression or a block. The value of a block is
-    /// zero.
+    /// Parses a call of a macro. The macro stands for an expression or a block. The value of a
+    /// block is zero.
     fn expansion(&mut self) -> Result<Expr, TextError> {
         self.enter()?;
         self.macros.expand(self.cursor, &mut self.expanded)?;
@@ -162,7 +162,8 @@ impl Function<'_> {
     }
 
     fn check_order(&self, place: Place, order: Order, what: &str, not: &[Order]) -> Result<(), TextError> {
-        // OpenCL forbids them too, but published tests use them.
+        // OpenCL forbids these orders too, but published tests use them, so they are accepted
+        // there.
         if self.dialect == Dialect::OpenCl || !not.contains(&order) {
             return Ok(());
         }
@@ -180,7 +181,7 @@ impl Function<'_> {
             .unwrap_or_default()
     }
 
-    /// Reads `, order [, failure order] [, scope]`. Each part is optional.
+    /// Reads the optional arguments of an atomic call: `, order [, failure order] [, scope]`.
     fn mode(&mut self, explicit: bool, remote: bool, two_orders: bool) -> Result<Mode, TextError> {
         let mut mode = Mode {
             order: Order::SeqCst,
@@ -321,8 +322,8 @@ impl Function<'_> {
         Ok(Expr::Reg(success))
     }
 
-    /// Reads `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns whether it has the
-    /// global and the local region.
+    /// Reads flags such as `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns two values:
+    /// whether the flags include the global region, and whether they include the local region.
     fn regions(&mut self) -> Result<(bool, bool), TextError> {
         let (mut global, mut local) = (false, false);
         loop {
@@ -386,7 +387,7 @@ impl Function<'_> {
             return Err(TextError::meaning(place, sentence));
         };
         let scope = if self.cursor.eat(",") { self.scope()? } else { group };
-        // A label before the barrier identifies it.
+        // If a label precedes the barrier, the label identifies the barrier across threads.
         let here = self.here();
         let instance = self.labels.at(here).map_or(0, barrier_number);
         self.emit(

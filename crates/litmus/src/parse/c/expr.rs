@@ -1,4 +1,4 @@
-//! Expressions.
+//! Parses C expressions.
 
 use crate::program::{Access, BinaryOp, Expr, Instr, UnaryOp};
 
@@ -7,7 +7,7 @@ use super::super::init;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// The precedence of a binary operator.
+/// The precedence of a binary operator, and the operator. `None` if `mark` is no binary operator.
 fn binding(mark: &str) -> Option<(u8, BinaryOp)> {
     Some(match mark {
         "|" => (3, BinaryOp::Or),
@@ -31,12 +31,12 @@ fn binding(mark: &str) -> Option<(u8, BinaryOp)> {
 }
 
 impl Function<'_> {
-    /// Reads an expression and emits the loads in it.
+    /// Parses an expression, and emits a load for each word of memory that it reads.
     pub(super) fn expression(&mut self) -> Result<Expr, TextError> {
         self.logical(0)
     }
 
-    /// Reads `a || b` (level 0) or `a && b` (level 1).
+    /// Parses a chain of `a || b` (level 0) or of `a && b` (level 1).
     fn logical(&mut self, level: u8) -> Result<Expr, TextError> {
         self.enter()?;
         let mark = if level == 0 { "||" } else { "&&" };
@@ -55,7 +55,8 @@ impl Function<'_> {
             let before = self.here();
             let right = Self::truth(self.logical_operand(level)?);
             if self.here() == before {
-                // The right operand has no instructions to skip.
+                // The right operand has no instructions that the branch would skip, so the
+                // assignment and the branch before it are removed.
                 self.thread.code.truncate(decide);
                 self.thread.lines.truncate(decide);
                 left = Expr::binary(if is_or { BinaryOp::Or } else { BinaryOp::And }, known, right);
@@ -99,7 +100,7 @@ impl Function<'_> {
         Ok(left)
     }
 
-    /// Reads an operand with its prefixes.
+    /// Parses an operand with its prefix operators.
     pub(super) fn unary(&mut self) -> Result<Expr, TextError> {
         self.enter()?;
         let line = self.cursor.line();
@@ -124,7 +125,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Emits a load into a new register.
+    /// Emits a load into a new register. Returns the register.
     pub(super) fn load(&mut self, line: u32, access: Access) -> Expr {
         let dst = self.temporary();
         self.emit(line, Instr::Load { dst, access });
@@ -146,7 +147,7 @@ impl Function<'_> {
         }
     }
 
-    /// The address of a parameter or of a location of the test.
+    /// The address of a pointer parameter or of a location of the test. `None` for other names.
     fn pointer(&self, name: &str) -> Option<Expr> {
         let parameter = self.parameters.iter().find(|(known, _)| known == name).map(|&(_, loc)| loc);
         let shadowed = self.thread.register(name).is_some();

@@ -1,12 +1,11 @@
-//! The primitive operations of the kernel's functions, in the notation of `.def` files:
-//! `__load{once}(*x)` and others.
+//! Parses the primitive operations that functions of the Linux kernel are made of. They are in the
+//! notation of `.def` files, such as `__load{once}(*x)`.
 //!
-//! An annotation is a set of the model: `once` is the set `Once`. If a
-//! read-modify-write is an acquire, its read acquires; if it is a release, its write
-//! releases. A full one has a fence `mb` before and after it. A lock is a word that is
-//! 1 while the lock is held. The read and the write that take a lock are in the sets
-//! `LKR` and `LKW`, the write that gives it back is in `UL`, and a read that tests it
-//! is in `LF`.
+//! An annotation puts an event into a set of the model: `once` puts it into the set `Once`. If a
+//! read-modify-write is an acquire, its read acquires; if it is a release, its write releases. A
+//! fully ordered read-modify-write has a fence `mb` before and after it. A lock is a word that is 1
+//! while the lock is held. The read and the write that take a lock are in the sets `LKR` and `LKW`,
+//! the write that releases it is in `UL`, and a read that tests it is in `LF`.
 
 use crate::program::{Access, BinaryOp, Cas, Expr, Fence, Instr, Order, RmwOp, Section};
 
@@ -14,7 +13,7 @@ use super::super::error::TextError;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// The C memory order that is closest to an annotation.
+/// The C memory order that is closest to an annotation of the Linux kernel's model.
 fn order_of(tag: &str) -> Order {
     match tag {
         "acquire" | "LKR" => Order::Acquire,
@@ -25,13 +24,14 @@ fn order_of(tag: &str) -> Order {
 }
 
 impl Function<'_> {
-    /// Whether a primitive operation is next.
+    /// Whether the next token begins a primitive operation.
     pub(super) fn at_primitive(&self) -> bool {
         let marked = matches!(self.cursor.peek_at(1), Kind::Mark("(" | "{"));
         marked && matches!(self.cursor.peek(), Kind::Word(word) if word.starts_with("__"))
     }
 
-    /// Reads `__load{once}(*x)`. The value is zero if the operation returns none.
+    /// Parses a primitive operation, such as `__load{once}(*x)`. The value is zero if the operation
+    /// returns no value.
     pub(super) fn primitive(&mut self) -> Result<Expr, TextError> {
         let (place, line) = (self.cursor.place(), self.cursor.line());
         let name = self.cursor.word("an operation")?;
@@ -121,7 +121,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Reads `{once}`, if it is next.
+    /// Reads annotations such as `{once}`. Returns an empty list if the next token is no opening
+    /// brace.
     fn annotations(&mut self) -> Result<Vec<String>, TextError> {
         let mut tags = Vec::new();
         if self.cursor.eat("{") {
@@ -145,7 +146,7 @@ impl Function<'_> {
         self.expression()
     }
 
-    /// Reads `x, +, 1`.
+    /// Reads the arguments of a calculation, such as `x, +, 1`.
     fn calculation(&mut self) -> Result<(Expr, RmwOp, BinaryOp, Expr), TextError> {
         let address = self.expression()?;
         self.cursor.expect(",")?;
@@ -176,8 +177,8 @@ impl Function<'_> {
         self.emit(line, Instr::Fence(fence));
     }
 
-    /// Reads `__srcu{srcu-lock}(x)`, which returns a key, or `__srcu{srcu-unlock}(x,
-    /// key)`, which takes it.
+    /// Parses the operations of a read-side critical section. `__srcu{srcu-lock}(x)` returns a key,
+    /// and `__srcu{srcu-unlock}(x, key)` takes the key.
     fn section(&mut self, line: u32, tags: &[String]) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let key = if self.cursor.is(",") { Some(self.operand()?) } else { None };
@@ -186,7 +187,7 @@ impl Function<'_> {
         Ok(dst.map_or(Expr::Const(0), Expr::Reg))
     }
 
-    /// Reads `*x` or `a[1]` as an address.
+    /// Parses `*x` or `a[1]`, and returns the address.
     fn lvalue(&mut self) -> Result<Expr, TextError> {
         if self.cursor.eat("(") {
             let address = self.lvalue()?;
@@ -225,7 +226,7 @@ impl Function<'_> {
         Expr::Reg(dst)
     }
 
-    /// Waits until the lock is free, then takes it.
+    /// Emits instructions that wait until the lock is free and then take it.
     fn take_lock(&mut self, line: u32) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let top = self.here();

@@ -1,4 +1,4 @@
-//! Macros of tests in C, in the format of herd's `.def` files. A call stands for an
+//! Macros for tests in C, in the format of herd's `.def` files. A call of a macro stands for an
 //! expression or for a block of statements.
 
 use std::sync::LazyLock;
@@ -7,11 +7,11 @@ use crate::parse::cursor::Cursor;
 use crate::parse::error::{Place, TextError};
 use crate::parse::lexer::{self, Kind, Token, Words};
 
-/// The most tokens that all macros of a test may expand to.
+/// The maximum number of tokens in the expansions of all macro calls of a test.
 const TOKENS_MAX: usize = 1 << 16;
 
-/// The macros of the Linux kernel's functions, for tests without a macro file. They are
-/// parsed at the first look-up: tests of other dialects never pay for it.
+/// The macros that define the Linux kernel's functions, for tests without a macro file. They are
+/// parsed when a test first looks up a macro, so that other tests do not spend this time.
 static KERNEL_LIST: LazyLock<Vec<Macro>> = LazyLock::new(|| {
     let macros = Macros::parse(include_str!("../../../models/kernel.def"));
     macros.ok().and_then(|macros| macros.list).unwrap_or_default()
@@ -21,7 +21,7 @@ static KERNEL_MACROS: Macros = Macros { list: None };
 /// The macros of a test, by name.
 #[derive(Clone, Debug)]
 pub struct Macros {
-    /// `None` stands for the kernel's functions.
+    /// The macros of the file. `None` selects the macros of the Linux kernel's functions.
     list: Option<Vec<Macro>>,
 }
 
@@ -62,7 +62,7 @@ impl Macros {
     fn find(&self, name: &str) -> Option<&Macro> {
         match &self.list {
             Some(list) => list.iter().find(|of| of.name == name),
-            // The kernel has no function of this C11 form.
+            // A name with this ending is a C11 function, which the Linux kernel does not have.
             None if name.ends_with("_explicit") => None,
             None => KERNEL_LIST.iter().find(|of| of.name == name),
         }
@@ -73,8 +73,8 @@ impl Macros {
         self.find(name).is_some()
     }
 
-    /// Replaces the call at the cursor with its expansion. An expression gets brackets.
-    /// `expanded` counts the tokens of all expansions.
+    /// Replaces the macro call at the cursor with its expansion. Puts an expression into
+    /// parentheses. Adds the number of new tokens to `expanded`.
     pub(super) fn expand(&self, cursor: &mut Cursor, expanded: &mut usize) -> Result<(), TextError> {
         let (begin, place) = (cursor.position(), cursor.place());
         let name = cursor.word("a macro")?;
@@ -133,7 +133,7 @@ fn parameters(cursor: &mut Cursor) -> Result<Vec<String>, TextError> {
     Ok(names)
 }
 
-/// Reads a block in braces, or an expression up to the end of its line.
+/// Reads the body of a macro: a block in braces, or an expression up to the end of its line.
 fn body(cursor: &mut Cursor) -> Result<Vec<Token>, TextError> {
     let block = cursor.is("{");
     let begin = cursor.position();

@@ -1,8 +1,8 @@
-//! The two formats that are C: OpenCL C and herd's C11.
+//! The parser of the two formats that are based on C: OpenCL C and herd's C11.
 //!
-//! The parser lowers statements to instructions with jumps. A load inside an expression
-//! becomes an instruction of its own, from left to right, with a destination register
-//! whose name begins with `$`.
+//! The parser lowers statements to instructions with jumps. A load inside an expression becomes an
+//! instruction of its own, from left to right. Its destination register has a name that begins with
+//! `$`.
 
 mod call;
 mod expr;
@@ -25,10 +25,12 @@ use super::lexer::{Kind, Lexed};
 use super::scopes::Placement;
 use super::table::Labels;
 
-/// The target of a jump to the end of the thread, until the end is known.
+/// A placeholder for the target of a jump to the end of the thread, whose position is not known
+/// yet.
 const END: usize = usize::MAX;
 
-/// The placement by default: each thread is a work-group of one device.
+/// The default placement of threads in OpenCL: each thread is a work-group, and all are in one
+/// device.
 const OPENCL_ALONE: [(&str, bool); 2] = [("work_group", false), ("device", true)];
 
 /// Reads an OpenCL C or a C11 test.
@@ -135,14 +137,14 @@ pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Res
     Ok(false)
 }
 
-/// Skips the clauses that [`survey`] has read.
+/// Skips the clauses on placement, which [`survey`] has already read.
 pub(super) fn skip_placement(cursor: &mut Cursor) -> Result<(), TextError> {
     let mut ignored = Placement::default();
     while tree_clause(cursor, &mut ignored)? {}
     Ok(())
 }
 
-/// The parser state of one thread.
+/// The state of the parser while it parses one thread.
 pub(super) struct Function<'p> {
     cursor: &'p mut Cursor,
     dialect: Dialect,
@@ -156,7 +158,7 @@ pub(super) struct Function<'p> {
     temporaries: usize,
     depth: usize,
     macros: &'p Macros,
-    /// The number of tokens that macros expanded to so far.
+    /// The number of tokens in all macro expansions so far.
     expanded: usize,
 }
 
@@ -185,8 +187,8 @@ impl<'p> Function<'p> {
         }
     }
 
-    /// Reads `P0@... (parameters) { statements }`. Also returns the number of tokens
-    /// from macros.
+    /// Parses a thread, `P0@... (parameters) { statements }`. Returns the thread, and the number of
+    /// tokens in all macro expansions so far.
     fn read(mut self) -> Result<(Thread, usize), TextError> {
         let header = format!("`P{}`", self.id.0);
         if !self.cursor.eat_word(&format!("P{}", self.id.0)) {
@@ -249,7 +251,8 @@ impl<'p> Function<'p> {
         self.thread.code.len()
     }
 
-    /// Sets the target of the jump at `at`, and the end of its control dependency.
+    /// Sets the target of the jump instruction at `at` to `to`, and the position where its control
+    /// dependency ends to `joined`.
     fn patch(&mut self, at: usize, to: usize, joined: Option<usize>) {
         match &mut self.thread.code[at] {
             Instr::Branch { target, join, .. } => (*target, *join) = (to, joined),
@@ -273,8 +276,8 @@ impl<'p> Function<'p> {
         Reg((self.thread.registers.len() - 1) as u16)
     }
 
-    /// Assigns `value` to `dst`. If the last instruction loads the value into a temporary, changes
-    /// that instruction to load into `dst` instead.
+    /// Emits the assignment of `value` to `dst`. If the last instruction loads this value into a
+    /// temporary register, it is changed to load into `dst` instead.
     fn assign(&mut self, line: u32, dst: Reg, value: Expr) {
         if let Expr::Reg(temporary) = value {
             let fresh = self.is_temporary(temporary);

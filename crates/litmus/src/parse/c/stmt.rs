@@ -1,4 +1,4 @@
-//! Statements.
+//! Parses C statements.
 
 use crate::program::{Access, Expr, Instr, UnaryOp};
 
@@ -8,7 +8,7 @@ use super::super::lexer::Kind;
 use super::{END, Function};
 
 impl Function<'_> {
-    /// Reads `{ statements }`.
+    /// Parses a block, `{ statements }`.
     pub(super) fn block(&mut self) -> Result<(), TextError> {
         self.cursor.expect("{")?;
         while !self.cursor.eat("}") {
@@ -63,7 +63,7 @@ impl Function<'_> {
         Ok(())
     }
 
-    /// Reads a declaration, an assignment or a call, without its semicolon.
+    /// Parses a declaration, an assignment or a call, up to the semicolon.
     fn simple(&mut self, line: u32) -> Result<(), TextError> {
         let words = init::type_words(self.cursor);
         if words.any {
@@ -90,8 +90,8 @@ impl Function<'_> {
             self.emit(line, Instr::Store { access: Access::plain(address), value });
             return Ok(());
         }
-        // The value is unused. A load stays; a read-modify-write loses its destination
-        // register.
+        // The value of the statement is unused. A load stays, because it is an event. A
+        // read-modify-write loses its destination register.
         let value = self.expression()?;
         if let (Expr::Reg(value), Some(Instr::Rmw { dst, .. })) = (value, self.thread.code.last_mut())
             && *dst == Some(value)
@@ -132,7 +132,7 @@ impl Function<'_> {
                 let sentence = format!("`{name}` is a pointer: write through it with `*{name} = ...`");
                 return Err(TextError::meaning(place, sentence));
             }
-            // As in herd, a first assignment declares the register.
+            // As in herd, the first assignment to an unknown name declares a register.
             None if plain => self.declare(name),
             None => return Err(TextError::meaning(place, format!("register `{name}` has no value yet"))),
         };
@@ -225,7 +225,8 @@ impl Function<'_> {
         let cond = if self.cursor.is(";") { Expr::Const(1) } else { self.expression()? };
         self.cursor.expect(";")?;
         let branch = self.branch_unless(line, Self::truth(cond));
-        // The step is before the body in the text and runs after it.
+        // The step of a `for` loop precedes the body in the text but runs after the body. So it is
+        // skipped first, and parsed after the body.
         let step = self.cursor.position();
         self.skip_step()?;
         self.statement()?;

@@ -1,4 +1,4 @@
-//! The code in herd's notation, for the hash.
+//! Writes the code of a test in herd's notation, from which the hash is computed.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::parse::{c, columns, table};
 
 use super::initial::split;
 
-/// The functions of a C test, one column for each. A body stays as it is, with its
+/// The functions of a C test, side by side in columns. The body of a function is copied with its
 /// blanks and comments.
 pub(super) fn functions(code: &str) -> String {
     let mut columns = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn functions(code: &str) -> String {
     rows(&columns)
 }
 
-/// Splits at the brace that closes this body.
+/// Splits the text at the closing brace of a body. `text` begins after the opening brace.
 fn body(text: &str) -> (&str, &str) {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -52,7 +52,7 @@ fn body(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Splits at the bracket that closes this list.
+/// Splits the text at the closing bracket of a list. `text` begins after the opening bracket.
 fn in_brackets(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -89,7 +89,7 @@ fn parameter_list(text: &str) -> String {
 /// A C type in herd's notation.
 struct Type {
     text: String,
-    /// Whether it is a base type, without qualifiers and stars.
+    /// Whether the type is a base type: it has no qualifiers and no stars.
     base: bool,
 }
 
@@ -128,7 +128,7 @@ impl Type {
         kind
     }
 
-    /// Adds the qualifiers, the last one first.
+    /// Adds qualifiers to the type. The last word of `before` is added first.
     fn qualify(&mut self, before: &mut Vec<&str>) {
         while let Some(word) = before.pop() {
             self.text = match word {
@@ -142,8 +142,8 @@ impl Type {
     }
 }
 
-/// The columns of a LISA test. Labels are renamed in the order of their names, and get
-/// rows of their own.
+/// The columns of a LISA test. Labels get new names in the order of their old names. Each label has
+/// a row of its own.
 pub(super) fn columns(text: &str) -> Result<String, TextError> {
     let mut cursor = Cursor::new(lexer::lex(text, |_| Words::Dotted)?.tokens);
     cursor.expect("{")?;
@@ -187,15 +187,15 @@ pub(super) fn columns(text: &str) -> Result<String, TextError> {
 
 enum Cell {
     Label(String),
-    /// An instruction, and the label that it jumps to.
+    /// The text of an instruction, and the label that the instruction jumps to.
     Instruction(String, Option<String>),
 }
 
-/// Writes `w[release] x 1`. The operands of a calculation are in brackets.
+/// Writes an instruction, such as `w[release] x 1`. The operands of a calculation are in brackets.
 fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
     let branch = cursor.is_word("b");
     let mut words: Vec<String> = Vec::new();
-    // Whether the next token follows without a blank.
+    // True if no blank precedes the next token.
     let mut close = true;
     let mut marks = false;
     while !table::at_cell_end(cursor) {
@@ -207,7 +207,7 @@ fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
         };
         let last = words.last_mut();
         match (token.as_str(), last) {
-            // Annotations follow the first word only.
+            // Only the first word of an instruction can have annotations.
             ("[", Some(last)) if close => {
                 last.push('[');
                 marks = true;
@@ -240,7 +240,7 @@ fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
     (words.join(" "), to)
 }
 
-/// The cells of a row side by side, padded to the width of their columns.
+/// Writes the cells of each row side by side. A cell is padded to the width of its column.
 fn rows(columns: &[Vec<String>]) -> String {
     let widths: Vec<usize> =
         columns.iter().map(|cells| cells.iter().map(String::len).max().unwrap_or(0)).collect();
@@ -249,7 +249,7 @@ fn rows(columns: &[Vec<String>]) -> String {
     for row in 0..count {
         let cells = columns.iter().zip(&widths).map(|(cells, &width)| {
             let cell = cells.get(row).map_or("", String::as_str);
-            // Widths count bytes.
+            // The width of a column and the length of a cell are numbers of bytes.
             format!(" {cell}{} ", " ".repeat(width - cell.len()))
         });
         written.push_str(&cells.collect::<Vec<_>>().join("|"));

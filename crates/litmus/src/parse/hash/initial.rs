@@ -1,7 +1,7 @@
-//! The initial state in herd's notation, for the hash.
+//! Writes the initial state of a test in herd's notation, from which the hash is computed.
 
-/// Writes the entries of the initial state: registers by thread and name, then memory by name. Of
-/// several entries for one name, the first one counts.
+/// Writes the entries of the initial state. Registers come first, by thread and name, then memory
+/// by name. If several entries have the same name, the first one counts.
 pub(super) fn written(block: &str) -> String {
     let mut entries: Vec<(Key, String)> = block.split(';').filter_map(entry).collect();
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -15,8 +15,8 @@ enum Key {
     Memory(String),
 }
 
-/// The normalized text of an entry of the initial state, and its key: a register or a location.
-/// `int x = 1` becomes `int x=1`. An entry without a value gets the value 0.
+/// An entry of the initial state in normalized form: its key (a register or a location) and its
+/// text. `int x = 1` becomes `int x=1`. An entry without a value gets the value 0.
 fn entry(text: &str) -> Option<(Key, String)> {
     let (left, value) = match text.split_once('=') {
         Some((left, value)) => (left, initial(value)),
@@ -28,7 +28,7 @@ fn entry(text: &str) -> Option<(Key, String)> {
         let inner = words.get(open + 1)?.clone();
         let array = open.checked_sub(1).map(|at| words[at].clone());
         match array {
-            // The hash does not include an array's values.
+            // The hash includes the size of an array but not its values.
             Some(array) if inner.bytes().all(|b| b.is_ascii_digit()) => {
                 words.truncate(open - 1);
                 let text = format!("{} {array}[{inner}]", words.join(" "));

@@ -1,6 +1,6 @@
-//! Message digests.
+//! The MD5 message digest.
 
-/// MD5 as in RFC 1321; herd's logs use it.
+/// The MD5 digest of `bytes`, as in RFC 1321. Herd's logs use this digest.
 pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut padded = bytes.to_vec();

@@ -1,8 +1,8 @@
-//! The line `Hash=...` after herd's output. Tools compare hashes to find out whether two logs are
-//! of the same tests.
+//! Computes the line `Hash=...` that follows herd's output. Tools compare hashes to find out
+//! whether two logs are of the same tests.
 //!
 //! A hash is the MD5 of three digests: of the initial state, of the code, and of the terms of a
-//! final state. For `C` and `LISA` tests the three parts have the notation of herd 7.58, so
+//! final state. For `C` and `LISA` tests these parts are written in the notation of herd 7.58, so
 //! Fencepost and herd print the same hash. Herd does not know the other formats.
 
 mod code;
@@ -16,9 +16,9 @@ use crate::program::{Dialect, Program, Term};
 use super::lexer::{self, Kind, Words};
 use md5::md5;
 
-/// The test's hash: the one in its header, `Hash=...`, or else the one computed from
-/// the test. It does not depend on the name, the description, the filter, and the
-/// values of the condition. In C it depends on blanks in a function's body.
+/// The hash of a test: the one in its header, `Hash=...`, or else the one computed from the test.
+/// The hash does not depend on the name, the description, the filter, and the values in the
+/// condition. For a C test it depends on the blanks in the bodies of functions.
 #[must_use]
 pub fn hash(text: &str, program: &Program) -> String {
     if let Some(given) = in_header(text) {
@@ -38,7 +38,7 @@ pub fn hash(text: &str, program: &Program) -> String {
     })
 }
 
-/// The hash in the header before the initial state.
+/// The hash that the test's header gives, before the initial state. `None` if it gives none.
 fn in_header(text: &str) -> Option<String> {
     let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
     header
@@ -47,8 +47,8 @@ fn in_header(text: &str) -> Option<String> {
         .map(|(_, hash)| hash.trim().to_owned())
 }
 
-/// The terms of a final state: registers by thread and name, then memory by name, then
-/// elements of arrays.
+/// The terms of a final state: registers by thread and name, then locations by name, then elements
+/// of arrays.
 fn observed(program: &Program) -> String {
     let mut terms: Vec<_> = program
         .state_terms()
