@@ -19,7 +19,8 @@ pub enum Fate {
     Endless,
     /// No case shows a fault, but in some case the mutant panicked or ended the process.
     Crashed,
-    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless run.
+    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless
+    /// run.
     Killed,
 }
 
