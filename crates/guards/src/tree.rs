@@ -87,6 +87,7 @@ impl Tree {
     /// Writes the tree below `folder`, and builds it in release mode. Mutants that do not
     /// type-check are dropped.
     ///
+    /// # Errors
     /// If a file cannot be written, or the tree does not compile even without the mutants that do
     /// not type-check.
     pub fn build(root: &Path, folder: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<Tree, String> {

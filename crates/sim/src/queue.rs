@@ -1,6 +1,5 @@
 //! The event queue: it orders events by time, and events of the same time by insertion.
 //!
-//! Nearly every event lies less than four thousand cycles ahead. A ring with one list for each
 //! Most events lie less than four thousand cycles ahead. They go into a ring, which has one list
 //! for each cycle, in constant time. A bitmap of two levels finds the next list that is not empty.
 //! One slab stores the events of all lists. The few events further ahead wait in a heap. Such an

@@ -22,7 +22,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The latest epoch of `thread` that this clock knows. Zero if it knows none.
+    /// The latest epoch of `thread` (the time between two of its releases) that this clock knows.
+    /// Zero if it knows none.
     #[inline]
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         if thread == ThreadId::HOST {
@@ -34,7 +35,8 @@ impl Clock {
         }
     }
 
-    /// Raises the epoch of `thread` that this clock knows to at least `epoch`.
+    /// Raises the epoch of `thread` that this clock knows to at least `epoch`. An epoch is the time
+    /// between two releases of a thread.
     pub(super) fn learn(&mut self, thread: ThreadId, epoch: u32) {
         if thread == ThreadId::HOST {
             self.host = self.host.max(epoch);

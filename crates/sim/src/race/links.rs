@@ -16,7 +16,7 @@ pub(super) enum SyncPlace {
     Word(u64),
     /// A word of a work-group's local memory.
     Local { group: u64, word: u64 },
-    /// One use of a work-group's barrier: its `nth`.
+    /// Use number `nth` of a work-group's barrier.
     Barrier { group: u64, nth: u32 },
     /// One place that stands for all locations, if an acquire synchronizes with releases at any
     /// location.
@@ -78,15 +78,16 @@ pub(super) struct Thread {
     /// Threads with numbers below this one belong to kernels that have ended. This thread is
     /// therefore ordered after all of their operations.
     pub(super) since: u32,
-    /// The epoch of the host in which it launched the thread's kernel.
+    /// The epoch of the host in which it launched the thread's kernel. An epoch of a thread is the
+    /// time between two of its releases.
     host: u32,
     /// The vector clocks, one for each closure. A closure is a set of scopes whose synchronization
     /// composes: under HRF-direct each scope is a closure of its own, otherwise all scopes form one
     /// closure.
     clocks: Vec<(Instance, Rc<Clock>)>,
     wide: Rc<Clock>,
-    /// The clock of the operations that are ordered by barriers. A barrier orders accesses of local
-    /// memory whatever its semantics are.
+    /// The clock of the operations that happened before because of barriers. A barrier orders
+    /// accesses of local memory whatever its semantics are.
     local: Rc<Clock>,
     /// The last release fence of this thread at each scope.
     fences: Vec<Published>,
@@ -117,7 +118,8 @@ impl Thread {
     }
 
     /// Whether an epoch of `thread` happened before the next operation of this thread without any
-    /// synchronization: because of program order, or because a kernel began or ended in between.
+    /// synchronization: because of program order, or because a kernel began or ended in between. An
+    /// epoch is the time between two releases of `thread`.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {
@@ -126,21 +128,22 @@ impl Thread {
         thread.0 == self.standing.thread || thread.0 < self.since
     }
 
-    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
+    /// next operation of this thread.
     #[inline]
     pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
     }
 
-    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread, if both
-    /// access local memory.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
+    /// next operation of this thread, if both access local memory.
     #[inline]
     pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)
     }
 
     /// Whether a thread that synchronizes with the next operation of this thread is also ordered
-    /// after epoch `epoch` of `thread`.
+    /// after epoch `epoch` of `thread` (the time between two of its releases).
     #[inline]
     pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
         match model {
@@ -150,8 +153,8 @@ impl Thread {
         }
     }
 
-    /// Whether epoch `epoch` of `thread` would have happened before the next operation of this
-    /// thread if all scopes were one scope.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) would have happened
+    /// before the next operation of this thread if all scopes were one scope.
     pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
         self.wide.of(thread) >= epoch
     }
@@ -376,7 +379,8 @@ impl Links {
     }
 
     /// The release and the acquire whose scopes do not match, and because of which `thread` is not
-    /// ordered after epoch `epoch` of `first`. `None` if there is no such pair.
+    /// ordered after epoch `epoch` of `first` (the time between two of its releases). `None` if
+    /// there is no such pair.
     pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&MissedLink> {
         let carries = |m: &&MissedLink| m.wide.of(first) >= epoch;
         let own = |m: &&MissedLink| m.acquire.standing.thread == thread.standing.thread;

@@ -39,9 +39,9 @@ pub enum FileError {
     Unexpected {
         /// The position in the file.
         place: FilePosition,
-        /// The text that stands there.
+        /// The text at this position of the file.
         found: String,
-        /// The text that is expected there.
+        /// A description of the text that is expected at this position.
         expected: String,
     },
     /// The file of binary numbers has an invalid value or an invalid size.

@@ -223,8 +223,8 @@ impl Csr {
     }
 
     /// A whole length for each arc, for algorithms on whole numbers. The lengths are the weights if
-    /// they are whole numbers, and 1 if there are no weights. Otherwise they are 1 + 9999 |w| / max
-    /// |w|, rounded.
+    /// they are whole numbers, and 1 if there are no weights. Otherwise a weight `w` gives the
+    /// length `1 + 9999 |w| / max |w|`, rounded.
     #[must_use]
     pub fn lengths(&self) -> Vec<u32> {
         match &self.weights {

@@ -74,7 +74,7 @@ fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, Fil
     Ok(false)
 }
 
-/// Writes a graph in this format. If the graph has no weights, each arc has weight 1.
+/// Writes a graph as a DIMACS file. If the graph has no weights, each arc has weight 1.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Weights::Real(values)) = &graph.weights {
         let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= (1u64 << 53) as f64;

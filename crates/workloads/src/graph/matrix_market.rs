@@ -124,7 +124,7 @@ fn keyword<T: Copy>(scan: &mut Scanner<'_>, known: &[(&str, T)], expected: &str)
     }
 }
 
-/// Writes all arcs of a graph in this format, with symmetry `general`.
+/// Writes all arcs of a graph as a Matrix Market file with the symmetry `general`.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     let field = match graph.weights {
         None => "pattern",

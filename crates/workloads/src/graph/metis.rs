@@ -170,7 +170,7 @@ fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> FileE
     }
 }
 
-/// Writes an undirected graph without self loops in this format.
+/// Writes an undirected graph without self loops as a METIS file.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     let refuse = |sentence: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence.to_owned()));
     if graph.reversed() != *graph || graph.arcs().any(|(source, target, _)| source == target) {

@@ -147,7 +147,7 @@ impl Comments {
     }
 }
 
-/// Writes a graph in this format, with a comment that announces the number of vertices.
+/// Writes a graph as a SNAP edge list. A comment announces the number of vertices.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Directed graph")?;
     writeln!(out, "# Nodes: {} Edges: {}", graph.vertices(), graph.edges())?;

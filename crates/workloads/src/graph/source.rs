@@ -57,8 +57,8 @@ impl GraphSource {
     /// Generates the graph or reads it. `scale` and `seed` apply to a stand-in, `options` to a
     /// file.
     ///
+    /// # Errors
     /// If the file cannot be read, or if `scale` is not 1 for a file.
-    /// If the file cannot be read, or the scale of a file is not 1.
     pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<OpenedGraph, FileError> {
         match self {
             GraphSource::StandIn(stand_in) => Ok(OpenedGraph {

@@ -29,7 +29,7 @@ pub(crate) trait Application: Copy + 'static {
     /// The declared uses of the application's arrays by the kernel of this sweep.
     fn uses(&self, sweep: u32) -> Vec<Use>;
 
-    /// Visits consecutive vertices: the first active lane has the vertex `first`. Returns the
+    /// Visits consecutive vertices: an active lane `i` has the vertex `first + i`. Returns the
     /// number of vertices whose value changes.
     fn visit(&self, w: &Wave, first: u64, sweep: u32) -> impl Future<Output = u32>;
 }

@@ -45,7 +45,8 @@ struct Cells {
     x: Array<f64>,
     rhs: Array<f64>,
     temp: Array<f64>,
-    /// The inverse of the diagonal element of the operator, for each cell.
+    /// For each cell, the inverse of the diagonal element of the discrete operator of Poisson's
+    /// equation.
     inverse: Array<f64>,
     /// The number of cells along one side of the cube, a power of two.
     side: u32,
@@ -74,9 +75,9 @@ impl Cells {
         Places { w: w.below(base, self.x.len()), base, item, at }
     }
 
-    /// The operator applied to `x`: six times the value of a cell minus the values of its six
-    /// neighbours, scaled by the square of `side`. Beyond a face, the value of the neighbour is the
-    /// negative of the value of the cell.
+    /// The discrete operator of Poisson's equation, applied to `x`: six times the value of a cell
+    /// minus the values of its six neighbours, scaled by the square of `side`. Beyond a face, the
+    /// value of the neighbour is the negative of the value of the cell.
     async fn applied(&self, p: &Places, x: Array<f64>, own: Lanes<f64>) -> Lanes<f64> {
         let distances = [1, self.side, self.side * self.side];
         let neighbours: [_; 3] = core::array::from_fn(|axis| {

@@ -55,13 +55,14 @@ fn neighbours(index: usize, n: usize) -> [Option<usize>; 6] {
     around
 }
 
-/// For each cell, the inverse of the diagonal element of the operator.
+/// For each cell, the inverse of the diagonal element of the discrete operator of Poisson's
+/// equation.
 pub(super) fn inverse_diagonal(n: usize) -> Vec<f64> {
     let outside = |index| neighbours(index, n).iter().filter(|cell| cell.is_none()).count();
     (0..n.pow(3)).map(|index| 1.0 / ((6 + outside(index)) as f64 * (n * n) as f64)).collect()
 }
 
-/// The result of the operator, applied to `x`, in the cell `index`.
+/// The value in the cell `index` of the discrete operator of Poisson's equation, applied to `x`.
 fn applied(x: &[f64], index: usize, n: usize) -> f64 {
     let sum = neighbours(index, n).iter().fold(0.0, |sum, cell| sum + cell.map_or(-x[index], |i| x[i]));
     (x[index] * 6.0 - sum) * (n * n) as f64

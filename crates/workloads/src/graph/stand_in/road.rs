@@ -18,7 +18,6 @@
 //! are numbered along a Hilbert curve of tiles. The length of a road is a product of three random
 //! factors: one of the road, one of its neighbourhood and one of its region, because roads in towns
 //! are short.
-//! neighbourhood and of the region, because towns have short roads.
 
 use kernel::rng::Rng;
 
