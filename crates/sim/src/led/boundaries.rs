@@ -141,8 +141,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// Queues an acquire or release for a single work-group: the request that a compute unit makes
-    /// at a kernel's beginning or end. The compute unit of the work-group makes it.
+    /// Queues an acquire or release for a single work-group. The compute unit of the work-group
+    /// makes it, with the same request as at a kernel's beginning or end.
     pub(crate) fn queue_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };

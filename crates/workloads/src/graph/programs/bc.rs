@@ -98,8 +98,9 @@ async fn forward(w: Wave, s: Centrality, level: u32) {
     s.outgoing.each_arc(&w, bounds, visit).await;
 }
 
-/// Adds to the dependencies of the predecessors of the vertices on a level. The predecessors are on
-/// the level before.
+/// Adds, for each vertex on a level, its contribution to the dependencies of its predecessors on
+/// the level before. The dependency of a vertex is the amount that the source adds to its
+/// centrality.
 async fn backward(w: Wave, s: Centrality, level: u32) {
     let base = w.first_item();
     let w = w.below(base, s.levels.len());

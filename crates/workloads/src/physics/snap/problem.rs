@@ -140,8 +140,8 @@ impl Problem {
         }
     }
 
-    /// For each energy group and cell: the particles emitted there, and the particles scattered into
-    /// this energy group from the others.
+    /// For each energy group and cell: the particles emitted there, and the particles scattered
+    /// into this energy group from the others.
     fn outer_source(&self, flux: &[f64]) -> Vec<f64> {
         let (volume, groups) = (self.size.volume(), self.size.groups);
         let of = |at: usize| {
