@@ -1,4 +1,5 @@
-//! Arguments that a mutant is equivalent: files beside the code.
+//! Arguments that a mutant is equivalent: no program can detect its fault. Files beside the code
+//! contain the arguments.
 //!
 //! A file `equivalent-guards.txt` has one line for each argument: the name of the mutant, in which
 //! `*` stands for any text, then ` # `, and the reason. A name has no line number, so it survives
@@ -8,14 +9,15 @@ use std::path::Path;
 
 use crate::schema::{files, read};
 
-/// The name of the files.
+/// The name of the files that contain arguments. They lie in the source folders of `proto` and
+/// `zoo`.
 pub const FILE: &str = "equivalent-guards.txt";
 
-/// An argument that some mutants are equivalent.
+/// An argument that certain mutants are equivalent: no program can detect their faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     name: String,
-    /// The reason.
+    /// The reason why no program can detect the faults.
     pub reason: String,
 }
 
@@ -52,14 +54,14 @@ impl Argument {
         is_named(&self.name, mutant)
     }
 
-    /// The name, in which `*` stands for any text.
+    /// The name of the mutants that the argument is about. `*` stands for any text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Whether a name, in which `*` stands for any text, matches the name of the mutant.
+/// Whether `name`, in which `*` stands for any text, matches `mutant`, the full name of a mutant.
 fn is_named(name: &str, mutant: &str) -> bool {
     match name.split_once('*') {
         None => name == mutant,

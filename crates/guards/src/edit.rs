@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-/// The kind of an edit: text that is put after a part of the source (`Close`), text that is put
-/// before a part (`Open`), or text that replaces a part (`Replace`).
+/// The kind of an edit. `Close` puts text after a part of the source, `Open` puts text before a
+/// part, and `Replace` replaces a part. The number is the end of the replaced part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Close,
@@ -21,11 +21,12 @@ struct Edit {
     site: usize,
 }
 
-/// The edits of one text. Outer parts are edited before inner parts.
+/// The edits of one text. The edits of an outer part are added before the edits of the parts inside
+/// it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edits(Vec<Edit>);
 
-/// An edited text, with the range of each site.
+/// An edited text, with the range of each site (an expression that has mutations).
 #[derive(Debug)]
 pub(crate) struct Edited {
     pub(crate) text: String,
@@ -34,13 +35,13 @@ pub(crate) struct Edited {
 }
 
 impl Edits {
-    /// Puts `open` before and `close` behind a range.
+    /// Puts `open` before a range of the source, and `close` after this range.
     pub(crate) fn wrap(&mut self, site: usize, range: &Range<usize>, open: String, close: String) {
         self.0.push(Edit { at: range.start, kind: Kind::Open, text: open, site });
         self.0.push(Edit { at: range.end, kind: Kind::Close, text: close, site });
     }
 
-    /// Replaces a range. The text must have no line break.
+    /// Replaces a range of the source by `text`, which must have no line break.
     pub(crate) fn replace(&mut self, site: usize, range: &Range<usize>, text: &str) {
         self.0.push(Edit { at: range.start, kind: Kind::Replace(range.end), text: text.to_owned(), site });
     }
@@ -50,12 +51,13 @@ impl Edits {
         self.0.push(Edit { at, kind: Kind::Close, text: text.to_owned(), site: usize::MAX });
     }
 
-    /// The edited text, without the edits of the sites for which `is_left_out` is true. Line breaks
-    /// in replaced parts stay.
+    /// Makes the edits in `source`, except those of the sites for which `is_left_out` is true. A
+    /// replaced range keeps its number of line breaks.
     pub(crate) fn apply(&self, source: &str, is_left_out: impl Fn(usize) -> bool) -> Edited {
         let edits = self.0.iter().enumerate().filter(|(_, edit)| !is_left_out(edit.site));
         let mut edits: Vec<(usize, &Edit)> = edits.collect();
-        // At one position, inner parts close before outer ones, and then outer parts open first.
+        // Several edits can have the same position. First, inner parts close before outer parts.
+        // Then outer parts open before inner parts.
         edits.sort_by_key(|&(order, edit)| match edit.kind {
             Kind::Close => (edit.at, 0, usize::MAX - order),
             Kind::Open => (edit.at, 1, order),
@@ -84,8 +86,8 @@ impl Edits {
     }
 }
 
-/// A part of a source on one line: line breaks become spaces. `None` if the part has several lines
-/// and contains a comment or a string literal.
+/// Returns a part of a source as one line, in which spaces replace the line breaks. Returns `None`
+/// if the part has several lines and contains a comment or a string literal.
 pub(crate) fn on_one_line(part: &str) -> Option<String> {
     if !part.contains('\n') {
         return Some(part.to_owned());

@@ -1,8 +1,9 @@
-//! Faults in the guards of protocols.
+//! Seeded faults in the guards of protocols.
 //!
-//! A guard is ordinary Rust that decides: the classification of states and events, masks,
-//! comparisons, counters, keys and ranks. This crate seeds faults into the guards of `zoo` and
-//! `proto`, one in each mutant, and counts the mutants that the verifier kills.
+//! A guard is ordinary Rust code that makes a decision: the classification of states and events, a
+//! mask, a comparison, a counter, a key or a rank. This crate makes mutants: copies of the
+//! protocols with one seeded fault in a guard of `zoo` or `proto`. It counts the mutants that the
+//! verifier kills.
 //!
 //! **Use it** to see whether the programs of a verification detect faults in a part of the code.
 //! Faults of rows, plans and sent bytes are seeded by [`explore::mutants`].
@@ -14,11 +15,12 @@
 //! * [`schema`] numbers the mutants of all sources.
 //! * [`tree`] writes a copy of the crates with all mutants in one build, in which a [`switch`]
 //!   selects one of them at run time. Mutants that do not type-check are dropped.
-//! * [`records`] runs every case without a mutant, and keeps the mutants that each case may kill.
-//! * [`trials`] runs each mutant on these cases, in child processes (`worker`) whose program is
-//!   [`trial`].
-//! * [`argued`] reads the arguments that a mutant is equivalent, [`report`] sums up, and [`night`]
-//!   carries out all of this.
+//! * [`records`] runs every case (a program on one machine, or a few random programs) without a
+//!   mutant, and keeps the mutants that each case may kill.
+//! * [`trials`] runs each mutant on the cases that may kill it, in child processes (`worker`). The
+//!   program of a child process is [`trial`].
+//! * [`argued`] reads the arguments that a mutant is equivalent. [`report`] counts the results.
+//!   [`night`] carries out all of these steps.
 
 pub mod argued;
 mod edit;

@@ -1,4 +1,4 @@
-//! The command line of the mutants of guards.
+//! The command line of this crate: it seeds faults into the guards of protocols.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ impl Arguments {
             true => PROTOCOLS.iter().map(|&name| name.to_owned()).collect(),
             false => self.protocol.clone(),
         };
-        // The children run in the tree: the path must hold there, too.
+        // The child processes run in the rewritten tree, so the path must be absolute.
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         Options {
             root: PathBuf::from("."),
@@ -128,7 +128,7 @@ fn carry_out(arguments: &Arguments) -> Result<bool, String> {
         false => report.text(),
     };
     out.write_all(text.as_bytes()).map_err(failed)?;
-    // Each class must be detected: no program may miss it, and none may crash instead.
+    // All chosen mutants must be killed: none may survive, and none may only crash.
     let is_detected = !arguments.classes || report.counts.killed == report.chosen;
     Ok(report.is_good() && is_detected)
 }

@@ -1,5 +1,5 @@
-//! A whole run: the schema, the tree, the records, the trials, and their report. A run can be ended
-//! at any time; the next run of the same sources continues it.
+//! A whole run: it numbers the mutants, writes the tree, records the cases, tries each mutant, and
+//! makes the report. A run can be ended at any time; the next run of the same sources continues it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,8 +19,9 @@ use crate::tree::Tree;
 use crate::trials::{self, Budget, Fate, Kills, Subject, Trial};
 use crate::worker::Worker;
 
-/// The protocols of a run, in the order in which they are tried: the cheapest come first. Some have
-/// claims that do not hold; the programs that refute them are no cases.
+/// The protocols of a run, in the order in which they are tried: the cheapest come first. Some of
+/// them have claims that do not hold. A program that refutes a claim on the protocol itself is not
+/// used to test mutants.
 pub const PROTOCOLS: [&str; 10] = [
     "vi",
     "no-l1",
@@ -34,13 +35,13 @@ pub const PROTOCOLS: [&str; 10] = [
     "denovo-rprio",
 ];
 
-/// The mutants of the classes of faults that every verification must detect: the names, each with
-/// the class in words.
+/// The mutants that every verification must detect. Each has its name and, in words, the class of
+/// faults for which it stands.
 pub fn classes() -> impl Iterator<Item = (&'static str, &'static str)> {
     include_str!("../classes.txt").lines().filter_map(|line| line.split_once(" # "))
 }
 
-/// The number of mutants after which the cases are ranked again.
+/// The number of mutants that are tried before the order of the cases is computed again.
 const ROUND: usize = 64;
 
 /// The options of a run.
@@ -50,16 +51,16 @@ pub struct Options {
     pub root: PathBuf,
     /// The folder of the rewritten tree and of all results.
     pub folder: PathBuf,
-    /// The protocols.
+    /// The names of the protocols whose cases are run.
     pub protocols: Vec<String>,
     /// The number of mutants in a sample, and its seed. `None` stands for all mutants.
     pub sample: Option<(usize, u64)>,
     /// Restricts the choice to mutants of these files. Each entry has the start of a path and,
     /// optionally, a line. An empty list allows all files.
     pub only: Vec<(String, Option<usize>)>,
-    /// Only mutants with these names, if there are any.
+    /// Restricts the choice to mutants with these names. An empty list allows all names.
     pub names: Vec<String>,
-    /// The number of trials at once.
+    /// The number of trials that run at the same time.
     pub jobs: usize,
     /// Whether all mutants that earlier runs did not kill are tried again.
     pub is_again: bool,
@@ -82,7 +83,7 @@ impl Options {
         };
         let mut all: Vec<&Mutant> = schema.mutants.iter().filter(is_chosen).collect();
         if let Some((count, seed)) = self.sample {
-            // The choice depends on the seed and the names alone.
+            // The sample depends only on the seed and on the names of the mutants.
             all.sort_by_cached_key(|mutant| Sha256::digest(format!("{seed} {}", mutant.name)).to_vec());
             all.truncate(count);
             all.sort_by_key(|mutant| mutant.number);
@@ -91,20 +92,21 @@ impl Options {
     }
 }
 
-/// The results of one protocol on disk: one line of JSON for each finished mutant.
+/// The file with the results of one protocol: one line of JSON for each finished mutant.
 struct Results {
     file: Mutex<File>,
 }
 
 impl Results {
-    /// Opens the results, with those that are known. `is_kept` says which of them hold.
+    /// Opens the file of results. Returns it with the results of earlier runs for which `is_kept`
+    /// is true; all other results are removed from the file.
     fn open(
         path: &Path,
         is_kept: impl Fn(&Trial) -> bool,
     ) -> Result<(Results, BTreeMap<String, Trial>), String> {
         let error = |error: std::io::Error| format!("{}: {error}", path.display());
         let text = fs::read_to_string(path).unwrap_or_default();
-        // A run that was killed may leave half a line.
+        // A run that was killed may leave an incomplete last line.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let mut kept = String::new();
         let mut trials = BTreeMap::new();
@@ -132,7 +134,8 @@ impl Results {
     }
 }
 
-/// The date and the commit of the last change of the sources, or the empty text without git.
+/// The date and the commit of the last change of the sources. The text is empty if `root` is not in
+/// a git repository.
 fn version(root: &Path) -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;
@@ -146,10 +149,10 @@ fn version(root: &Path) -> String {
     }
 }
 
-/// Carries out a run.
+/// Carries out a whole run. `say` gets messages about its progress.
 ///
 /// # Errors
-/// If the tree cannot be built, or a child or a file fails.
+/// If the tree cannot be built, a child process fails, or a file cannot be read or written.
 pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, String> {
     let folder = &options.folder;
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -204,7 +207,7 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     Ok(report)
 }
 
-/// A mutant of a run.
+/// A mutant that this run tries.
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     mutant: &'a Mutant,
@@ -213,7 +216,7 @@ struct Chosen<'a> {
     is_unlikely: bool,
 }
 
-/// The trials of one protocol after the other.
+/// The inputs of a run that the trials of all its protocols share.
 struct Night<'a> {
     options: &'a Options,
     tree: &'a Tree,
@@ -226,8 +229,8 @@ impl Night<'_> {
         self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
 
-    /// The trials of these mutants with a protocol, in their order. Trials of earlier runs are not
-    /// repeated.
+    /// Returns the results of these mutants on the cases of one protocol, in the order of
+    /// `mutants`. Trials of earlier runs are not repeated.
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
         let Night { options, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));

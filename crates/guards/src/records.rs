@@ -1,5 +1,5 @@
-//! The records of a recording run: for each case of a protocol, its size and the mutants that it may
-//! kill.
+//! Records of the cases of a protocol. A recording run executes each case without a mutant, and
+//! notes the size of the case and the mutants that it may kill.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,20 +8,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::switch::NUMBER_MAX;
 use crate::tree::Tree;
 
-/// The number of shares of a recording run. A share that is complete is not run again.
+/// The number of shares into which the cases of a recording run are divided. A later run does not
+/// repeat a complete share.
 const PARTS: usize = 32;
 
-/// The number of generated programs of one machine that are tried together.
+/// The number of generated programs of one machine that form one batch. The next batch comes after
+/// a batch of every other group.
 const GENERATED: usize = 16;
 
-/// A case of a protocol, without a mutant.
+/// The record of one case of a protocol. A case is a program in one placement on one machine, or a
+/// few episodes of the random tester.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
-    /// The name of the case.
+    /// The name of the case, for example `s17.2.0`.
     pub name: String,
-    /// The number of states.
+    /// The number of states that the explorer visits in the case, without a mutant.
     pub states: u64,
-    /// The fuel that the case burns.
+    /// The fuel that the case burns without a mutant: its number of calls of the switch.
     pub fuel: u64,
     /// One bit for each mutant that the case may kill.
     seen: Vec<u64>,
@@ -50,7 +53,8 @@ impl CaseRecord {
         self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Whether the case consists of a few episodes, which take less time than any program.
+    /// Whether the case consists of a few episodes (random programs). Such a case takes less time
+    /// than the exploration of any program.
     pub(crate) fn is_short_test(&self) -> bool {
         matches!(self.program(), "r0" | "r1")
     }
@@ -62,9 +66,9 @@ impl CaseRecord {
         self.name.split('.').next().unwrap_or_default()
     }
 
-    /// The group of cases of which a few are tried before the next few, and how many these are. A
-    /// program that was written for a purpose is a group. All generated programs of one machine are
-    /// a group.
+    /// The group of the case, in two parts, and the size of its batches. The cases of all groups
+    /// are tried in turn, one batch of each group at a time. A hand-written program forms a group.
+    /// All generated programs of one machine form a group.
     pub(crate) fn group(&self) -> (&str, &str, usize) {
         let program = self.program();
         match program.chars().next() {
@@ -74,12 +78,12 @@ impl CaseRecord {
     }
 }
 
-/// The records of a protocol, from the files of earlier runs or from a run of every case. `jobs` is
-/// the number of processes at once, and one case in `share_of` is used. If `is_again` is true, all
-/// cases run again.
+/// Returns the records of a protocol. They come from the files of earlier runs, or from a run of
+/// every case. `jobs` processes run at the same time, and one case in `share_of` is used. If
+/// `is_again` is true, all cases run again.
 ///
 /// # Errors
-/// If a child cannot be started or fails, or a file cannot be written.
+/// If a child process cannot be started or fails, or a file cannot be written.
 pub fn of(
     tree: &Tree,
     folder: &Path,
@@ -139,7 +143,8 @@ fn share(
     if !output.status.success() {
         return Err(format!("the recording run of `{protocol}` failed: {}", output.status));
     }
-    // A file is complete or absent.
+    // The records are written to another file, which is then renamed. A file of records is
+    // therefore complete or absent.
     let half = path.with_extension("part");
     let error = |error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::write(&half, &output.stdout).map_err(error)?;

@@ -1,4 +1,5 @@
-//! The report of a run: the numbers of mutants with each fate, and the survivors.
+//! The report of a run: the number of mutants with each fate (killed, survived, crashed and so on),
+//! and the names of the survivors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,10 +10,10 @@ use crate::argued::Argument;
 use crate::schema::Mutant;
 use crate::trials::{Fate, Trial};
 
-/// The numbers of mutants with each fate.
+/// The number of mutants with each fate, such as killed or survived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// The mutants that can be killed: killed and surviving ones.
+    /// The sum of `killed` and `survivors`.
     pub total: usize,
     /// The mutants that a case kills.
     pub killed: usize,
@@ -20,53 +21,53 @@ pub struct Counts {
     pub survivors: usize,
     /// The mutants for which no case shows a fault, but a case ends in a panic or a signal.
     pub crashed: usize,
-    /// The mutants for which no case shows a fault, but a step of a controller does not end in a
-    /// case.
+    /// The mutants for which no case shows a fault, but in some case a step of a controller never
+    /// ends.
     pub endless: usize,
     /// The mutants that no case kills and that are argued to be equivalent.
     pub equivalent: usize,
-    /// The mutants that make no difference in any case.
+    /// The mutants that change no value in any case, so that no case can kill them.
     pub unreached: usize,
 }
 
 /// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// A digest of the sources and the rules.
+    /// A digest of the sources and of the rules that make mutants from them.
     pub digest: String,
-    /// The state of the sources: date and commit.
+    /// The version of the sources: the date and the commit of their last change.
     pub tree: String,
-    /// The protocols.
+    /// The names of the protocols whose cases were run.
     pub protocols: Vec<String>,
     /// The number of mutants that were chosen.
     pub chosen: usize,
     /// The maximum number of states for one mutant with one protocol.
     pub states_max: u64,
-    /// The maximum number of cases, likewise.
+    /// The maximum number of cases for one mutant with one protocol.
     pub cases_max: usize,
-    /// The number of finished mutants.
+    /// The number of chosen mutants whose trials are complete.
     pub finished: usize,
-    /// The numbers over all files.
+    /// The number of mutants with each fate, over all files.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The names of the survivors.
+    /// The names of the mutants that no case kills and that nobody has argued to be equivalent.
     pub surviving: Vec<String>,
     /// The mutants that crash or never end, each with the reason.
     pub crashing: Vec<String>,
     /// The mutants that are argued to be equivalent, but were killed.
     pub misargued: Vec<String>,
-    /// The names of the mutants that make no difference in any case.
+    /// The names of the mutants that change no value in any case.
     pub idle: Vec<String>,
-    /// The number of expressions without mutants, for each reason.
+    /// The expressions that get no mutants: the number of them for each reason.
     pub unseeded: BTreeMap<String, usize>,
     /// The number of killed mutants for each group of cases.
     pub killers: BTreeMap<String, usize>,
     /// The number of killed mutants for each protocol.
     pub killed_with: BTreeMap<String, usize>,
-    /// The numbers for each file.
+    /// The number of mutants with each fate, for each source file.
     pub files: BTreeMap<String, Counts>,
-    /// The file and the line of each mutant that the text names. A record has none, so that it
-    /// survives a change of comments.
+    /// The file and the line of each mutant that [`Report::text`] names. A recorded report leaves
+    /// them out, so that a change of comments does not change it.
     #[serde(skip)]
     pub places: BTreeMap<String, String>,
 }
@@ -83,7 +84,8 @@ fn group(case: &str) -> &'static str {
 }
 
 impl Report {
-    /// Sums up trials. `mutants` are those that were chosen.
+    /// Adds the results of trials to the report. `mutants` are the mutants that the run chose, and
+    /// `trials` has their results by name.
     pub(crate) fn add(
         &mut self,
         mutants: &[&Mutant],
@@ -125,13 +127,13 @@ impl Report {
         }
     }
 
-    /// Whether no mutant survives, every argument holds, and all chosen mutants are finished.
+    /// Whether no mutant survives, no argument is refuted, and all chosen mutants are finished.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.counts.survivors == 0 && self.misargued.is_empty() && self.finished == self.chosen
     }
 
-    /// The report as text.
+    /// The report as text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -164,7 +166,7 @@ impl Report {
             ("unreached", &self.idle),
         ] {
             for name in names {
-                // Some names are followed by a reason.
+                // In some lists, a reason follows the name of the mutant.
                 let mutant = self.places.keys().rfind(|mutant| name.starts_with(mutant.as_str()));
                 let place = mutant.map_or("", |mutant| &self.places[mutant]);
                 let _ = writeln!(text, "    {what}: {place}: {name}");

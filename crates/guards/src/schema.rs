@@ -1,4 +1,5 @@
-//! The schema: all mutants of the sources, numbered, and the rewritten sources.
+//! The schema: the mutants of all sources, with their numbers, and the rewritten sources that
+//! contain them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,9 +10,10 @@ use sha2::{Digest, Sha256};
 use crate::sites::{self, Found};
 use crate::switch;
 
-/// The crates with mutants, each with the path of the switch in it.
+/// The crates that get mutants. Each has the Rust path by which its code names the switch.
 const CRATES: [(&str, &str); 2] = [("proto", "crate::guard"), ("zoo", "proto::guard")];
-/// Files of `proto` that no controller executes: names, pages, machine files, seeded faults of rows.
+/// Files of `proto` whose code no controller executes, such as those about names, pages, machine
+/// files, and faults of rows.
 const NOT_EXECUTED: [&str; 9] = [
     "guard.rs",
     "mutation.rs",
@@ -23,15 +25,15 @@ const NOT_EXECUTED: [&str; 9] = [
     "uses.rs",
     "words.rs",
 ];
-/// The mutation is left out because the rewritten tree does not compile with it.
+/// The reason for a mutation that is left out because the rewritten tree does not compile with it.
 pub(crate) const NO_TYPE: &str = "the mutation does not type-check";
 
-/// One mutant.
+/// One mutant: a place in the code with one seeded fault.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// The number that selects the mutant.
+    /// The number by which the switch selects the mutant.
     pub number: u32,
-    /// The file below `crates/`, with `/`.
+    /// The path of the file below `crates/`, with `/` between folders.
     pub file: String,
     /// The line in the file, from 1.
     pub line: usize,
@@ -40,26 +42,27 @@ pub struct Mutant {
     pub name: String,
 }
 
-/// One source with its sites.
+/// One source file, with its sites (the expressions that have mutations).
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// The path below `crates/`.
+    /// The path of the file below `crates/`.
     pub(crate) file: String,
     text: String,
     found: Found,
 }
 
-/// All mutants of the sources.
+/// The mutants of all sources, with their numbers.
 #[derive(Debug)]
 pub struct Schema {
     pub(crate) sources: Vec<Source>,
     /// The mutants in the order of their numbers.
     pub mutants: Vec<Mutant>,
-    /// A digest of the code of all sources, without comments, and of the rules.
+    /// A digest of the code of all sources, without comments, and of the rules that make mutants
+    /// from it. If the digest changes, results of earlier runs no longer hold.
     pub digest: String,
 }
 
-/// All files with this extension below a folder, in order.
+/// All files with this extension in a folder and its subfolders, in order of their paths.
 pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let mut all = Vec::new();
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -88,7 +91,7 @@ fn code(text: &str) -> Result<String, String> {
 }
 
 fn tokens(stream: TokenStream, code: &mut String) {
-    // The parser turns a comment of documentation into `#[doc = ...]` or `#![doc = ...]`.
+    // The Rust parser turns a doc comment into an attribute: `#[doc = ...]` or `#![doc = ...]`.
     let mut held = String::new();
     for token in stream {
         match token {
@@ -127,7 +130,7 @@ fn is_documentation(group: &Group) -> bool {
 }
 
 impl Schema {
-    /// The mutants of the crates in the workspace at `root`.
+    /// Finds and numbers the mutants of the crates in the workspace at `root`.
     ///
     /// # Errors
     /// If a source cannot be read or parsed.
@@ -183,8 +186,8 @@ impl Schema {
         }
     }
 
-    /// The expressions without mutations, with their number for each reason. `dropped` are the
-    /// numbers of mutants that do not type-check.
+    /// The number of expressions without mutations, for each reason. `dropped` has the numbers of
+    /// the mutants that do not type-check; they count as one of the reasons.
     #[must_use]
     pub fn unseeded(&self, dropped: &BTreeSet<u32>) -> BTreeMap<&'static str, usize> {
         let mut all: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -197,8 +200,9 @@ impl Schema {
         all
     }
 
-    /// The numbers of all mutants of the sites that cover a place in a rewritten source. If no site
-    /// covers the place, those of all sites on its line.
+    /// The numbers of the mutants whose code contains `place`, a line and column of the rewritten
+    /// source `file`. They belong to the innermost site at this place or, if no site contains it,
+    /// to all sites on its line. A site is an expression that has mutations.
     pub(crate) fn at(&self, file: &str, place: (usize, usize), dropped: &BTreeSet<u32>) -> Vec<u32> {
         let Some(source) = self.sources.iter().find(|source| source.file == file) else { return Vec::new() };
         let edited = source.edited(dropped);
@@ -218,7 +222,8 @@ impl Schema {
         sites.into_iter().flat_map(numbers).filter(|number| !dropped.contains(number)).collect()
     }
 
-    /// The rewritten sources by their path below `crates/`, without the dropped mutants.
+    /// The text of each rewritten source, with its path below `crates/`. The mutants in `dropped`
+    /// are left out.
     pub(crate) fn rewritten(&self, dropped: &BTreeSet<u32>) -> Vec<(&str, String)> {
         self.sources.iter().map(|source| (source.file.as_str(), source.edited(dropped).text)).collect()
     }

@@ -1,4 +1,4 @@
-//! The sites of a source: expressions that decide, with the mutations of each.
+//! The sites of a source: the expressions that make decisions, each with its mutations.
 
 use core::ops::Range;
 
@@ -19,13 +19,14 @@ pub(crate) struct Site {
     pub(crate) line: usize,
     /// The function that contains the expression.
     pub(crate) function: String,
-    /// The number of the first mutation. The others follow.
+    /// The number of the first mutation. The other mutations of the expression have the next
+    /// numbers.
     pub(crate) first: u32,
-    /// The mutations, in words.
+    /// A description of each mutation in words, which becomes a part of the mutant's name.
     pub(crate) mutations: Vec<String>,
 }
 
-/// Expressions that get no mutation, with the reason.
+/// An expression or a function that gets no mutation, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Unseeded {
     pub(crate) line: usize,
@@ -40,19 +41,21 @@ pub(crate) struct Found {
     pub(crate) unseeded: Vec<Unseeded>,
 }
 
-/// The expression is in a constant function.
+/// The reason for expressions in a constant function: the compiler evaluates them, so no switch can
+/// change them at run time.
 pub(crate) const IN_CONST: &str = "evaluated at compile time";
-/// The expression only counts.
+/// The reason for expressions that only change counters of the statistics.
 pub(crate) const STATISTICS: &str = "statistics, which no protocol reads";
-/// Statements with these names only count, or attribute time.
+/// Texts that mark a statement as one that only counts events, or that attributes time to a cause.
+/// Such a statement gets no mutation.
 const COUNTS: [&str; 4] = ["uses.", "stats", "coverage", "spend"];
-/// The expression is in the body of a macro.
+/// The reason for expressions in the body of a macro.
 pub(crate) const IN_MACRO: &str = "in a macro";
-/// The expression only produces text for reports.
+/// The reason for functions that only produce text for reports.
 pub(crate) const TEXT: &str = "text for reports";
 
-/// Finds the sites of a source. `switch` is the path of the switch, and `first` the number of the
-/// first mutation.
+/// Finds the sites of a source. `switch` is the Rust path of the switch, which selects a mutant at
+/// run time. `first` is the number of the first mutation.
 pub(crate) fn find(source: &str, switch: &str, first: u32) -> Result<Found, syn::Error> {
     let file = syn::parse_file(source)?;
     let found = Found { sites: Vec::new(), edits: Edits::default(), unseeded: Vec::new() };
@@ -65,12 +68,12 @@ struct Finder<'a> {
     source: &'a str,
     switch: &'a str,
     next: u32,
-    /// The function that is visited, or the empty text outside functions.
+    /// The name of the function that is visited, or the empty text outside functions.
     function: String,
     found: Found,
 }
 
-/// Methods that take a function from elements to truth values as their last argument.
+/// Methods whose last argument is a predicate: a closure that returns a truth value.
 const WITH_PREDICATE: [&str; 12] = [
     "all",
     "any",
@@ -85,7 +88,7 @@ const WITH_PREDICATE: [&str; 12] = [
     "take_while",
     "partition",
 ];
-/// Methods of masks and numbers, each with those that replace it.
+/// Methods of masks and numbers. Each mutation replaces one of them by a method in its list.
 const OF_VALUES: [(&str, &[&str]); 7] = [
     ("contains", &["overlaps"]),
     ("overlaps", &["contains"]),
@@ -95,7 +98,7 @@ const OF_VALUES: [(&str, &[&str]); 7] = [
     ("min", &["max"]),
     ("max", &["min"]),
 ];
-/// Other methods, each with the one that replaces it.
+/// Methods of other types. A mutation replaces the first method of a pair by the second.
 const OTHER: [(&str, &str); 18] = [
     ("any", "all"),
     ("all", "any"),
@@ -117,7 +120,7 @@ const OTHER: [(&str, &str); 18] = [
     ("take_while", "skip_while"),
 ];
 
-/// The operators that replace an operator. `None` stands for the left operand alone.
+/// The operators by which mutations replace `op`. `None` stands for the left operand alone.
 fn others(op: &BinOp) -> &'static [Option<&'static str>] {
     match op {
         BinOp::Eq(_) => &[Some("!=")],
@@ -145,7 +148,8 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// A path to a constant or a variant of an enumeration: its last name begins with a capital.
+/// Whether an expression is a path to a constant or to a variant of an enumeration: its last name
+/// begins with a capital letter.
 fn constant(expr: &Expr) -> bool {
     let Expr::Path(path) = expr else { return false };
     let name = path.path.segments.last().map(|segment| segment.ident.to_string());
@@ -171,7 +175,8 @@ impl Finder<'_> {
         self.text(&part.span().byte_range()).to_owned()
     }
 
-    /// Adds a site at this place. Returns its index and the number of its first mutation.
+    /// Adds a site (an expression with mutations) at this place of the source. Returns its index
+    /// and the number of its first mutation.
     fn site(&mut self, at: Span, mutations: Vec<String>) -> (usize, u32) {
         let (index, first) = (self.found.sites.len(), self.next);
         self.next += mutations.len() as u32;
@@ -186,14 +191,15 @@ impl Finder<'_> {
         self.found.edits.wrap(site, &at.byte_range(), open, close);
     }
 
-    /// Wraps an expression into a call of this function of the switch.
+    /// Wraps an expression into a call of `function`, a function of the switch. The call also gets
+    /// the number of the first of `mutations`.
     fn call(&mut self, at: Span, function: &str, mutations: Vec<String>) {
         self.wrap(at, mutations, |first, switch| {
             (format!("{switch}::{function}({first}, "), String::from(")"))
         });
     }
 
-    /// Adds a mutation that evaluates the text `other` in place of an expression.
+    /// Adds a mutation that evaluates the code `other` instead of an expression.
     fn instead(&mut self, at: Span, other: &str, mutation: String) {
         self.wrap(at, vec![mutation], |first, switch| {
             (format!("(if {switch}::is({first}) {{ {other} }} else {{ "), String::from(" })"))
@@ -221,8 +227,9 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds a mutation that negates a returned truth value. Adds none if the value is an expression
-    /// that has a negating mutation of its own.
+    /// Adds a mutation that negates `value`, a returned truth value, if it is a call, a path or a
+    /// field. Other expressions, such as `a == b`, have negating mutations of their own. `what`
+    /// names the value in the mutation's text.
     fn returned(&mut self, value: &Expr, what: &str) {
         match value {
             Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) | Expr::Field(_) | Expr::Macro(_) => {
@@ -349,8 +356,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds a mutation that leaves out a statement. Returns false if the statement has no mutant, and
-    /// none inside.
+    /// Adds a mutation that leaves out a statement. Returns false if the statement only counts
+    /// events: it gets no mutation then, and neither do the expressions inside it.
     fn statement(&mut self, expr: &Expr) -> bool {
         let text = self.of(expr);
         let is_call = matches!(expr, Expr::Call(_) | Expr::MethodCall(_));
@@ -409,8 +416,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds mutations to the arms of a `match`: in each mutation, one arm gives the value of
-    /// another arm.
+    /// Adds mutations to the arms of a `match` whose values are constants: in each mutation, one
+    /// arm gives the value of another arm.
     fn arms(&mut self, all: &ExprMatch) {
         let bodies: Vec<&Expr> =
             all.arms.iter().map(|arm| &*arm.body).filter(|body| constant(body)).collect();
@@ -434,7 +441,7 @@ impl Finder<'_> {
             input.parse::<Expr>()?;
             input.parse::<syn::Token![,]>()?;
             let pat = Pat::parse_multi_with_leading_vert(input)?;
-            // The guard of the pattern stays.
+            // The mutation keeps the guard of the pattern, the part after `if`.
             input.parse::<proc_macro2::TokenStream>()?;
             Ok(pat)
         });
@@ -453,7 +460,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds mutations to a key: each mutation leaves out one part of the key.
+    /// Adds mutations to a key, such as a tuple that is looked up in a map. Each mutation leaves
+    /// out one part of the key.
     fn key<'e>(&mut self, key: Span, parts: impl Iterator<Item = &'e Expr>) {
         let key = on_one_line(self.text(&key.byte_range())).unwrap_or_else(|| String::from("the key"));
         for part in parts.filter(|part| matches!(part, Expr::Path(_) | Expr::Field(_)) && !constant(part)) {
@@ -494,7 +502,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // Constants, statics and types are evaluated at compile time, and patterns are no expressions.
+    // These items get no mutations. The compiler evaluates constants, statics and types, and a
+    // pattern is not an expression.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
     fn visit_item_enum(&mut self, _: &'ast syn::ItemEnum) {}
@@ -569,14 +578,14 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             Expr::Loop(turn) => self.turns(&turn.body),
             Expr::Match(all) => {
                 self.arms(all);
-                // A tuple whose parts are matched is no key.
+                // A tuple in the head of a `match` is not a key.
                 if let Expr::Tuple(parts) = &*all.expr {
                     parts.elems.iter().for_each(|part| self.visit_expr(part));
                     all.arms.iter().for_each(|arm| self.visit_arm(arm));
                     return;
                 }
             }
-            // The places on the left are no values.
+            // The left side of an assignment names a place, so it has no value to change.
             Expr::Assign(assign) => return self.visit_expr(&assign.right),
             Expr::Macro(call) => self.matches(&call.mac, call.span()),
             Expr::Binary(binary) if !has_let(expr) => self.binary(binary),

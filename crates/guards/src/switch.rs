@@ -1,22 +1,22 @@
-//! The switch that selects a mutant at run time.
+//! The switch: functions by which the rewritten code selects a mutant at run time.
 //!
 //! The rewritten tree has a copy of this file in `proto`, as the module `guard`. Each rewritten
-//! expression asks the switch which of its variants it takes. The number of the selected mutant is
-//! one number for the whole process. The real tree contains no call of this module.
+//! expression asks the switch whether it takes its original value or the value of a mutant. One
+//! mutant is selected for the whole process. The real tree contains no call of this module.
 //!
 //! **Recording.** If [`RECORD`] is selected, every expression keeps its original value, and the
-//! switch notes the mutants whose value differs. A run that notes no difference for a mutant is the
-//! same with and without this mutant.
+//! switch notes each mutant that would have given another value. If a run notes no difference for a
+//! mutant, the run takes the same course with this mutant and without it.
 //!
-//! **Fuel.** Every call burns one unit of fuel. A mutant that burns all of it never ends: its thread
-//! panics.
+//! **Fuel.** Every call of the switch burns one unit of fuel. If all fuel is burnt, the switch
+//! takes the mutant for one that never ends: the thread panics.
 
 use core::ops::Not;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The selection of no mutant.
+/// The number to select if no mutant is to be active.
 pub const NONE: u32 = 0;
-/// The selection of the recording mode.
+/// The number to select for the recording mode.
 pub const RECORD: u32 = u32::MAX;
 /// The largest number of a mutant.
 pub const NUMBER_MAX: u32 = 64 * WORDS as u32 - 1;
@@ -28,14 +28,15 @@ static FUEL: AtomicU64 = AtomicU64::new(u64::MAX);
 static IS_EMPTY: AtomicBool = AtomicBool::new(false);
 static SEEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 
-/// Selects a mutant by its number, [`NONE`] or [`RECORD`], and sets the fuel that is left.
+/// Selects a mutant by its number, or one of the modes [`NONE`] and [`RECORD`]. Sets the amount of
+/// fuel to `fuel`.
 pub fn select(number: u32, fuel: u64) {
     SELECTED.store(number, Relaxed);
     FUEL.store(fuel, Relaxed);
     IS_EMPTY.store(false, Relaxed);
 }
 
-/// Whether all fuel has been burnt since the last selection.
+/// Whether all fuel has been burnt since the last call of [`select`].
 #[must_use]
 pub fn is_endless() -> bool {
     IS_EMPTY.load(Relaxed)
@@ -47,7 +48,7 @@ pub fn fuel() -> u64 {
     FUEL.load(Relaxed)
 }
 
-/// The numbers of the mutants that would have made a difference since the last call.
+/// The numbers of the mutants that would have changed a value since the last call of this function.
 #[must_use]
 pub fn seen() -> Vec<u32> {
     let words = SEEN.iter().enumerate();
@@ -66,24 +67,25 @@ fn note(number: u32) {
 
 #[cold]
 fn end() -> ! {
-    // Values that are dropped while the panic unwinds may call the switch.
+    // While the panic unwinds, destructors may call the switch, so it needs fuel.
     FUEL.store(u64::MAX, Relaxed);
     IS_EMPTY.store(true, Relaxed);
     panic!("a step does not end")
 }
 
-/// Burns one unit of fuel. Every loop calls it in each turn.
+/// Burns one unit of fuel. Every loop of the rewritten code calls this function in each iteration.
 #[inline]
 pub fn burn() {
-    // One thread at a time runs controllers, so no unit is lost.
+    // Only one thread at a time runs controllers, so this update is safe without an atomic
+    // subtraction.
     match FUEL.load(Relaxed).checked_sub(1) {
         Some(rest) => FUEL.store(rest, Relaxed),
         None => end(),
     }
 }
 
-/// Whether the mutant is selected. In recording mode, the switch notes the mutant as one whose
-/// value differs.
+/// Whether the mutant `number` is selected. In recording mode, the function returns false, and
+/// notes this mutant as one that changes a value.
 #[inline]
 pub fn is(number: u32) -> bool {
     burn();
@@ -96,7 +98,8 @@ pub fn is(number: u32) -> bool {
     }
 }
 
-/// The original value, or the value of one of the mutants, which have the numbers from `first` on.
+/// Returns `original`, or the value of the selected mutant. The mutant with the number `first + i`
+/// has the value `others[i]`.
 #[inline]
 pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, others: [T; N]) -> T {
     burn();
@@ -111,20 +114,20 @@ pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, othe
     }
 }
 
-/// Returns a condition. The first of the two mutants makes the condition true, and the second makes
-/// it false.
+/// Returns a condition. The mutant `first` replaces it by true, and the mutant `first + 1` by
+/// false.
 #[inline]
 pub fn when(first: u32, condition: bool) -> bool {
     choose(first, condition, [true, false])
 }
 
-/// A truth value, which the mutant negates.
+/// Returns a truth value. The mutant `first` negates it.
 #[inline]
 pub fn negated(first: u32, value: bool) -> bool {
     choose(first, value, [!value])
 }
 
-/// A negation, which the mutant drops.
+/// Returns `!value`. The mutant `first` leaves out the negation and returns `value`.
 #[inline]
 pub fn not<T: Not<Output = T> + Copy + PartialEq>(first: u32, value: T) -> T {
     choose(first, !value, [value])
@@ -138,22 +141,23 @@ pub trait KeyPart: Copy + PartialEq {
     fn any(self) -> Self;
 }
 
-/// A part of a key, which the mutant leaves out.
+/// Returns one part of a key. The mutant `first` replaces it by a value that all keys share, and so
+/// leaves it out of the key.
 #[inline]
 pub fn part<T: KeyPart>(first: u32, value: T) -> T {
     choose(first, value, [value.any()])
 }
 
-/// Whether `left && right` evaluates its right operand. The mutants take `||`, the right operand
-/// alone, and the left operand alone. If the right operand is not evaluated, all of them have the
-/// value of the left operand.
+/// Whether `left && right` evaluates its right operand. The mutants replace the expression: `first`
+/// by `left || right`, `first + 1` by `right`, and the next one by `left`. If the right operand is
+/// not evaluated, the value of the expression is `left` under each of them.
 #[inline]
 pub fn and_goes_on(first: u32, left: bool) -> bool {
     goes_on(first, left, !left)
 }
 
-/// Whether `left || right` evaluates its right operand. The mutants take `&&`, the right operand
-/// alone, and the left operand alone.
+/// Whether `left || right` evaluates its right operand. The mutants replace the expression: `first`
+/// by `left && right`, `first + 1` by `right`, and the next one by `left`.
 #[inline]
 pub fn or_goes_on(first: u32, left: bool) -> bool {
     goes_on(first, !left, left)
@@ -165,7 +169,8 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
     match SELECTED.load(Relaxed) {
         NONE => original,
         RECORD => {
-            // The value of an operand that is not evaluated is unknown: it may differ.
+            // The right operand is not evaluated, so its value is unknown. These mutants may
+            // differ.
             if !original {
                 note(first);
                 note(first + 1);
@@ -181,9 +186,9 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
     }
 }
 
-/// Returns the right operand of `&&` or `||`, which was evaluated. If the right operand equals
-/// `decisive`, the result of the operator differs from the left operand alone; recording mode then
-/// notes the mutants.
+/// Returns `right`, the right operand of `&&` or `||`, after it was evaluated. If `right` equals
+/// `decisive`, the result of the operator differs from that of its left operand alone. Recording
+/// mode then notes the two mutants `first` and `first + 2`, whose result is the left operand.
 #[inline]
 pub fn joins(first: u32, right: bool, decisive: bool) -> bool {
     if SELECTED.load(Relaxed) == RECORD && right == decisive {
@@ -203,7 +208,7 @@ mod tests {
         }
     }
 
-    /// One test, because the switch is one for the process.
+    /// This is a single test, because the whole process shares one switch.
     #[test]
     fn each_number_selects_one_variant_and_recording_notes_those_that_differ() {
         let and = |left: bool, right: bool| {
@@ -225,7 +230,8 @@ mod tests {
             for (number, value) in &expected[1..4] {
                 let is_noted = noted.contains(number);
                 assert!(is_noted || *value == (left && right), "{number}: {left} && {right}");
-                // Only the right operand may be unknown.
+                // A variant may be noted without a difference only if the right operand is not
+                // evaluated.
                 assert!(!is_noted || !left || *value != (left && right), "{number}: {left} && {right}");
             }
             for (number, value) in [(0, left || right), (20, left && right), (21, right), (22, left)] {

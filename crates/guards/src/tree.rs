@@ -1,4 +1,4 @@
-//! The rewritten tree: copies of the crates that a trial needs, with the switch and the mutants.
+//! The rewritten tree: a copy of the crates that trials need, with the switch and all mutants.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::schema::{Schema, files, read};
 
-/// The crates of the tree, besides the crate of the trials.
+/// The crates that are copied into the tree. The crate of the trials is added to them.
 const CRATES: [&str; 5] = ["proto", "zoo", "drive", "litmus", "explore"];
-/// The crate of the trials, which exists in the tree only.
+/// The manifest of the crate `trial`, which carries out trials. The crate exists only in the tree.
 const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
      [dependencies]\nexplore.workspace = true\nproto.workspace = true\nzoo.workspace = true\n";
 const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
      fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
-/// Rust code that implements `KeyPart` for the types of key parts of the protocols. A mutation of a
-/// node removes its index and keeps its kind.
+/// Rust code for the tree. It implements `KeyPart` for the types of the protocols' key parts. The
+/// substitute of a `NodeId` has no index, but keeps the kind of node.
 const KEY_PARTS: &str = "
 impl KeyPart for crate::NodeId {
     fn any(self) -> Self {
@@ -34,7 +34,7 @@ macro_rules! key_parts {
 }
 key_parts! { LineAddr, SetIndex, Slot, Way }
 ";
-/// The maximum number of compilations in which mutants are dropped.
+/// The maximum number of compilations in which mutants that do not type-check are dropped.
 const ROUNDS_MAX: usize = 40;
 
 /// The rewritten tree on disk.
@@ -43,12 +43,12 @@ pub struct Tree {
     folder: PathBuf,
     /// The numbers of the mutants that do not type-check.
     pub dropped: BTreeSet<u32>,
-    /// The program that carries out trials.
+    /// The path of the program that carries out trials.
     pub trial: PathBuf,
 }
 
-/// Writes a file, unless the file already has this content. This avoids a new compilation of files
-/// that do not change.
+/// Writes a file, unless the file already has this content. An unchanged file is not compiled
+/// again.
 fn write(path: &Path, text: &str) -> Result<(), String> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
@@ -58,7 +58,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Copies all files of a folder with this extension.
+/// Copies all files with this extension from the folder `from` to the folder `to`.
 fn copy(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
     for path in files(from, extension)? {
         let below = path.strip_prefix(from).unwrap_or(&path);
@@ -88,8 +88,8 @@ impl Tree {
     /// type-check are dropped.
     ///
     /// # Errors
-    /// If a file cannot be written, or the tree still does not compile after these mutants are
-    /// dropped.
+    /// If a file cannot be written, or the tree does not compile even without the mutants that do
+    /// not type-check.
     pub fn build(root: &Path, folder: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<Tree, String> {
         let tree = folder.join("tree");
         for name in CRATES {
@@ -119,7 +119,7 @@ impl Tree {
         if !tree.join("Cargo.lock").exists() {
             write(&tree.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
         }
-        // The crate root of `proto` declares the switch.
+        // The root file of the crate `proto` in the tree declares the module of the switch.
         let guard = format!("#![allow(missing_docs, dead_code)]\n{}{KEY_PARTS}", include_str!("switch.rs"));
         write(&tree.join("crates/proto/src/guard.rs"), &guard)?;
         let mut all = Tree { folder: folder.to_owned(), dropped: BTreeSet::new(), trial: PathBuf::new() };
@@ -132,7 +132,7 @@ impl Tree {
         self.folder.join(format!("dropped-{}.json", schema.digest))
     }
 
-    /// The mutants that an earlier build of the same sources has dropped.
+    /// The numbers of the mutants that an earlier build of the same sources has dropped.
     fn known(&self, schema: &Schema) -> BTreeSet<u32> {
         let text = std::fs::read_to_string(self.known_at(schema)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -172,8 +172,8 @@ impl Tree {
         Err(format!("the rewritten tree does not compile after {ROUNDS_MAX} attempts"))
     }
 
-    /// Runs cargo in the tree. Returns the errors in rewritten sources, each with its file below
-    /// `crates/`, its place and its message.
+    /// Runs `cargo` in the tree. Returns the compiler's errors in rewritten sources. Each error has
+    /// a path below `crates/`, a line and column, and a message.
     fn cargo(&self, tree: &Path, command: &str) -> Result<Vec<CompileError>, String> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args([command, "--release", "--package", "trial", "--message-format", "json", "--keep-going"])
@@ -182,7 +182,8 @@ impl Tree {
             .env("RUSTFLAGS", "--cap-lints=allow")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-            // The build takes longer than the gain of the last level.
+            // Optimization level 3 would lengthen the build by more time than it saves in the
+            // trials.
             .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
             .env("CARGO_INCREMENTAL", "0")
             .stderr(Stdio::piped())
@@ -211,5 +212,6 @@ impl Tree {
     }
 }
 
-/// A file below `crates/`, a line and a column in it, and the message of the compiler.
+/// A compiler error: the path of a file below `crates/`, a line and a column in it, and the
+/// message.
 type CompileError = (String, (usize, usize), String);

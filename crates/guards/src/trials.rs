@@ -7,19 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::records::CaseRecord;
 use crate::worker::{Answer, Worker};
 
-/// The fate of a mutant.
+/// The fate of a mutant: the result of all its trials. A later variant outweighs an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// The mutant makes no difference in any case.
+    /// The mutant changes no value in any case.
     Unreached,
     /// No case shows a fault.
     Survivor,
-    /// No case shows a fault, and a step of a controller did not end in one of them.
+    /// No case shows a fault, but in some case a step of a controller did not end.
     Endless,
-    /// No case shows a fault, and the mutant panicked or ended the process in one of them.
+    /// No case shows a fault, but in some case the mutant panicked or ended the process.
     Crashed,
-    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless run.
+    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless
+    /// run.
     Killed,
 }
 
@@ -30,20 +31,21 @@ pub struct Trial {
     pub mutant: String,
     /// The fate of the mutant.
     pub fate: Fate,
-    /// The protocol.
+    /// The protocol whose cases were tried.
     pub protocol: String,
-    /// The case that shows the fault or ends in a panic.
+    /// The name of the case that shows the fault or ends in a panic. Empty for the other fates.
     pub case: String,
-    /// The program and the fault, in words.
+    /// The program and the fault, in words. Empty for a mutant that survives.
     pub why: String,
     /// The number of cases that were tried.
     pub cases: usize,
-    /// The bounds of the trials.
+    /// The bounds within which the trials were made.
     pub budget: Budget,
 }
 
 impl Trial {
-    /// Whether trials within these bounds would give the same fate, or show less.
+    /// Whether this result makes trials within `budget` unnecessary: the mutant was killed, or the
+    /// bounds of this result are at least as large.
     pub(crate) fn covers(&self, budget: Budget) -> bool {
         let Budget { states_max, cases_max, share_of } = self.budget;
         let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
@@ -63,49 +65,51 @@ pub struct Subject {
 /// The bounds of the trials of one mutant with one protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The maximum sum of the states of all cases, counted without the mutant. Cases that have
-    /// killed other mutants do not count.
+    /// The maximum sum of the states of all cases, counted without the mutant. The first cases,
+    /// which are tried because they have killed other mutants, are not counted.
     pub states_max: u64,
-    /// The maximum number of cases, likewise.
+    /// The maximum number of cases. The first cases, which are tried because they have killed other
+    /// mutants, are not counted.
     pub cases_max: usize,
-    /// The fraction of the cases that is used: one in this number.
+    /// Selects the fraction of all cases that is used: one case in this number.
     pub share_of: usize,
 }
 
 impl Budget {
-    /// The budget of a mutant that hardly any case may kill: it is argued to be equivalent, or has
-    /// survived an earlier protocol.
+    /// The smaller budget of a mutant that is unlikely to be killed: it is argued to be equivalent,
+    /// or has survived an earlier protocol.
     pub(crate) fn of_unlikely(self) -> Budget {
         Budget { states_max: self.states_max / UNLIKELY, ..self }
     }
 }
 
-/// The part of the budget for such a mutant: one in this number.
+/// The divisor of `states_max` in the budget of a mutant that is unlikely to be killed.
 const UNLIKELY: u64 = 16;
-/// The factor by which the number of states of a case may grow with a mutant. The limit is this
-/// factor times the number of states without the mutant, plus a constant that matters only for the
-/// smallest cases.
+/// The factor by which a mutant may increase the number of states of a case. The limit is this
+/// factor times the number of states without the mutant, plus `STATES_MORE`, which matters only for
+/// the smallest cases.
 const GROWTH_MAX: u64 = 4;
 const STATES_MORE: u64 = 1000;
-/// The factor by which the fuel of a case may grow with a mutant. A constant is added to this limit
-/// too. A controller that loops burns the fuel of the limit in about a second.
+/// The factor by which a mutant may increase the fuel that a case burns. `FUEL_MORE` is added to
+/// this limit. A controller in an endless loop burns this fuel in about a second.
 const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
-/// The maximum number of cases that may crash or never end for one mutant with one protocol.
+/// The number of cases that crash or never end after which a mutant is tried on no further case of
+/// the protocol.
 const CRASHES_MAX: usize = 3;
-/// The maximum number of cases that have killed other mutants and are tried first.
+/// The maximum number of cases that are tried first because they have killed other mutants.
 const KILLERS_MAX: usize = 32;
 
-/// The cases of a protocol that have killed mutants.
+/// The cases of one protocol that have killed mutants so far.
 #[derive(Debug, Default)]
 pub(crate) struct Kills {
-    /// The number of killed mutants for each case.
+    /// The number of mutants that each case has killed, by the name of the case.
     counts: BTreeMap<String, usize>,
-    /// The cases that killed mutants of each function.
+    /// For each function of the sources, the names of the cases that killed one of its mutants.
     of_functions: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The function of a mutant, from its name.
+/// The function whose code a mutant changes. It is the first part of the mutant's name.
 fn function(mutant: &str) -> &str {
     mutant.split(": ").next().unwrap_or_default()
 }
@@ -117,8 +121,9 @@ impl Kills {
         self.of_functions.entry(function).or_default().insert(trial.case.clone());
     }
 
-    /// The rank of a case for a mutant, smaller for cases to try earlier: those that killed mutants
-    /// of the same function, and then those with the most kills. `None` if it has killed none.
+    /// The rank of a case for a mutant. Cases with smaller ranks are tried earlier: first those
+    /// that killed mutants of the same function, and among them those with the most kills. `None`
+    /// if the case has killed no mutant.
     fn rank(&self, mutant: &str, case: &str) -> Option<(bool, usize)> {
         let count = *self.counts.get(case)?;
         let is_near = self.of_functions.get(function(mutant)).is_some_and(|cases| cases.contains(case));
@@ -126,9 +131,9 @@ impl Kills {
     }
 }
 
-/// The cases for a mutant in order. A few cases that have killed other mutants come first, then
-/// short episodes. Then come the smallest case of each group, the second smallest of each, and so
-/// on.
+/// The cases on which a mutant is tried, in order. A few cases that have killed other mutants come
+/// first, and then the cases with a few episodes. Then come the smallest cases of each group, the
+/// next larger cases of each group, and so on.
 pub(crate) fn order<'a>(
     subject: &'a Subject,
     (number, name): (u32, &str),
@@ -161,7 +166,7 @@ pub(crate) fn order<'a>(
     first.chain(ranked.into_iter().map(|(_, case)| case)).filter(|case| seen.insert(&case.name)).collect()
 }
 
-/// Tries a mutant on a protocol, until a case shows a fault.
+/// Tries a mutant on the cases of a protocol, until a case shows a fault or no case is left.
 pub(crate) fn fate(
     worker: &mut Worker<'_>,
     subject: &Subject,
@@ -189,7 +194,7 @@ pub(crate) fn fate(
             Answer::Crashed(why) => (Fate::Crashed, why),
             Answer::Endless => (Fate::Endless, String::from("a step does not end")),
         };
-        // The first crash is kept, unless a later case shows a fault.
+        // The first crash is kept as the result, unless a later case shows a fault.
         let is_kept = fate == Fate::Killed || result.fate <= Fate::Survivor && fate > result.fate;
         if is_kept {
             let is_shown = fate != Fate::Survivor;
@@ -267,7 +272,7 @@ mod tests {
         // A case that killed mutants of the same function is tried before one with more kills.
         kills.add(&killed("a.rs, f: `z`", "s3.0.0"));
         assert_eq!(names(5, &kills, budget)[..3], ["s3.0.0", "s4.0.0", "r0.1"]);
-        // A case that is too large for the budget leaves room for smaller ones.
+        // A case that exceeds the remaining budget is skipped, so that smaller cases can use it.
         let small = Budget { states_max: 500, ..budget };
         let none = Kills::default();
         assert_eq!(names(5, &none, small), [&rest[..], &["s4.0.0", "s0.0.1"]].concat());

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 pub(crate) enum Answer {
     /// The case shows a fault, which the text describes.
     Killed(String),
-    /// The case shows no fault.
+    /// The case ends and shows no fault.
     Left,
     /// The mutant panics, or ends the process.
     Crashed(String),
@@ -17,24 +17,25 @@ pub(crate) enum Answer {
     Endless,
 }
 
-/// The maximum number of processes that may be gone without an answer for the same trial.
+/// The number of processes that may end without an answer to one trial. The trial then counts as a
+/// crash.
 const GONE_MAX: usize = 8;
 
-/// The numbers of the signals with which users end processes.
+/// The numbers of the signals by which a user or the system ends processes.
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 
-/// A process that is running.
+/// A child process that runs, with its standard input and output.
 struct Running {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-/// A process for trials with one protocol. It starts when it is first needed, and again after its
-/// end.
+/// A child process for trials with one protocol. It is started when it is first needed. If it has
+/// ended, it is started again for the next trial.
 pub(crate) struct Worker<'a> {
     program: &'a Path,
     arguments: Vec<String>,
@@ -63,14 +64,15 @@ impl<'a> Worker<'a> {
         Ok(Running { child, input, output: BufReader::new(output) })
     }
 
-    /// Carries out one trial. A process that is killed from outside is started again.
+    /// Carries out the trial that the line `trial` describes. A process that is killed from outside
+    /// is started again.
     pub(crate) fn ask(&mut self, trial: &str) -> Result<Answer, String> {
         for _ in 0..GONE_MAX {
             let mut running = match self.running.take() {
                 Some(running) => running,
                 None => self.start()?,
             };
-            // A process that has ended closes its input: its status says why.
+            // Writing fails if the process has ended. Its exit status, read below, then says why.
             let _ = writeln!(running.input, "{trial}").and_then(|()| running.input.flush());
             let mut line = String::new();
             let _ = running.output.read_line(&mut line);
@@ -90,7 +92,7 @@ impl Drop for Worker<'_> {
     fn drop(&mut self) {
         if let Some(Running { mut child, input, output }) = self.running.take() {
             drop((input, output));
-            // The process ends at the end of its input.
+            // Without further input, the process ends by itself.
             let _ = child.wait();
         }
     }
@@ -107,12 +109,13 @@ fn answer(line: &str) -> Result<Answer, String> {
     }
 }
 
-/// The answer of a process that has ended within a trial. `None` if it was killed from outside.
+/// The answer for a process that has ended during a trial. `None` if a signal from outside killed
+/// it.
 fn ended(mut running: Running) -> Result<Option<Answer>, String> {
     drop(running.input);
     let mut errors = String::new();
     if let Some(mut stderr) = running.child.stderr.take() {
-        // A part of the message is enough.
+        // If the error output cannot be read to its end, the part that was read is enough.
         let _ = stderr.read_to_string(&mut errors);
     }
     let status = running.child.wait().map_err(|error| format!("a child: {error}"))?;

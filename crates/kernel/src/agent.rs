@@ -1,4 +1,5 @@
-//! How wavefronts and the host post operations, and the futures that they get for these operations.
+//! How wavefronts and the host post operations. A posted operation is represented by a future,
+//! which the kernel awaits.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -16,13 +17,15 @@ use crate::op::{Action, Addressing, OpId, Ops, Posted, Semantics, Site, Space};
 use crate::place::Place;
 use crate::{Mask, Shape, Word};
 
-/// The state that all agents of a run share with its driver.
+/// The state that all agents (the host and the wavefronts) of a run share with the driver of the
+/// run.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) program: String,
     pub(crate) shape: Shape,
     pub(crate) ops: RefCell<Ops>,
-    /// The operation for which the polled agent waits.
+    /// The operation for which the agent that is polled now waits. `None` if it waits for no
+    /// operation.
     pub(crate) waiting: Cell<Option<OpId>>,
     pub(crate) faulted: Cell<bool>,
     pub(crate) fault: RefCell<Option<Fault>>,
@@ -48,12 +51,13 @@ impl Shared {
     }
 }
 
-/// A poster of operations: the host or a wavefront.
+/// An agent: the host or a wavefront, which posts operations.
 pub(crate) trait Agent {
     fn shared(&self) -> &Rc<Shared>;
     fn issuer(&self) -> Issuer;
 
-    /// Posts an access of the lanes `exec`. `fill` adds the operands.
+    /// Posts an access to `target` by the lanes `exec`. The caller's `fill` writes the operands,
+    /// such as the values to store, into the operation.
     #[inline]
     #[allow(clippy::too_many_arguments, reason = "every access goes through this function")]
     fn post_access<T: Word, P: Place>(
@@ -94,7 +98,8 @@ pub(crate) trait Agent {
         id
     }
 
-    /// Posts a fence, a barrier, a launch, or a bulk access of the host.
+    /// Posts an operation that is not an access of lanes: a fence, a barrier, a launch, or a copy
+    /// of a whole array by the host.
     fn post_other(
         &self,
         action: Action,
@@ -135,7 +140,7 @@ pub(crate) trait Agent {
     }
 }
 
-/// The issuer's side of an operation in flight.
+/// An operation in flight, as the future that stands for it sees it.
 #[derive(Debug)]
 struct PendingOp {
     shared: Rc<Shared>,
@@ -144,7 +149,7 @@ struct PendingOp {
 
 impl PendingOp {
     /// Returns the value of `take` once the operation is complete. `take` is called at most once.
-    /// If there is no operation to wait for, the function returns `nothing` at once.
+    /// If the operation accesses nothing, returns `nothing` at once.
     #[inline]
     fn poll<R>(&mut self, nothing: R, take: impl FnOnce(&mut Posted) -> R) -> Poll<R> {
         if self.id == OpId::EMPTY {
@@ -173,8 +178,9 @@ impl Drop for PendingOp {
     }
 }
 
-/// The future of a load or a read-modify-write. The operation is posted before
-/// the future exists, so several loads overlap. Awaiting gives the values.
+/// The future of a load or a read-modify-write. The operation is posted before the future exists,
+/// so several loads can be in flight at a time. The value of the future is the loaded or old value
+/// of each lane.
 #[derive(Debug)]
 #[must_use = "a load does nothing useful unless its values are awaited"]
 pub struct Loading<P, T> {
@@ -191,9 +197,9 @@ impl<P: Place, T: Word> Future for Loading<P, T> {
     }
 }
 
-/// The future of an operation without a value. The operation takes place even
-/// if nothing awaits it. Awaiting waits until a store or update is accepted,
-/// or until a fence or barrier is complete.
+/// The future of an operation that returns no value. The operation takes place even if no one
+/// awaits the future. The future is ready when a store or update is accepted, or when a fence or
+/// barrier is complete.
 #[derive(Debug)]
 pub struct Accepted {
     pending: PendingOp,
@@ -208,7 +214,7 @@ impl Future for Accepted {
     }
 }
 
-/// The future of a host read.
+/// The future of a read of a whole array by the host. Its value has the elements of the array.
 #[derive(Debug)]
 #[must_use = "a read does nothing useful unless it is awaited"]
 pub struct Reading<T> {

@@ -6,7 +6,7 @@ use proto::Width;
 
 use crate::Word;
 
-/// Named vectors of values: the results of a program.
+/// The results of a program: named vectors of values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     parts: Vec<AnswerPart>,
@@ -18,10 +18,10 @@ pub struct Answer {
 pub struct AnswerPart {
     /// The name of the vector.
     pub name: String,
-    /// The name of the element's type.
+    /// The name of the Rust type of the elements, such as `u32`.
     pub word: &'static str,
     width: Width,
-    /// The little-endian bytes of its elements.
+    /// The bytes of all elements, one element after the other, each in little-endian order.
     bytes: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl AnswerPart {
         self.bytes.is_empty()
     }
 
-    /// The bits of each element, zero-extended.
+    /// The bits of each element, extended to 64 bits with zeros.
     pub fn bits(&self) -> impl Iterator<Item = u64> {
         self.bytes.chunks_exact(self.width.bytes()).map(bits_of)
     }
@@ -46,7 +46,7 @@ impl AnswerPart {
     /// Changes the bits of one element.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If the vector has no element `index`.
     pub fn change(&mut self, index: usize, change: impl FnOnce(u64) -> u64) {
         let width = self.width.bytes();
         let bytes = &mut self.bytes[index * width..][..width];
@@ -59,23 +59,23 @@ impl AnswerPart {
     }
 }
 
-/// The number in up to eight little-endian bytes.
+/// The number that up to eight bytes represent in little-endian order.
 fn bits_of(bytes: &[u8]) -> u64 {
     let mut wide = [0; 8];
     wide[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(wide)
 }
 
-/// An answer that differs from its reference.
+/// A difference between an answer and its reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
     /// The name of the vector that differs.
     pub part: String,
-    /// The first element that differs.
+    /// The index of the first element that differs.
     pub index: u64,
-    /// The element of the reference.
+    /// The value that the reference has at this index, as text.
     pub expected: String,
-    /// The element of the program.
+    /// The value that the program computed at this index, as text.
     pub found: String,
 }
 
@@ -89,13 +89,13 @@ impl fmt::Display for WrongAnswer {
 impl core::error::Error for WrongAnswer {}
 
 impl Answer {
-    /// An empty answer, for programs whose only result is that they end.
+    /// An empty answer. It suffices for a program whose only result is that it ends.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a named vector of values.
+    /// Adds a vector of values with a name. Returns the extended answer.
     #[must_use]
     pub fn with<T: Word>(mut self, name: impl Into<String>, values: &[T]) -> Self {
         let (width, bytes) = (T::WIDTH, T::to_bytes(values));
@@ -103,32 +103,33 @@ impl Answer {
         self
     }
 
-    /// Adds a count of the program's own events. No reference checks it, because
-    /// it may differ from run to run.
+    /// Adds the number of certain events of the program, such as steals of tasks. No reference
+    /// checks this number, because it may differ from run to run.
     #[must_use]
     pub fn counting(mut self, name: impl Into<String>, count: u64) -> Self {
         self.counts.push((name.into(), count));
         self
     }
 
-    /// The counts of the program's own events, by name.
+    /// The numbers that [`Answer::counting`] added, each with its name.
     #[must_use]
     pub fn counts(&self) -> &[(String, u64)] {
         &self.counts
     }
 
-    /// All vectors of the answer, in order.
+    /// All vectors of the answer, in the order in which they were added.
     #[must_use]
     pub fn parts(&self) -> &[AnswerPart] {
         &self.parts
     }
 
-    /// All vectors of the answer, in order, for changes.
+    /// All vectors of the answer, in the order in which they were added, as mutable values.
     pub fn parts_mut(&mut self) -> &mut [AnswerPart] {
         &mut self.parts
     }
 
-    /// The values of one vector, or `None` if no vector of this type has the name.
+    /// The values of the vector with this name. `None` if no vector with elements of type `T` has
+    /// the name.
     #[must_use]
     pub fn get<T: Word>(&self, name: &str) -> Option<Vec<T>> {
         Some(T::from_bytes(self.bytes_of::<T>(name)?))
@@ -139,10 +140,11 @@ impl Answer {
         Some(&part.bytes)
     }
 
-    /// Compares one vector with its reference, element by element.
+    /// Compares the vector `name` with its reference, element by element. `same` decides whether
+    /// two elements are equal.
     ///
     /// # Errors
-    /// The first element for which `same` is false, or the first missing one.
+    /// If an element differs or is missing. The error describes the first such element.
     pub fn compare<T: Word>(
         &self,
         name: &str,
@@ -167,10 +169,10 @@ impl Answer {
         Ok(())
     }
 
-    /// Compares one vector with its reference, bit by bit.
+    /// Compares the vector `name` with its reference, bit by bit.
     ///
     /// # Errors
-    /// The first element that differs or is missing.
+    /// If an element differs or is missing. The error describes the first such element.
     pub fn expect<T: Word>(&self, name: &str, reference: &[T]) -> Result<(), WrongAnswer> {
         self.compare(name, reference, |a, b| a.to_bits() == b.to_bits())
     }

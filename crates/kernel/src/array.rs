@@ -8,8 +8,8 @@ use proto::{AccessMode, Addr, ArrayId};
 use crate::Word;
 use crate::op::Space;
 
-/// An array in global memory: its address, its length and its number. Kernels
-/// copy it freely. It owns nothing.
+/// An array in global memory: its address, its length and its number. The value is only a handle,
+/// which kernels copy freely; the elements are in the memory of the machine.
 #[derive(Debug)]
 pub struct Array<T> {
     base: Addr,
@@ -61,8 +61,8 @@ impl<T: Word> Array<T> {
         self.len * T::WIDTH.bytes() as u64
     }
 
-    /// The elements of `range`, clipped to the array, as an array. The new array keeps the number
-    /// of the original array.
+    /// The part of the array with the elements in `range`, as an array. Elements beyond the end are
+    /// left out. The part keeps the number of the whole array.
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> Self {
         let first = range.start.min(self.len);
@@ -95,7 +95,7 @@ impl<T: Word> Array<T> {
     }
 }
 
-/// The local memory of a work-group as an array of words.
+/// The local memory of a work-group, or a part of it, as an array of words.
 #[derive(Debug)]
 pub struct Lds<T> {
     offset: u64,
@@ -129,10 +129,10 @@ impl<T: Word> Lds<T> {
     }
 }
 
-/// A declared use of the bytes of an array by a kernel.
+/// The declaration that a kernel uses certain bytes of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// The number of the array.
+    /// The number of the array in its program.
     pub array: ArrayId,
     /// The address of the first byte in use.
     pub base: Addr,
@@ -140,9 +140,10 @@ pub struct Use {
     pub bytes: u64,
     /// Whether the kernel reads the bytes, writes them, or does both.
     pub mode: AccessMode,
-    /// The size of an element, in bytes.
+    /// The size in bytes of one element of the array.
     width: u64,
-    /// The part that one work-group touches, or `None` if it may touch all bytes.
+    /// The part of the bytes that each work-group touches, or `None` if a work-group may touch all
+    /// of them.
     pub part: Option<GroupPart>,
 }
 
@@ -164,8 +165,8 @@ impl Use {
         self.in_parts_with_halo(elements, 0)
     }
 
-    /// Declares that each work-group touches only its own `elements` elements, and `halo` elements
-    /// on either side of them.
+    /// Declares that work-group `g` touches only the elements from `g * elements` to `(g + 1) *
+    /// elements`, and `halo` elements on either side of them.
     #[must_use]
     pub fn in_parts_with_halo(mut self, elements: u64, halo: u64) -> Use {
         self.part = Some(GroupPart { bytes: elements * self.width, halo_bytes: halo * self.width });
@@ -187,19 +188,19 @@ impl Use {
     }
 }
 
-/// The target of an access: an [`Array`] or an [`Lds`].
+/// The memory that an access is directed to: an [`Array`] or an [`Lds`].
 pub trait Target<T: Word>: Copy {
     /// The kind of memory that contains the target: global or local.
     const SPACE: Space;
-    /// The address of element 0.
+    /// The address of the first element.
     fn base(&self) -> u64;
-    /// The number of elements in the array.
+    /// The number of elements in the target.
     fn len(&self) -> u64;
-    /// Whether the array has no elements.
+    /// Whether the target has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The number of the array.
+    /// The number of the array in its program, or `ArrayId(0)` for local memory.
     fn id(&self) -> ArrayId;
 }
 
@@ -235,10 +236,10 @@ impl<T: Word> Target<T> for Lds<T> {
     }
 }
 
-/// An array as a driver sees it.
+/// The description of an array for a driver: the program that runs kernels, such as the simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
-    /// The number of the array.
+    /// The number of the array in its program.
     pub id: ArrayId,
     /// The name that the program gives to the array.
     pub name: String,
@@ -248,6 +249,6 @@ pub struct ArrayInfo {
     pub bytes: u64,
     /// The number of elements in the array.
     pub len: u64,
-    /// The name of the element's type.
+    /// The name of the Rust type of the elements, such as `u32`.
     pub word: &'static str,
 }

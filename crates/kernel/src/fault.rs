@@ -9,23 +9,23 @@ use crate::op::Site;
 /// An error of a program at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The issuer of the faulty operation.
+    /// The host or the wavefront that issued the faulty operation.
     pub issuer: Issuer,
-    /// The kind of the fault.
+    /// The kind of the error, such as an index out of bounds.
     pub kind: FaultKind,
-    /// The place in the source.
+    /// The place in the source from which the faulty operation was issued.
     pub site: Site,
 }
 
-/// The issuer of an operation: the host, or a wavefront of a kernel.
+/// The agent that issued an operation: the host, or a wavefront of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Issuer {
-    /// The host program made the error.
+    /// The host program issued the operation.
     Host {
         /// The name of the program.
         program: String,
     },
-    /// A wavefront made the error.
+    /// A wavefront of a kernel issued the operation.
     Wave {
         /// The name of the kernel.
         kernel: String,
@@ -36,14 +36,14 @@ pub enum Issuer {
     },
 }
 
-/// The kind of an error.
+/// The kind of an error that a program makes at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// An index is beyond the end of an array.
     OutOfBounds {
         /// The name of the array.
         array: String,
-        /// The lowest lane that made the error.
+        /// The lowest of the lanes that used an index out of bounds.
         lane: usize,
         /// The index that the lane used.
         index: u64,
@@ -74,23 +74,23 @@ pub enum FaultKind {
     },
     /// The program exceeds a limit of the executor.
     TooMany {
-        /// The things whose number is limited, for example "arrays".
+        /// The plural name of the things whose number is limited, for example "arrays".
         what: &'static str,
         /// The limit that is exceeded.
         max: u64,
     },
-    /// A kernel makes an access that it has not declared.
+    /// A kernel makes an access to an array that it has not declared.
     Undeclared {
         /// The name of the array.
         array: String,
         /// The lowest lane that makes the access.
         lane: usize,
-        /// The element that the lane accesses.
+        /// The index of the element that the lane accesses.
         index: u64,
-        /// The access, for example "reads".
+        /// A verb for the access, for example "reads".
         access: &'static str,
     },
-    /// The program reports an error of its own.
+    /// The program ends the run with an error of its own, such as a failed check.
     Program {
         /// The message of the program.
         message: String,

@@ -1,4 +1,4 @@
-//! The host code of a program.
+//! Programs, and the handle by which their host code uses the machine.
 
 use core::fmt;
 use core::future::Future;
@@ -25,13 +25,13 @@ pub const ARRAY_ALIGN_BYTES: u64 = 256;
 /// The address of the first array. No array contains address 0.
 pub const FIRST_ADDR: u64 = 4096;
 
-/// The maximum number of arrays in a program, and the maximum number of kernel launches. Arrays and
-/// launches have 16-bit numbers.
+/// The maximum number of arrays in a program. It is also the maximum number of kernel launches,
+/// because both have 16-bit numbers.
 const NUMBERED_MAX: usize = u16::MAX as usize;
 
 type Main = dyn FnOnce(Host) -> Pin<Box<dyn Future<Output = Answer>>>;
 
-/// A program: host code, which launches kernels.
+/// A program: its name and its host code, which launches kernels.
 pub struct Program {
     pub(crate) name: String,
     pub(crate) main: Box<Main>,
@@ -44,7 +44,7 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program with the host code `main`, which returns the program's answer.
+    /// A program whose host code is `main`. `main` returns the answer of the program.
     pub fn new<F>(name: impl Into<String>, main: impl FnOnce(Host) -> F + 'static) -> Self
     where
         F: Future<Output = Answer> + 'static,
@@ -59,7 +59,8 @@ impl Program {
     }
 }
 
-/// The handle of host code to the machine.
+/// The handle by which host code uses the machine: it allocates arrays, launches kernels and
+/// accesses memory.
 #[derive(Clone, Debug)]
 pub struct Host {
     core: Rc<HostCore>,
@@ -85,21 +86,21 @@ impl Host {
         Host { core: Rc::new(HostCore { shared }) }
     }
 
-    /// The shape of the machine.
+    /// The parameters of the machine that programs may read, such as the number of lanes.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.core.shared.shape
     }
 
-    /// Allocates an array of `len` zeros. The name appears in reports.
+    /// Allocates an array of `len` elements, all zero. The name appears in reports.
     #[track_caller]
     #[must_use]
     pub fn alloc<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
         self.place(name.into(), len, ARRAY_ALIGN_BYTES, Location::caller())
     }
 
-    /// Allocates an array directly after the array that was allocated last. It is for programs that
-    /// choose the words of each line themselves.
+    /// Allocates an array directly after the array that was allocated last, without alignment to a
+    /// line. Programs use this method to choose which words share a line.
     #[track_caller]
     #[must_use]
     pub fn alloc_behind<T: Word>(&self, name: impl Into<String>, len: u64) -> Array<T> {
@@ -124,7 +125,7 @@ impl Host {
         Array::new(Addr(base), len, id)
     }
 
-    /// Writes `values` to the start of an array, untimed.
+    /// Copies `values` to the start of the array `to`. The copy takes no simulated time.
     #[track_caller]
     pub fn write<T: Word>(&self, to: Array<T>, values: &[T]) -> Accepted {
         let site = Location::caller();
@@ -141,7 +142,7 @@ impl Host {
         self.core.accepted(id)
     }
 
-    /// Reads a whole array, untimed.
+    /// Copies a whole array to the host. The copy takes no simulated time.
     #[track_caller]
     pub fn read<T: Word>(&self, from: Array<T>) -> Reading<T> {
         let id = if from.is_empty() {
@@ -178,7 +179,8 @@ impl Host {
         self.core.accepted(op)
     }
 
-    /// Ends the run with an error of the program. The future never completes.
+    /// Ends the run with an error of the program, whose text is `message`. The future never
+    /// completes.
     #[track_caller]
     pub fn fail(&self, message: impl Into<String>) -> Accepted {
         let message = message.into();
@@ -192,17 +194,17 @@ impl Host {
     }
 }
 
-/// Timed accesses of the host agent, at system scope.
+/// Accesses of the host that take simulated time. They synchronize at system scope.
 impl Host {
     const LANE: Mask = Mask::lane(0);
 
-    /// Loads one element of an array.
+    /// Loads one element of an array, without synchronization.
     #[track_caller]
     pub fn load<T: Word>(&self, from: Array<T>, index: u64) -> Loading<u64, T> {
         self.atomic_load(from, index, Order::Plain)
     }
 
-    /// Stores one element of an array.
+    /// Stores one element of an array, without synchronization.
     #[track_caller]
     pub fn store<T: Word>(&self, to: Array<T>, index: u64, value: T) -> Accepted {
         self.atomic_store(to, index, value, Order::Plain)
@@ -225,7 +227,8 @@ impl Host {
         self.core.accepted(id)
     }
 
-    /// Performs a read-modify-write of one element. Gives the old value.
+    /// Performs a read-modify-write of one element. The value of the future is the element's old
+    /// value.
     #[track_caller]
     pub fn rmw<T: Word>(
         &self,
@@ -248,7 +251,7 @@ impl Host {
         self.core.loading(id)
     }
 
-    /// Orders earlier accesses before later ones, at system scope.
+    /// Orders accesses of the host before the fence and accesses after it, at system scope.
     #[track_caller]
     pub fn fence(&self, order: Order) -> Accepted {
         let (semantics, site) = (Semantics::new(order, Level::System), Location::caller());

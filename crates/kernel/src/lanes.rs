@@ -1,12 +1,11 @@
-//! Vector values, one scalar per lane, and their arithmetic.
+//! Vectors with one scalar for each lane of a wavefront, and arithmetic on them.
 //!
-//! Arithmetic works on all lanes and has no side effect, so it needs no mask.
-//! The value of an inactive lane has no meaning. A comparison may select an
-//! inactive lane; [`crate::Wave::when`] keeps active lanes only. Masks guard
-//! memory accesses and [`Lanes::assign`].
+//! Arithmetic works on all lanes and has no side effect, so it needs no mask. The value of an
+//! inactive lane has no meaning. A comparison may select an inactive lane; [`crate::Wave::when`]
+//! ignores such lanes. Masks restrict memory accesses and [`Lanes::assign`].
 //!
-//! No operation panics: integers wrap, a quotient by zero has all bits set, a
-//! remainder by zero is the dividend, and shift counts wrap at the width.
+//! No operation panics. Integers wrap around on overflow. A quotient by zero has all bits set, and
+//! a remainder by zero is the dividend. Shift counts are taken modulo the width of the type.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub, SubAssign};
@@ -41,8 +40,8 @@ impl<T: Word> Operand<T> for Lanes<T> {
     }
 }
 
-/// Charges one operation of `class` on lanes of type `T`. An operation on eight-byte lanes counts
-/// twice, except in [`Class::Double`].
+/// Charges the running wavefront with one operation of `class` on lanes of type `T`. An operation
+/// on eight-byte lanes counts twice, except in [`Class::Double`].
 #[inline]
 fn charge_on<T: Word>(class: Class) {
     let twice = matches!(T::WIDTH, Width::W8) && class != Class::Double;
@@ -62,22 +61,22 @@ impl<T: Word> fmt::Debug for Lanes<T> {
 }
 
 impl<T: Word> Lanes<T> {
-    /// The same value in every lane.
+    /// A vector with the same value in every lane.
     #[inline]
     #[must_use]
     pub fn splat(value: T) -> Self {
         Lanes([value; LANES_MAX])
     }
 
-    /// A constant vector: `value` gives the value of each lane by the lane's number. Charges
-    /// nothing.
+    /// A constant vector. `value` computes the value of a lane from the number of the lane. The
+    /// operation charges nothing.
     #[inline]
     #[must_use]
     pub fn from_fn(value: impl FnMut(usize) -> T) -> Self {
         Lanes(core::array::from_fn(value))
     }
 
-    /// The values of all lanes.
+    /// The values of all lanes as an array, lane 0 first.
     #[inline]
     #[must_use]
     pub fn as_array(&self) -> &[T; LANES_MAX] {
@@ -96,8 +95,8 @@ impl<T: Word> Lanes<T> {
         self.0[lane]
     }
 
-    /// Replaces the lanes of `mask` by those of `new` and keeps the others. A
-    /// write under a mask charges nothing.
+    /// Replaces the values of the lanes in `mask` by those of `new`, and keeps the values of the
+    /// other lanes. The operation charges nothing.
     #[inline]
     pub fn assign(&mut self, mask: Mask, new: impl Operand<T>) {
         for (lane, value) in self.0.iter_mut().enumerate() {
@@ -107,7 +106,8 @@ impl<T: Word> Lanes<T> {
         }
     }
 
-    /// A vector with `yes` in the lanes of `mask` and `no` in the others.
+    /// A vector that takes the values of `yes` in the lanes of `mask` and those of `no` in the
+    /// other lanes.
     #[inline]
     #[must_use]
     pub fn select(mask: Mask, yes: impl Operand<T>, no: impl Operand<T>) -> Self {
@@ -115,7 +115,7 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| if mask.has(lane) { yes.at(lane) } else { no.at(lane) }))
     }
 
-    /// Applies a function to each lane. Charges one operation of `class`.
+    /// Applies a function to the value of each lane. Charges one operation of `class`.
     #[inline]
     #[must_use]
     pub fn map<U: Word>(self, class: Class, mut function: impl FnMut(T) -> U) -> Lanes<U> {
@@ -123,7 +123,8 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| function(self.0[lane])))
     }
 
-    /// Applies a function to each pair of lanes. Charges one operation of `class`.
+    /// Applies a function to the values of each lane in `self` and `other`. Charges one operation
+    /// of `class`.
     #[inline]
     #[must_use]
     pub fn zip<U: Word, R: Word>(
@@ -146,42 +147,42 @@ impl<T: Word> Lanes<T> {
         Mask(mask)
     }
 
-    /// The lanes equal to `other`.
+    /// The mask of the lanes whose value equals that of `other`.
     #[inline]
     #[must_use]
     pub fn eq(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a == b)
     }
 
-    /// The lanes not equal to `other`.
+    /// The mask of the lanes whose value differs from that of `other`.
     #[inline]
     #[must_use]
     pub fn ne(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a != b)
     }
 
-    /// The lanes less than `other`.
+    /// The mask of the lanes whose value is less than that of `other`.
     #[inline]
     #[must_use]
     pub fn lt(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a < b)
     }
 
-    /// The lanes less than or equal to `other`.
+    /// The mask of the lanes whose value is less than or equal to that of `other`.
     #[inline]
     #[must_use]
     pub fn le(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a <= b)
     }
 
-    /// The lanes greater than `other`.
+    /// The mask of the lanes whose value is greater than that of `other`.
     #[inline]
     #[must_use]
     pub fn gt(&self, other: impl Operand<T>) -> Mask {
         self.compare(other, |a, b| a > b)
     }
 
-    /// The lanes greater than or equal to `other`.
+    /// The mask of the lanes whose value is greater than or equal to that of `other`.
     #[inline]
     #[must_use]
     pub fn ge(&self, other: impl Operand<T>) -> Mask {
@@ -221,31 +222,31 @@ macro_rules! integer_lanes {
             }
         }
         impl Lanes<$type> {
-            /// The smaller of each pair.
+            /// For each lane, the smaller of its values in `self` and `other`.
             #[inline]
             #[must_use]
             pub fn min(self, other: impl Operand<$type>) -> Self {
                 self.zip(Class::Int, other, |a, b| a.min(b))
             }
-            /// The larger of each pair.
+            /// For each lane, the larger of its values in `self` and `other`.
             #[inline]
             #[must_use]
             pub fn max(self, other: impl Operand<$type>) -> Self {
                 self.zip(Class::Int, other, |a, b| a.max(b))
             }
-            /// The bits of each lane, rotated to the left.
+            /// The value of each lane, rotated to the left by `bits` bits.
             #[inline]
             #[must_use]
             pub fn rotate_left(self, bits: u32) -> Self {
                 self.map(Class::Int, |a| a.rotate_left(bits))
             }
-            /// Each lane as single precision.
+            /// The value of each lane, converted to single precision.
             #[inline]
             #[must_use]
             pub fn to_f32(self) -> Lanes<f32> {
                 self.map(Class::Convert, |a| a as f32)
             }
-            /// Each lane as double precision.
+            /// The value of each lane, converted to double precision.
             #[inline]
             #[must_use]
             pub fn to_f64(self) -> Lanes<f64> {
@@ -271,31 +272,31 @@ macro_rules! float_lanes {
             }
         }
         impl Lanes<$type> {
-            /// The smaller of each pair.
+            /// For each lane, the smaller of its values in `self` and `other`.
             #[inline]
             #[must_use]
             pub fn min(self, other: impl Operand<$type>) -> Self {
                 self.zip(Class::$add, other, |a, b| a.min(b))
             }
-            /// The larger of each pair.
+            /// For each lane, the larger of its values in `self` and `other`.
             #[inline]
             #[must_use]
             pub fn max(self, other: impl Operand<$type>) -> Self {
                 self.zip(Class::$add, other, |a, b| a.max(b))
             }
-            /// The magnitude of each lane.
+            /// The absolute value of each lane.
             #[inline]
             #[must_use]
             pub fn abs(self) -> Self {
                 self.map(Class::$add, |a| a.abs())
             }
-            /// The square root of each lane.
+            /// The square root of the value of each lane.
             #[inline]
             #[must_use]
             pub fn sqrt(self) -> Self {
                 self.map(Class::FloatSqrt, |a| a.sqrt())
             }
-            /// `self * factor + addend`, rounded once.
+            /// `self * factor + addend` in each lane, rounded only once.
             #[inline]
             #[must_use]
             pub fn mul_add(self, factor: impl Operand<$type>, addend: impl Operand<$type>) -> Self {
@@ -311,7 +312,8 @@ float_lanes!(f32: FloatAdd, FloatMul; f64: Double, Double);
 macro_rules! convert {
     ($($from:ty => $to:ty: $method:ident),+ $(,)?) => { $(
         impl Lanes<$from> {
-            /// Each lane, converted by the same rules that Rust's operator `as` uses.
+            /// The value of each lane, converted by the same rules as those of Rust's operator
+            /// `as`.
             #[inline]
             #[must_use]
             pub fn $method(self) -> Lanes<$to> {

@@ -1,4 +1,4 @@
-//! The machine's shape, kernels, grids and launches.
+//! The shape of the machine, kernels, and grids of work-groups in which kernels are launched.
 
 use core::fmt;
 use core::future::Future;
@@ -12,13 +12,13 @@ use crate::fault::FaultKind;
 use crate::op::{OpId, Site};
 use crate::{LANES_MAX, Mask, Wave};
 
-/// The shape of the machine, which programs can read. A driver never exceeds these limits: no
-/// compute unit ever holds more wavefronts, work-groups or local memory.
+/// The parameters of the machine that programs can read. They are limits: no compute unit ever
+/// holds more wavefronts, more work-groups or more local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Lanes of a wavefront, at most [`LANES_MAX`].
+    /// The number of lanes of a wavefront, at most [`LANES_MAX`].
     pub lanes: u32,
-    /// Bytes of a cache line.
+    /// The size of a cache line in bytes.
     pub line_bytes: u32,
     /// The number of compute units.
     pub compute_units: u32,
@@ -26,7 +26,7 @@ pub struct Shape {
     pub waves_per_cu: u32,
     /// The maximum number of work-groups in a compute unit.
     pub work_groups_per_cu: u32,
-    /// Bytes of local memory in a compute unit.
+    /// The size of a compute unit's local memory in bytes.
     pub lds_bytes_per_cu: u32,
 }
 
@@ -70,34 +70,34 @@ pub enum Placement {
     Pack,
 }
 
-/// The size of a launch: work-groups of wavefronts.
+/// The size of a launch: the number of work-groups, and the wavefronts and local memory of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
     /// The number of work-groups in the grid.
     pub work_groups: u32,
     /// The number of wavefronts in a work-group.
     pub waves: u32,
-    /// Bytes of local memory for a work-group.
+    /// The size of a work-group's local memory in bytes.
     pub lds_bytes: u32,
-    /// The placement of the work-groups.
+    /// The rule that assigns the work-groups to compute units.
     pub placement: Placement,
 }
 
 impl Grid {
-    /// A grid without local memory, with spread placement.
+    /// A grid whose work-groups have no local memory and are spread over the compute units.
     #[must_use]
     pub const fn new(work_groups: u32, waves: u32) -> Self {
         Grid { work_groups, waves, lds_bytes: 0, placement: Placement::Spread }
     }
 
-    /// Sets the bytes of local memory for a work-group.
+    /// Sets the size of a work-group's local memory.
     #[must_use]
     pub const fn lds_bytes(mut self, bytes: u32) -> Self {
         self.lds_bytes = bytes;
         self
     }
 
-    /// Sets the placement of work-groups on compute units.
+    /// Sets the rule that assigns work-groups to compute units.
     #[must_use]
     pub const fn placed(mut self, placement: Placement) -> Self {
         self.placement = placement;
@@ -107,7 +107,7 @@ impl Grid {
 
 type Body = dyn Fn(Wave) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// A kernel: a name, the code of a wavefront, and the declared arrays.
+/// A kernel: its name, the code that each wavefront runs, and the arrays that it declares.
 #[derive(Clone)]
 pub struct Kernel {
     name: String,
@@ -157,21 +157,21 @@ impl Kernel {
     }
 }
 
-/// A kernel that the host has launched.
+/// A launch of a kernel by the host.
 pub struct Launch {
-    /// The number of the kernel, in the order of launches.
+    /// The number of the launched kernel, in the order of launches.
     pub kernel: KernelId,
     /// The name of the kernel.
     pub name: String,
-    /// The size of the launch.
+    /// The number of work-groups, and the wavefronts and local memory of each.
     pub grid: Grid,
-    /// The declared arrays, as ranges of cache lines.
+    /// The arrays that the kernel declares, as ranges of cache lines.
     pub uses: Vec<ArrayUse>,
-    /// The declared arrays, as ranges of bytes.
+    /// The arrays that the kernel declares, as ranges of bytes.
     pub declared: Vec<Use>,
-    /// The operation that completes when all wavefronts have retired.
+    /// The operation of the host that completes when all wavefronts of the kernel have retired.
     pub op: OpId,
-    /// The place of the launch in the source.
+    /// The place in the source at which the host launches the kernel.
     pub site: Site,
     pub(crate) body: Rc<Body>,
 }
@@ -187,8 +187,8 @@ impl fmt::Debug for Launch {
 }
 
 impl Launch {
-    /// The fault for the first resource of which one work-group needs more than a compute unit has.
-    /// `None` if the work-group fits.
+    /// The fault of a work-group that needs more of some resource than a compute unit has. It names
+    /// the first such resource. `None` if the work-group fits.
     pub(crate) fn too_large(&self, shape: &Shape) -> Option<FaultKind> {
         let grid = &self.grid;
         let kernel = || self.name.clone();

@@ -1,15 +1,16 @@
 //! Kernels as plain async Rust, and the programs around them.
 //!
-//! A kernel is an `async fn` over a [`Wave`]. It uses vector values of the lane width ([`Lanes`])
-//! under an execution mask, loads, stores, atomics, fences, barriers and local memory. It runs in
-//! step with the machine that drives it. Spin locks and work queues therefore react to the timing
-//! of the machine. A recorded trace of a kernel would not react to it. Host code is an `async fn`
-//! over a [`Host`].
+//! A kernel is an `async fn` that gets a [`Wave`]. It uses vectors with one value for each lane
+//! ([`Lanes`]) under an execution mask, loads, stores, atomics, fences, barriers and local memory.
+//! The program that drives the kernel, such as a simulator, executes it operation by operation.
+//! Spin locks and work queues therefore react to the timing of the machine, which a recorded trace
+//! of a kernel would not do. Host code is an `async fn` that gets a [`Host`].
 //!
 //! * Write kernels and programs with the items of [`prelude`].
-//! * Drive them through [`Session`]: poll, take the posted operations, perform them, complete them.
-//! * Run them without a machine through [`reference::run`], on one flat, sequentially consistent
-//!   memory without time.
+//! * Drive a program through [`Session`]: poll its host code and its wavefronts, take the
+//!   operations that they post, perform these operations, and complete them.
+//! * Run a program without a machine through [`reference::run`], on one flat, sequentially
+//!   consistent memory without time.
 //!
 //! This crate models neither time nor a protocol.
 

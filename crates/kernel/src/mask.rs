@@ -5,16 +5,16 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::LANES_MAX;
 
-/// A set of lanes: bit `i` is lane `i`. Operations on masks run on the scalar
-/// unit and charge nothing.
+/// A set of lanes: bit `i` stands for lane `i`. Operations on masks run on the scalar unit and
+/// charge nothing.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mask(pub u64);
 
 impl Mask {
-    /// The mask of no lane.
+    /// The empty mask.
     pub const NONE: Mask = Mask(0);
 
-    /// The mask of the lanes below `count`.
+    /// The mask of the lanes with numbers below `count`.
     #[inline]
     #[must_use]
     pub const fn below(count: u64) -> Mask {
@@ -28,14 +28,14 @@ impl Mask {
         Mask(1 << lane)
     }
 
-    /// Whether the mask has any lane.
+    /// Whether the mask contains any lane.
     #[inline]
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether the mask has no lane.
+    /// Whether the mask contains no lane.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
@@ -49,21 +49,21 @@ impl Mask {
         self.0.count_ones()
     }
 
-    /// Whether the mask has this lane.
+    /// Whether the mask contains `lane`.
     #[inline]
     #[must_use]
     pub const fn has(self, lane: usize) -> bool {
         self.0 >> lane & 1 == 1
     }
 
-    /// The lowest lane in the mask.
+    /// The lowest lane in the mask. `None` if the mask is empty.
     #[inline]
     #[must_use]
     pub fn first(self) -> Option<usize> {
         (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
     }
 
-    /// The highest lane in the mask.
+    /// The highest lane in the mask. `None` if the mask is empty.
     #[inline]
     #[must_use]
     pub fn last(self) -> Option<usize> {

@@ -1,9 +1,9 @@
-//! The posted operations of wavefronts and the host, for a driver.
+//! The operations that wavefronts and the host post. A driver, such as a simulator, performs them.
 //!
 //! One table holds all operations of a run. Each slot of the table holds one operation, with the
 //! values of its lanes. A driver reads the operands from [`Posted::data`], writes the values of a
-//! load into the same buffer, and calls [`Ops::complete`]. Slots are reused. Once the table is
-//! large enough for a run, a new operation needs no memory allocation.
+//! load into the same buffer, and calls [`Ops::complete`]. The slot of a completed operation is
+//! used again, so a table that is large enough for a run needs no further memory allocation.
 
 use core::panic::Location;
 
@@ -13,21 +13,23 @@ use crate::word::Packed;
 use crate::work::Work;
 use crate::{LANES_MAX, Mask};
 
-/// The place of an operation in the source.
+/// The place in the source from which an operation is issued.
 pub type Site = &'static Location<'static>;
 
 /// The maximum number of operations that a wavefront can post between two awaits.
 pub const OPS_PER_POLL_MAX: usize = 4096;
 
-/// The number of an operation in flight. It is valid from the poll that posts
-/// the operation until [`Ops::complete`], then recycled.
+/// The number of an operation in flight. It is valid from the poll that posts the operation until
+/// [`Ops::complete`]. A later operation may then get the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
 
 impl OpId {
-    /// An operation without active lanes, complete from the start.
+    /// The number that stands for any operation that accesses nothing, for example because no lane
+    /// is active. Such an operation is complete from the start.
     pub(crate) const EMPTY: OpId = OpId(u32::MAX);
-    /// An operation refused because of a fault. It never completes.
+    /// The number that stands for any operation that is refused because of a fault. Such an
+    /// operation never completes.
     pub(crate) const REFUSED: OpId = OpId(u32::MAX - 1);
 }
 
@@ -40,11 +42,11 @@ impl OpId {
 pub struct Semantics {
     /// The memory order of the operation.
     pub order: Order,
-    /// The level of the scope.
+    /// The level of the scope, for example work-group.
     pub level: Level,
     /// The number of the named scope, if the level is [`Level::Named`].
     pub named: u32,
-    /// Facts known to the program that the hardware may use.
+    /// Further properties that the program knows and that the hardware may use.
     pub hints: Hints,
 }
 
@@ -52,14 +54,14 @@ impl Semantics {
     /// The semantics of an ordinary data access.
     pub const PLAIN: Semantics = Semantics::new(Order::Plain, Level::WorkItem);
 
-    /// An order at a level, without hints.
+    /// The semantics with this order and this scope level, without hints.
     #[must_use]
     pub const fn new(order: Order, level: Level) -> Self {
         Semantics { order, level, named: 0, hints: Hints { remote: false, commutative: false } }
     }
 
-    /// Adds the hint of a remote operation: it synchronizes with narrower scopes
-    /// elsewhere.
+    /// Adds the hint that the operation is remote: it synchronizes with operations of narrower
+    /// scopes elsewhere.
     #[must_use]
     pub const fn remote(mut self) -> Self {
         self.hints.remote = true;
@@ -120,28 +122,29 @@ pub enum Action {
     Load,
     /// Write the words of the active lanes from [`Posted::data`].
     Store,
-    /// Read-modify-write, lowest lane first. [`Posted::rmw`] gives the function
-    /// of a lane. The old values replace the operands in [`Posted::data`].
+    /// A read-modify-write of the words of the active lanes, lowest lane first. [`Posted::rmw`]
+    /// gives the operation of a lane. The old values replace the operands in [`Posted::data`].
     Rmw {
-        /// The function. For a compare-exchange, [`Posted::rmw`] gives the
-        /// expected value of each lane.
+        /// The kind of operation, such as an addition. For a compare-exchange, [`Posted::rmw`]
+        /// gives the expected value of each lane.
         kind: RmwKind,
         /// Whether the issuer uses the old values.
         uses_value: bool,
     },
-    /// A fence, which orders other operations and accesses nothing.
+    /// A fence, which orders other operations and makes no access.
     Fence,
-    /// Wait for all wavefronts of the work-group. A wavefront that has ended
-    /// never arrives. The barrier releases before and acquires after the wait,
-    /// according to its semantics.
+    /// A wait for all wavefronts of the work-group. A wavefront that has ended never arrives. The
+    /// barrier makes a release before the wait and an acquire after it, as far as its semantics
+    /// include them.
     Barrier,
-    /// The host writes [`Posted::bulk`] at [`Posted::base`], untimed. Every
-    /// later access by any agent sees the bytes.
+    /// The host writes the bytes [`Posted::bulk`] at the address [`Posted::base`]. The write takes
+    /// no simulated time. Every later access by any agent sees the bytes.
     HostWrite,
-    /// The host reads [`Posted::bulk`] at [`Posted::base`], untimed. It sees
-    /// all writes that are visible to the device, dirty cached bytes included.
+    /// The host reads bytes at the address [`Posted::base`] into [`Posted::bulk`]. The read takes
+    /// no simulated time. It sees all writes that are visible to the device, also those whose bytes
+    /// are dirty in a cache.
     HostRead,
-    /// The host launches a kernel. Completes when the kernel has ended.
+    /// The host launches this kernel. The operation is complete when the kernel has ended.
     Launch(KernelId),
 }
 
@@ -150,20 +153,20 @@ pub enum Action {
 pub enum Space {
     /// The global address space, which all agents share.
     Global,
-    /// The local memory of the work-group. Addresses are offsets in it.
+    /// The local memory of the issuer's work-group. Addresses are offsets in it.
     Lds,
 }
 
-/// The form of the lanes' addresses.
+/// The way in which an operation gives the addresses of its lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
-    /// Lane `i` accesses the word at `base + i * width`.
+    /// Lane `i` accesses the word at `base + i * width`. The field is `base`.
     Unit(Addr),
-    /// Each lane has an address of its own: see [`Posted::addr`].
+    /// Each lane has an address of its own, which [`Posted::addr`] returns.
     Gather,
-    /// One lane accesses one address.
+    /// The lowest active lane accesses one address; the other lanes take no part.
     Single(Addr),
-    /// No address: a fence, a barrier, a launch.
+    /// The operation has no address: it is a fence, a barrier or a launch.
     None,
 }
 
@@ -171,9 +174,9 @@ pub enum Addressing {
 enum Slot {
     Free,
     Outstanding,
-    /// Complete, but not yet seen by the issuer.
+    /// The operation is complete, but its issuer has not seen this yet.
     Done,
-    /// Outstanding, but no longer awaited by the issuer.
+    /// The operation is outstanding, but its issuer no longer waits for it.
     Abandoned,
 }
 
@@ -182,37 +185,37 @@ enum Slot {
 pub struct Posted {
     /// The kind of operation, such as a load or a fence.
     pub action: Action,
-    /// The memory that it accesses: global or local.
+    /// The kind of memory that the operation accesses: global or local.
     pub space: Space,
-    /// The width of a word.
+    /// The width of the word that each lane accesses.
     pub width: Width,
-    /// The active lanes, never empty for an access.
+    /// The active lanes. An access has at least one.
     pub exec: Mask,
-    /// The addresses of its lanes.
+    /// The addresses of the active lanes.
     pub addressing: Addressing,
     /// The order, the scope level and the hints of the operation.
     pub semantics: Semantics,
-    /// The array that is accessed. `ArrayId(0)` for an access of local memory and for an operation
-    /// that is not an access.
+    /// The array that the operation accesses, or `ArrayId(0)` if it accesses local memory or
+    /// nothing.
     pub array: ArrayId,
     /// The place of the operation in the source.
     pub site: Site,
-    /// The arithmetic of this wavefront since its previous operation, or since
-    /// the start of this poll.
+    /// The arithmetic that the issuing wavefront has done since its previous operation in the same
+    /// poll, or since the start of the poll.
     pub work: Work,
-    /// The packed operands of a store or read-modify-write, and the packed
-    /// results of a load or read-modify-write. Only the words of the lanes in
-    /// `exec` have a meaning. The driver writes the results of a load.
+    /// The operands of a store or read-modify-write, and then the results of a load or
+    /// read-modify-write, packed by lane. Only the words of the lanes in `exec` have a meaning. The
+    /// driver writes the results.
     pub data: Packed,
-    /// The bytes of a host write or read.
+    /// The bytes that the host writes or reads in a copy.
     pub bulk: Vec<u8>,
-    /// The values per lane that only some operations need. The first operation in this slot that
-    /// needs them allocates them.
+    /// Values for each lane that only some operations need: addresses of a gather and expected
+    /// values. They are allocated for the first operation in this slot that needs them, and kept.
     per_lane: Option<Box<PerLane>>,
     slot: Slot,
 }
 
-/// The values per lane of gathers and compare-exchanges.
+/// The addresses of the lanes of a gather, and the expected values of a compare-exchange.
 #[derive(Debug)]
 struct PerLane {
     addrs: [u64; LANES_MAX],
@@ -242,7 +245,7 @@ impl Posted {
         }
     }
 
-    /// The address of the word of `lane`.
+    /// The address of the word that `lane` accesses.
     #[inline]
     #[must_use]
     pub fn addr(&self, lane: usize) -> Addr {
@@ -254,21 +257,21 @@ impl Posted {
         }
     }
 
-    /// The addresses of a gather. Those of inactive lanes have no meaning.
+    /// The addresses of the lanes of a gather. The entry of an inactive lane has no meaning.
     #[inline]
     #[must_use]
     pub fn addrs(&self) -> &[u64; LANES_MAX] {
         &self.per_lane().addrs
     }
 
-    /// The first address of a host write or read.
+    /// The first address of a copy by the host.
     #[inline]
     #[must_use]
     pub fn base(&self) -> Addr {
         self.addr(0)
     }
 
-    /// The operand or result of `lane`.
+    /// The operand of `lane`, or its result once the driver has set it.
     #[inline]
     #[must_use]
     pub fn value(&self, lane: usize) -> u64 {
@@ -281,7 +284,8 @@ impl Posted {
         self.data.set(lane, self.width, bits);
     }
 
-    /// The read-modify-write of `lane`. `None` if the operation is not a read-modify-write.
+    /// The read-modify-write that `lane` performs. `None` if the operation is not a
+    /// read-modify-write.
     #[inline]
     #[must_use]
     pub fn rmw(&self, lane: usize) -> Option<Rmw> {
@@ -295,7 +299,7 @@ impl Posted {
         Some(Rmw { kind, width: self.width, uses_value })
     }
 
-    /// Whether the issuer gets results.
+    /// Whether the operation gives values to its issuer.
     #[inline]
     #[must_use]
     pub fn reads(&self) -> bool {
@@ -347,20 +351,21 @@ pub struct Ops {
 }
 
 impl Ops {
-    /// The operations posted since [`Ops::clear_posted`], in program order.
+    /// The operations that were posted since the last call of [`Ops::clear_posted`], in program
+    /// order.
     #[inline]
     #[must_use]
     pub fn posted(&self) -> &[OpId] {
         &self.posted
     }
 
-    /// Clears the list of [`Ops::posted`]. The operations stay in flight.
+    /// Empties the list that [`Ops::posted`] returns. The operations stay in flight.
     #[inline]
     pub fn clear_posted(&mut self) {
         self.posted.clear();
     }
 
-    /// An operation in flight.
+    /// The operation in flight with this number.
     ///
     /// # Panics
     /// If no such operation is in flight.
@@ -370,7 +375,7 @@ impl Ops {
         &self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// An operation in flight, mutable for its results.
+    /// The operation in flight with this number, so that its results can be set.
     ///
     /// # Panics
     /// If no such operation is in flight.
@@ -379,9 +384,9 @@ impl Ops {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// Completes an operation. The results of a load or read-modify-write are in the operation's
-    /// data; a store or update is accepted; for any other operation, the issuer's wait is over. The
-    /// number of the operation may be reused from now on.
+    /// Completes an operation. If it is a load or read-modify-write, its results must be in its
+    /// data. If it is a store or update, it is accepted now. For any other operation, the wait of
+    /// its issuer ends. The number of the operation may be reused from now on.
     ///
     /// # Panics
     /// If the operation is not outstanding.
@@ -395,7 +400,8 @@ impl Ops {
         }
     }
 
-    /// The number of operations in flight, or complete but not yet seen.
+    /// The number of operations that are in flight, or are complete but not yet seen by their
+    /// issuer.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.chunks.len() * CHUNK - self.free.len()
@@ -416,7 +422,7 @@ impl Ops {
         (id, op)
     }
 
-    /// Adds a chunk of slots and returns the first one.
+    /// Adds a chunk of slots to the table. Returns the index of a free slot of the chunk.
     #[cold]
     fn grow(&mut self) -> u32 {
         let first = (self.chunks.len() * CHUNK) as u32;
@@ -425,7 +431,7 @@ impl Ops {
         first
     }
 
-    /// Removes the last posted operation.
+    /// Removes the operation that was posted last, because it turned out to be faulty.
     #[cold]
     pub(crate) fn retract(&mut self) {
         if let Some(id) = self.posted.pop() {
@@ -444,7 +450,7 @@ impl Ops {
         self.free.push(id.0);
     }
 
-    /// Marks an operation as no longer awaited.
+    /// Marks an operation whose issuer no longer waits for it.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);

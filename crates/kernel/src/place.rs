@@ -1,4 +1,4 @@
-//! The elements of an access: three forms of addressing behind one trait.
+//! The three ways to name the elements of an access, behind one trait.
 
 use proto::{Addr, Width};
 
@@ -6,23 +6,23 @@ use crate::op::{Addressing, Posted};
 use crate::word::Packed;
 use crate::{Lanes, Mask, Word};
 
-/// The elements of one access.
+/// A way to name the elements that the lanes of an access use.
 ///
 /// | form | lane `i` accesses | values |
 /// |---|---|---|
 /// | `Unit(base)` | element `base + i` | `Lanes<T>` |
 /// | `Lanes<u32>` | element `indices[i]` | `Lanes<T>` |
-/// | `u64` | that element, in the lowest active lane only | one `T` |
+/// | `u64` | element number `self`, in the lowest active lane only | one `T` |
 pub trait Place: Copy {
-    /// The type of the values of an access in this form: one value for each lane, or a single
-    /// value.
+    /// The type of the values of an access: [`Lanes`] if each lane has a value, or a single value.
     type Of<T: Word>: Copy;
 
-    /// The active lanes that take part in the access. `exec` contains all active lanes.
+    /// The lanes that take part in the access, out of the active lanes `exec`.
     #[doc(hidden)]
     fn lanes(exec: Mask) -> Mask;
 
-    /// Writes the addresses into `op`. The active lanes of `op` are already set.
+    /// Writes the address of each active lane into `op`, whose active lanes are already set. The
+    /// array begins at address `base` and has `len` elements of this width.
     #[doc(hidden)]
     fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds>;
 
@@ -32,7 +32,7 @@ pub trait Place: Copy {
     #[doc(hidden)]
     fn unpack<T: Word>(from: &Packed, lanes: Mask) -> Self::Of<T>;
 
-    /// The result of an access without active lanes.
+    /// The value of a load or read-modify-write without active lanes.
     #[doc(hidden)]
     fn nothing<T: Word>() -> Self::Of<T>;
 }
@@ -45,11 +45,11 @@ pub struct OutOfBounds {
     pub(crate) index: u64,
 }
 
-/// The values of the participating lanes, and zero in the others.
+/// Unpacks the values of the lanes in `lanes`. The other lanes get zero.
 #[inline]
 fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
     let mut values = T::unpack(from, width_of(lanes));
-    // A mask of the lowest lanes without a gap is by far the most common.
+    // Most masks contain the lowest lanes without a gap; for these, no lane must be set to zero.
     if lanes.0 & lanes.0.wrapping_add(1) != 0 {
         for (lane, value) in values.iter_mut().enumerate() {
             if !lanes.has(lane) {
@@ -60,13 +60,13 @@ fn unpack_lanes<T: Word>(from: &Packed, lanes: Mask) -> Lanes<T> {
     Lanes::from_array(values)
 }
 
-/// One more than the number of the last active lane.
+/// One more than the number of the highest lane in `lanes`.
 #[inline]
 fn width_of(lanes: Mask) -> usize {
     (u64::BITS - lanes.0.leading_zeros()) as usize
 }
 
-/// Consecutive elements from this index, one per lane.
+/// The place of consecutive elements: lane `i` accesses element `self.0 + i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(pub u64);
 

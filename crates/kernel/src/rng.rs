@@ -1,6 +1,7 @@
-//! A small seeded generator (SplitMix64) with the same numbers on every machine.
+//! A small generator of pseudo-random numbers (SplitMix64). A seed gives the same numbers on every
+//! machine.
 
-/// A generator of pseudo-random numbers, with its state.
+/// A generator of pseudo-random numbers. The field is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng(u64);
 
@@ -11,7 +12,7 @@ impl Rng {
         Rng(seed)
     }
 
-    /// The next 64 random bits.
+    /// The next pseudo-random number, with 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -21,7 +22,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, or 0 if `end` is 0.
+    /// A pseudo-random number below `end`, or 0 if `end` is 0.
     #[inline]
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(end)) >> 64) as u64

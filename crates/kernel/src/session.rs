@@ -1,10 +1,10 @@
-//! A running program, for its driver.
+//! A running program, as its driver sees it. A driver is a program such as the simulator.
 //!
 //! A driver starts a [`Session`], polls the host, and takes posted operations from
 //! [`Session::ops`]. For each [`Action::Launch`](crate::Action::Launch) it dispatches work-groups,
-//! spawns and polls their wavefronts, and completes operations after its machine has performed
-//! them. After [`Polled::Waiting`] the driver polls the task again when the operation named there
-//! is complete.
+//! and spawns and polls their wavefronts. When its machine has performed an operation, the driver
+//! completes the operation. A poll that returns [`Polled::Waiting`] names an operation; when this
+//! operation is complete, the driver polls the host or the wavefront again.
 //!
 //! The example is a minimal driver. It runs one wavefront. Its memory contains only zeros.
 //!
@@ -67,7 +67,7 @@ use crate::op::{OpId, Ops};
 use crate::wave::{Coords, Wave, WaveCore};
 use crate::work::{self, Work};
 
-/// The result of a poll.
+/// The result of a poll of a task. A task is the host code or a wavefront.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
     /// The task waits for this operation. The driver polls the task again when the operation is
@@ -79,7 +79,7 @@ pub enum Polled {
     Faulted(Box<Fault>),
 }
 
-/// A program that runs, driven step by step.
+/// A running program, which its driver executes step by step.
 pub struct Session {
     shared: Rc<Shared>,
     host: Option<Pin<Box<dyn Future<Output = Answer>>>>,
@@ -93,8 +93,8 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Starts a program on a machine of this shape. Nothing runs before the
-    /// first [`Session::poll_host`].
+    /// Starts a program on a machine of this shape. No code of the program runs before the first
+    /// call of [`Session::poll_host`].
     #[must_use]
     pub fn new(program: Program, shape: Shape) -> Self {
         let shared = Rc::new(Shared {
@@ -112,13 +112,13 @@ impl Session {
         Session { shared, host: Some(host), answer: None }
     }
 
-    /// The name of the program.
+    /// The name of the running program.
     #[must_use]
     pub fn program(&self) -> &str {
         &self.shared.program
     }
 
-    /// Runs the host until it waits.
+    /// Runs the host code until it waits for an operation, ends, or has an error.
     pub fn poll_host(&mut self) -> Polled {
         let Some(host) = &mut self.host else { return Polled::Ended };
         let (polled, answer, _) = poll(&self.shared, host.as_mut(), || "the host program".to_owned());
@@ -129,19 +129,19 @@ impl Session {
         polled
     }
 
-    /// The operations in flight. Drop the borrow before the next poll.
+    /// The operations in flight. The caller must drop this borrow before it polls again.
     #[inline]
     pub fn ops(&self) -> RefMut<'_, Ops> {
         self.shared.ops.borrow_mut()
     }
 
-    /// All allocated arrays: array `n` at index `n - 1`.
+    /// All arrays that the program has allocated. The array with number `n` has the index `n - 1`.
     #[must_use]
     pub fn arrays(&self) -> Ref<'_, [ArrayInfo]> {
         Ref::map(self.shared.arrays.borrow(), Vec::as_slice)
     }
 
-    /// A launched kernel.
+    /// The launch with this number.
     ///
     /// # Panics
     /// If no launched kernel has this number.
@@ -150,7 +150,7 @@ impl Session {
         self.shared.launches.borrow()[usize::from(kernel.0)].clone()
     }
 
-    /// Creates one wavefront of a launched kernel.
+    /// Creates the wavefront at these coordinates of a launched kernel.
     ///
     /// # Panics
     /// If no launched kernel has this number.
@@ -162,7 +162,7 @@ impl Session {
         WaveTask { future, shared: self.shared.clone(), kernel, at, tail: Work::default() }
     }
 
-    /// The program's answer, after the host has ended.
+    /// The answer of the program. `None` until the host code has ended.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
@@ -175,7 +175,7 @@ impl Session {
     }
 }
 
-/// A wavefront that runs, driven step by step.
+/// A running wavefront, which the driver executes step by step.
 pub struct WaveTask {
     future: Pin<Box<dyn Future<Output = ()>>>,
     shared: Rc<Shared>,
@@ -191,7 +191,7 @@ impl fmt::Debug for WaveTask {
 }
 
 impl WaveTask {
-    /// Runs the wavefront until it waits.
+    /// Runs the wavefront until it waits for an operation, ends, or has an error.
     ///
     /// # Panics
     /// If the kernel awaits a future that is not an operation of this crate.
@@ -203,28 +203,28 @@ impl WaveTask {
         polled
     }
 
-    /// The arithmetic of the last poll after its last posted operation, or all
-    /// of it if that poll posted none.
+    /// The arithmetic that the wavefront did in its last poll after the last operation that it
+    /// posted. If that poll posted no operation, all arithmetic of the poll.
     #[must_use]
     pub fn tail_work(&self) -> &Work {
         &self.tail
     }
 
-    /// The number of the kernel of the wavefront.
+    /// The number of the kernel that the wavefront runs.
     #[must_use]
     pub fn kernel(&self) -> KernelId {
         self.kernel
     }
 
-    /// The coordinates of the wavefront in the grid.
+    /// The work-group, the number in it, and the compute unit of the wavefront.
     #[must_use]
     pub fn at(&self) -> Coords {
         self.at
     }
 }
 
-/// The whole executor: one poll. The waker does nothing, because the driver
-/// knows when to poll again.
+/// Polls the future of a task once. This is the whole executor: its waker does nothing, because the
+/// driver knows when to poll again.
 #[inline]
 fn poll<R>(
     shared: &Shared,

@@ -1,4 +1,4 @@
-//! The handle of a kernel to its wavefront.
+//! The handle by which the code of a kernel uses its wavefront.
 
 use core::panic::Location;
 use std::rc::Rc;
@@ -15,14 +15,14 @@ use crate::word::Integer;
 use crate::work::{Class, charge};
 use crate::{Lanes, Mask, Word};
 
-/// The coordinates of a wavefront.
+/// The coordinates of a wavefront: its work-group, its number there, and its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coords {
     /// The number of the work-group in the grid.
     pub work_group: u32,
     /// The number of the wavefront in its work-group.
     pub wave: u32,
-    /// The number of the compute unit.
+    /// The number of the compute unit on which the wavefront runs.
     pub compute_unit: u32,
 }
 
@@ -81,7 +81,7 @@ impl Wave {
         self.core.shared.shape.lanes
     }
 
-    /// The number of its work-group in the grid.
+    /// The number in the grid of this wavefront's work-group.
     #[inline]
     #[must_use]
     pub fn work_group(&self) -> u32 {
@@ -109,7 +109,7 @@ impl Wave {
         self.core.grid.waves
     }
 
-    /// The number of this wavefront in the grid.
+    /// The number of this wavefront among all wavefronts of the grid.
     #[inline]
     #[must_use]
     pub fn global_index(&self) -> u64 {
@@ -123,7 +123,7 @@ impl Wave {
         self.core.at.compute_unit
     }
 
-    /// The number in the grid of the work-item in lane 0.
+    /// The number in the grid of the work-item that lane 0 executes.
     #[inline]
     #[must_use]
     pub fn first_item(&self) -> u64 {
@@ -137,14 +137,14 @@ impl Wave {
         u64::from(self.work_groups()) * u64::from(self.waves()) * u64::from(self.lanes())
     }
 
-    /// The number of each lane.
+    /// A vector in which each lane has its own number.
     #[inline]
     #[must_use]
     pub fn lane_id(&self) -> Lanes<u32> {
         Lanes::from_fn(|lane| lane as u32)
     }
 
-    /// The number in the grid of each lane's work-item.
+    /// The number in the grid of the work-item that each lane executes.
     #[inline]
     #[must_use]
     pub fn item(&self) -> Lanes<u32> {
@@ -181,7 +181,7 @@ impl Wave {
         self.when(!mask)
     }
 
-    /// The same wavefront, in which only the lowest active lane stays active.
+    /// The same wavefront, in which only the lowest active lane is active.
     #[inline]
     #[must_use]
     pub fn leader(&self) -> Wave {
@@ -210,7 +210,8 @@ impl Wave {
         Lds::new(u64::from(offset), u64::from(len))
     }
 
-    /// Ends the run with an error of the program. The future never completes.
+    /// Ends the run with an error of the program, whose text is `message`. The future never
+    /// completes.
     #[track_caller]
     pub fn fail(&self, message: impl Into<String>) -> Accepted {
         let message = message.into();
@@ -219,10 +220,10 @@ impl Wave {
     }
 }
 
-/// Memory accesses. Each takes an [`crate::Array`] or an [`Lds`], and a
-/// [`Place`]: `Unit(base)` for consecutive elements, `Lanes<u32>` for one index
-/// per lane, or `u64` for one element accessed by the lowest active lane. The
-/// results of other lanes are zero.
+/// Memory accesses. Each access takes an [`crate::Array`] or an [`Lds`], and a [`Place`]:
+/// `Unit(base)` for consecutive elements, `Lanes<u32>` for one index in each lane, or `u64` for one
+/// element that the lowest active lane accesses. Lanes that take no part in an access get the value
+/// zero.
 impl Wave {
     /// Loads data without synchronization, one element for each active lane.
     #[inline]
@@ -231,7 +232,7 @@ impl Wave {
         self.loads(from, place, Semantics::PLAIN, Location::caller())
     }
 
-    /// Loads atomically.
+    /// Loads atomically, one element for each active lane.
     #[inline]
     #[track_caller]
     pub fn atomic_load<T: Word, P: Place>(
@@ -255,15 +256,15 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Stores plainly. If two lanes name one element, the value of the higher
-    /// lane remains.
+    /// Stores without synchronization. If two lanes store to the same element, the value of the
+    /// higher lane remains.
     #[inline]
     #[track_caller]
     pub fn store<T: Word, P: Place>(&self, to: impl Target<T>, place: P, values: P::Of<T>) -> Accepted {
         self.stores(to, place, values, Semantics::PLAIN, Location::caller())
     }
 
-    /// Stores atomically.
+    /// Stores atomically, one element for each active lane.
     #[inline]
     #[track_caller]
     pub fn atomic_store<T: Word, P: Place>(
@@ -309,7 +310,8 @@ impl Wave {
         })
     }
 
-    /// Performs a read-modify-write per lane, lowest lane first. Gives the old values.
+    /// Performs a read-modify-write for each active lane, lowest lane first. The value of the
+    /// future has the old values of the elements.
     #[inline]
     #[track_caller]
     pub fn rmw<T: Word, P: Place>(
@@ -324,7 +326,7 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Performs a read-modify-write per lane without results.
+    /// Performs a read-modify-write for each active lane. The old values are not returned.
     #[inline]
     #[track_caller]
     pub fn update<T: Word, P: Place>(
@@ -339,7 +341,7 @@ impl Wave {
         self.core.accepted(id)
     }
 
-    /// Adds atomically. Gives the old values.
+    /// Adds a value to each element atomically. The value of the future has the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_add<T: Word, P: Place>(
@@ -352,8 +354,8 @@ impl Wave {
         self.rmw(at, place, T::ADD, operands, semantics)
     }
 
-    /// Replaces each element atomically by the smaller of its old value and the operand. Gives the
-    /// old values.
+    /// Replaces each element atomically by the smaller of its old value and the operand. The value
+    /// of the future has the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_min<T: Integer, P: Place>(
@@ -366,8 +368,8 @@ impl Wave {
         self.rmw(at, place, T::MIN, operands, semantics)
     }
 
-    /// Replaces each element atomically by the larger of its old value and the operand. Gives the
-    /// old values.
+    /// Replaces each element atomically by the larger of its old value and the operand. The value
+    /// of the future has the old values.
     #[inline]
     #[track_caller]
     pub fn fetch_max<T: Integer, P: Place>(
@@ -380,7 +382,8 @@ impl Wave {
         self.rmw(at, place, T::MAX, operands, semantics)
     }
 
-    /// Replaces each element atomically by the given value. Gives the old values.
+    /// Replaces each element atomically by the given value. The value of the future has the old
+    /// values.
     #[inline]
     #[track_caller]
     pub fn exchange<T: Word, P: Place>(
@@ -393,9 +396,9 @@ impl Wave {
         self.rmw(at, place, RmwKind::Exchange, values, semantics)
     }
 
-    /// Replaces each element atomically if its old value equals the expected one. Gives the old
-    /// values. The operation of a lane succeeded if the old value of its element equals the
-    /// expected one.
+    /// Replaces each element atomically if its old value equals the expected value. The value of
+    /// the future has the old values: where one equals the expected value, the operation of the
+    /// lane has succeeded.
     #[inline]
     #[track_caller]
     pub fn compare_exchange<T: Word, P: Place>(
@@ -416,7 +419,7 @@ impl Wave {
         self.core.loading(id)
     }
 
-    /// Orders earlier accesses before later ones.
+    /// Orders accesses before the fence and accesses after it, as `semantics` says.
     #[track_caller]
     pub fn fence(&self, semantics: Semantics) -> Accepted {
         let site = Location::caller();
@@ -425,15 +428,16 @@ impl Wave {
         self.core.accepted(id)
     }
 
-    /// Waits for all wavefronts of the work-group. Releases before and acquires
-    /// after the wait, at work-group scope.
+    /// Waits for all wavefronts of the work-group. Makes a release before the wait and an acquire
+    /// after it, at work-group scope.
     #[track_caller]
     pub fn barrier(&self) -> Accepted {
         self.barrier_with(acq_rel(Level::WorkGroup))
     }
 
-    /// A barrier with other semantics. It always orders local memory. A relaxed
-    /// barrier does not order global memory.
+    /// Waits for all wavefronts of the work-group, with the given semantics. The barrier orders
+    /// accesses of local memory in any case. If it is relaxed, it does not order accesses of global
+    /// memory.
     #[track_caller]
     pub fn barrier_with(&self, semantics: Semantics) -> Accepted {
         let site = Location::caller();
@@ -445,7 +449,7 @@ impl Wave {
 
 /// Exchange of values between lanes.
 impl Wave {
-    /// The value of the lowest active lane.
+    /// The value of the lowest active lane in `values`.
     #[inline]
     #[must_use]
     pub fn first<T: Word>(&self, values: &Lanes<T>) -> T {
@@ -453,7 +457,7 @@ impl Wave {
         self.exec.first().map_or(T::default(), |lane| values.get(lane))
     }
 
-    /// Gives each lane the value of the lane `from` (modulo the lane count).
+    /// A vector in which lane `i` has the value of lane `from[i]`, modulo the number of lanes.
     #[inline]
     #[must_use]
     pub fn shuffle<T: Word>(&self, values: &Lanes<T>, from: &Lanes<u32>) -> Lanes<T> {
@@ -462,8 +466,8 @@ impl Wave {
         Lanes::from_fn(|lane| values.get((from.get(lane) % lanes) as usize))
     }
 
-    /// Combines the values of the active lanes pairwise, as a tree. The tree has one step for each
-    /// halving of the lane count. Each step charges a shuffle and one operation of `class`.
+    /// Combines the values of the active lanes into one value, in pairs, as a binary tree. Each
+    /// step halves the number of values, and charges a shuffle and one operation of `class`.
     #[must_use]
     pub fn reduce<T: Word>(
         &self,
@@ -486,8 +490,8 @@ impl Wave {
         tree[0]
     }
 
-    /// For each lane the number of active lower lanes: its position among the
-    /// active lanes.
+    /// For each lane, the number of active lanes below it. For an active lane, this is its position
+    /// among the active lanes.
     #[inline]
     #[must_use]
     pub fn rank(&self) -> Lanes<u32> {

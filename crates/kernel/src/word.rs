@@ -4,12 +4,12 @@ use core::fmt::Debug;
 
 use proto::{RmwKind, Width};
 
-/// The most lanes of a wavefront.
+/// The maximum number of lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
-/// The values of all lanes, packed as in memory: lane `i` at byte `i * width`.
-/// A unit-stride access therefore copies runs of bytes between a line and this
-/// buffer.
+/// A word for each lane, packed as in memory: the word of lane `i` begins at byte `i * width`. A
+/// line and this buffer therefore have the same layout for an access to consecutive words, whose
+/// bytes are copied in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Packed(pub [u8; 8 * LANES_MAX]);
@@ -21,7 +21,7 @@ impl Default for Packed {
 }
 
 impl Packed {
-    /// The little-endian scalar of one lane.
+    /// The word of one lane, read in little-endian order.
     #[inline]
     #[must_use]
     pub fn get(&self, lane: usize, width: Width) -> u64 {
@@ -31,7 +31,7 @@ impl Packed {
         u64::from_le_bytes(bytes)
     }
 
-    /// Sets the scalar of one lane from the low bytes of `bits`.
+    /// Sets the word of one lane to the low bytes of `bits`.
     #[inline]
     pub fn set(&mut self, lane: usize, width: Width, bits: u64) {
         let n = width.bytes();
@@ -39,33 +39,34 @@ impl Packed {
     }
 }
 
-/// A scalar that memory can hold.
+/// A scalar type whose values memory can hold.
 pub trait Word: Copy + Default + PartialEq + PartialOrd + Debug + 'static {
     /// The width of the type.
     const WIDTH: Width;
-    /// The name of the type in Rust.
+    /// The name of the type in Rust, such as `u32`.
     const NAME: &'static str;
     /// The kind of read-modify-write that adds values of this type.
     const ADD: RmwKind;
-    /// The bits of the value, zero-extended.
+    /// The bits of the value, extended to 64 bits with zeros.
     fn to_bits(self) -> u64;
-    /// The value of the low bits of `bits`.
+    /// The value whose bits are the low bits of `bits`.
     fn from_bits(bits: u64) -> Self;
-    /// Packs the lanes in order.
+    /// Writes the values of the lanes, in order, to a packed buffer.
     fn pack(lanes: &[Self], to: &mut Packed);
-    /// Unpacks the first `count` lanes of [`Word::pack`]. The others are zero.
+    /// Reads the values of the first `count` lanes from a buffer that [`Word::pack`] has written.
+    /// The other lanes get zero.
     fn unpack(from: &Packed, count: usize) -> [Self; LANES_MAX];
-    /// The values of little-endian bytes.
+    /// The values whose little-endian representations follow one another in `bytes`.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
-    /// The little-endian bytes of `values`.
+    /// The little-endian bytes of `values`, one value after the other.
     fn to_bytes(values: &[Self]) -> Vec<u8>;
 }
 
 /// A [`Word`] with integer arithmetic.
 pub trait Integer: Word {
-    /// The kind of read-modify-write that keeps the smaller value.
+    /// The kind of read-modify-write that keeps the smaller of the old value and the operand.
     const MIN: RmwKind;
-    /// The kind of read-modify-write that keeps the larger value.
+    /// The kind of read-modify-write that keeps the larger of the old value and the operand.
     const MAX: RmwKind;
 }
 

@@ -1,17 +1,16 @@
-//! Counts of the arithmetic of a wavefront.
+//! Counts of the arithmetic operations of a wavefront.
 //!
-//! A vector operation increments the counter of its class. The executor
-//! collects the counters, and a table of the machine gives the cost of a
-//! class, so a kernel contains no tuned delay. Scalar code in plain Rust (loop
-//! counters, base addresses) charges nothing: it models the scalar unit, which
-//! runs beside the vector lanes.
+//! A vector operation increments the counter of its class. The executor reads the counters, and a
+//! table of the machine gives the cycles of each class. A kernel therefore contains no delays.
+//! Scalar code in plain Rust, such as loop counters and base addresses, charges nothing: it stands
+//! for code of the scalar unit, which runs beside the vector lanes.
 
 use core::cell::Cell;
 
 use proto::Symbol;
 
 proto::symbols! {
-    /// The classes of vector arithmetic.
+    /// The classes of vector arithmetic, by which its cost is determined.
     pub enum Class {
         /// Integer add, subtract, logic, shift, minimum, maximum.
         Int,
@@ -29,17 +28,17 @@ proto::symbols! {
         FloatDiv,
         /// Square root.
         FloatSqrt,
-        /// Compare into a mask.
+        /// A comparison of two vectors, whose result is a mask.
         Compare,
-        /// Choose by a mask.
+        /// A choice between two values in each lane by a mask.
         Select,
-        /// Convert between types.
+        /// A conversion between types.
         Convert,
-        /// Exponential, logarithm, trigonometry.
+        /// An exponential, a logarithm or a trigonometric function.
         Special,
-        /// Move values between lanes.
+        /// A move of values between lanes.
         Shuffle,
-        /// Change the execution mask.
+        /// A change of the execution mask.
         Branch,
     }
 }
@@ -47,13 +46,13 @@ proto::symbols! {
 /// The number of classes.
 pub const CLASSES: usize = Class::Branch as usize + 1;
 
-/// The vector operations of each class. An operation on eight-byte lanes
-/// counts twice, except in [`Class::Double`].
+/// The number of vector operations of each class. An operation on eight-byte lanes counts twice,
+/// except in [`Class::Double`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work(pub [u32; CLASSES]);
 
 impl Work {
-    /// The count of one class.
+    /// The number of operations of one class.
     #[inline]
     #[must_use]
     pub fn of(&self, class: Class) -> u32 {
@@ -67,7 +66,7 @@ impl Work {
         self.0.iter().all(|&n| n == 0)
     }
 
-    /// The used classes with their counts.
+    /// The classes with a count above zero, each with its count.
     pub fn iter(&self) -> impl Iterator<Item = (Class, u32)> + '_ {
         Class::ALL.iter().map(|&class| (class, self.of(class))).filter(|&(_, n)| n > 0)
     }
@@ -92,7 +91,8 @@ pub fn charge(class: Class, count: u32) {
     });
 }
 
-/// The operations charged since the last call. `None` if no operation was charged.
+/// The operations that were charged since the last call of this function. `None` if no operation
+/// was charged.
 #[inline]
 pub(crate) fn take() -> Option<Work> {
     METER.with(|meter| {

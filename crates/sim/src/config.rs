@@ -1,9 +1,9 @@
-//! The machine description: every number a run depends on, as plain data.
+//! The machine description: every number that affects a run, as plain data.
 //!
-//! The crate `lab` reads a [`System`] from one TOML file, never from several layers. Names end with
-//! their units. Reading refuses a value of the wrong type and a number that is zero, negative or
-//! too large. The error names the place in the file. [`System::problems`] finds numbers that
-//! contradict one another, such as an L1 smaller than a line or a mesh that is too small.
+//! The crate `lab` reads a [`System`] from one TOML file. Names of numbers end with their units.
+//! The reader refuses a value of the wrong type, and a number that is zero, negative or too large;
+//! the error names the place in the file. [`System::problems`] finds numbers that contradict one
+//! another, for example an L1 that is smaller than a line.
 
 mod check;
 mod chiplets;
@@ -61,7 +61,8 @@ pub struct System {
     /// Memory levels other than the L1s and the L2, such as a third cache level.
     #[serde(default, rename = "level", skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelSpec>,
-    /// Protocol settings: for each protocol's name, the values of its settings by name.
+    /// The settings of protocols. The first key is the name of a protocol, the second the name of a
+    /// setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub protocol: BTreeMap<String, BTreeMap<String, u64>>,
     /// The settings of the on-chip network, which connects the compute units, L2 banks and memory
@@ -70,7 +71,7 @@ pub struct System {
     /// The settings of the links between chiplets.
     #[serde(default)]
     pub links: LinkSpec,
-    /// The size of a page of memory, and the rule that places pages on chiplets.
+    /// The settings of pages: their size, and the rule that places them on chiplets.
     #[serde(default)]
     pub pages: PageSpec,
     /// The settings of main memory.
@@ -96,8 +97,8 @@ impl System {
         u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
     }
 
-    /// The shape of the machine in the form that protocols use. Valid only if [`System::problems`]
-    /// finds nothing.
+    /// The levels of caches, the compute units and the chiplets of the machine, in the form that
+    /// protocols use. The result is valid only if [`System::problems`] finds nothing.
     #[must_use]
     pub fn topology(&self) -> Topology {
         let (l1, l2) = (&self.l1, &self.l2);
@@ -139,10 +140,12 @@ impl System {
         }
     }
 
-    /// The settings of protocol `P`: its defaults, with the values that this description gives.
+    /// The settings of protocol `P`: the values in this description, and the default values for all
+    /// other settings.
     ///
     /// # Errors
-    /// The key of the wrong setting and the expected value.
+    /// If a setting in this description is unknown or out of range. The error names the key and the
+    /// expected value.
     pub fn settings<P: Protocol>(&self) -> Result<Settings, String> {
         let given = self.protocol.get(P::INFO.name);
         let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
@@ -150,8 +153,8 @@ impl System {
             .map_err(|(name, why)| format!("`protocol.{}.{name}`: {why}", P::INFO.name))
     }
 
-    /// Every wrong value among the settings that this description gives one protocol. `declared`
-    /// are the settings that the protocol has.
+    /// Finds every wrong value among the settings in this description that are for one protocol.
+    /// `declared` are the settings that the protocol has.
     #[must_use]
     pub fn wrong_settings(&self, protocol: &str, declared: &[Setting]) -> Vec<Problem> {
         let given = self.protocol.get(protocol).into_iter().flatten();
@@ -162,7 +165,7 @@ impl System {
     }
 }
 
-/// The number of sets of a cache of this size.
+/// The number of sets of a cache with this size, this number of ways and lines of this size.
 fn sets(bytes: u64, ways: u32, line_bytes: u32) -> u32 {
     let sets = bytes / (u64::from(line_bytes) * u64::from(ways)).max(1);
     u32::try_from(sets).unwrap_or(u32::MAX)

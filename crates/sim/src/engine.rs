@@ -1,4 +1,4 @@
-//! The event queue of a machine, and the first failure, which ends the run.
+//! The event queue of a machine, and its first failure, which ends the run.
 
 use drive::At;
 use proto::TimerClass;
@@ -6,7 +6,7 @@ use proto::TimerClass;
 use crate::queue::{Cycle, EventQueue};
 use crate::reports::error::RunError;
 
-/// A kind of event that the machine schedules at a cycle. A number identifies the object that the
+/// An event that is scheduled at a cycle. Most kinds contain the number of the object that the
 /// event concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
@@ -32,7 +32,7 @@ pub(crate) enum Event {
     MemoryDone(u32),
     /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),
-    /// The clock tick that a station waits for may have come.
+    /// A clock tick may have come for which this station waits.
     Deadline(At),
     /// The launch latency of the next kernel has passed.
     Launch,
@@ -54,7 +54,7 @@ impl Event {
 #[derive(Debug)]
 pub(crate) struct Engine {
     queue: EventQueue<Event>,
-    /// The number of pending events, without timers and deadlines.
+    /// The number of pending events, not counting timers and deadlines.
     live: u64,
     seed: u64,
     failure: Option<RunError>,
@@ -66,7 +66,7 @@ impl Engine {
         Engine { queue: EventQueue::default(), live: 0, seed, failure: None }
     }
 
-    /// The current cycle: the cycle of the event that was taken last.
+    /// The current cycle, which is the cycle of the event that was taken last.
     #[inline]
     pub(crate) fn now(&self) -> Cycle {
         self.queue.now()
@@ -79,25 +79,25 @@ impl Engine {
         self.queue.push(when, event);
     }
 
-    /// Takes the next event from the queue. The event counts as pending until it
-    /// [begins](Engine::begin).
+    /// Takes the next event from the queue. It counts as pending until the caller passes it to
+    /// [`Engine::begin`].
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Cycle, Event)> {
         self.queue.pop()
     }
 
-    /// Begins an event that `next` returned. The event no longer counts as pending.
+    /// Begins an event that [`Engine::next`] returned. The event no longer counts as pending.
     #[inline]
     pub(crate) fn begin(&mut self, event: Event) {
         self.live -= u64::from(event.is_live());
     }
 
-    /// Puts an event that was taken but has not begun back into the queue, at cycle `when`.
+    /// Puts an event back into the queue, at cycle `when`. The event was taken but has not begun.
     pub(crate) fn put_back(&mut self, when: Cycle, event: Event) {
         self.queue.push(when, event);
     }
 
-    /// Whether only timers and deadlines are pending.
+    /// Whether all pending events are timers and deadlines.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.live == 0

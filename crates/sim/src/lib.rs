@@ -1,14 +1,14 @@
-//! The timed simulator: the machine around the protocols.
+//! The timed simulator: it runs programs on a machine under a protocol.
 //!
-//! A protocol defines what happens; this crate computes when. Compute units run
-//! wavefronts and request lines from the protocol's stations. Messages cross a
-//! network with latency and bandwidth. Memory has channels, banks and rows. A run
+//! A protocol defines the effect of each event; this crate computes the cycle at which it happens.
+//! Compute units run wavefronts, and request lines from the protocol's stations (its controllers).
+//! Messages cross a network with latency and bandwidth. Memory has channels, banks and rows. A run
 //! is single-threaded and depends only on its inputs.
 //!
 //! * [`run`] runs a program on a [`config::System`] under a protocol.
 //! * [`attribution`] assigns every cycle of a run to a cause.
-//! * [`probe::Probe`] observes a run; [`perfetto`] writes its timeline, [`race`]
-//!   finds its races.
+//! * [`probe::Probe`] observes a run. Two probes are [`perfetto`], which writes a timeline of the
+//!   run, and [`race`], which finds races.
 //!
 //! The crate contains no rule of any protocol and no knowledge of any program.
 

@@ -6,23 +6,23 @@ use proto::{Level, Mutation};
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// The seed that perturbs the order of dispatch and the start times of wavefronts. Seed 0
-    /// perturbs nothing.
+    /// The seed of the run. It varies the order of dispatch and the start times of wavefronts. Seed
+    /// 0 varies nothing.
     pub seed: u64,
-    /// The cycles without progress after which a run is stuck. A long computation
-    /// extends the limit. The limit is never less than 16 round trips to memory or
-    /// four periods of the longest timer.
+    /// The number of cycles without progress after which a run counts as stuck. A long computation
+    /// extends this limit. The limit is never less than 16 round trips to memory or four periods of
+    /// the longest timer.
     pub patience_cycles: u64,
-    /// The limit of the run in cycles. A longer run fails. `None` means no limit.
+    /// The maximum number of cycles of the run. A longer run fails. `None` means no limit.
     pub cycles_max: Option<u64>,
     /// A message to drop, as a seeded fault. `None` drops no message.
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables. `None` leaves the protocol as it is.
     pub mutation: Option<Mutation>,
-    /// Whether every hit executes its step instead of the shortcut of [`proto::Controller::hit`].
-    /// The outcome of the run is the same.
+    /// Whether every hit executes a step of its controller instead of the shortcut
+    /// [`proto::Controller::hit`]. The outcome of the run is the same.
     pub steps_hits: bool,
-    /// Scopes that replace those of the program at places in its source.
+    /// Replacements for the scopes that the program names at certain places in its source.
     pub scopes: Vec<ScopeReplacement>,
 }
 
@@ -57,8 +57,7 @@ pub struct ScopeReplacement {
 }
 
 impl ScopeReplacement {
-    /// Replaces the scope level of an operation that comes from this place and names the level
-    /// `from`.
+    /// Replaces the scope level of `op`, if `op` comes from this place and names the level `from`.
     pub(crate) fn apply(&self, op: &mut Posted) {
         let site = (op.site.line(), op.site.column(), op.site.file());
         if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {
@@ -67,7 +66,7 @@ impl ScopeReplacement {
     }
 }
 
-/// A message to drop, as a broken link or controller would drop it.
+/// The choice of a message that the network drops, as a seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMessage {
     /// The name of the message, such as `GetS`.

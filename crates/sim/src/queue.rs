@@ -1,9 +1,10 @@
 //! The event queue: it orders events by time, and events of the same time by insertion.
 //!
-//! Nearly every event lies less than four thousand cycles ahead. A ring with one list for each
-//! cycle takes such events in constant time. A bitmap of two levels finds the next list that is not
-//! empty. All lists share one slab of events. The rare event further ahead waits in a heap. It
-//! moves into the ring as soon as the ring reaches its cycle, so no later insertion can precede it.
+//! Most events lie less than four thousand cycles ahead. They go into a ring, which has one list
+//! for each cycle, in constant time. A bitmap of two levels finds the next list that is not empty.
+//! One slab stores the events of all lists. The few events further ahead wait in a heap. Such an
+//! event moves into the ring as soon as the ring reaches its cycle, so no event that is inserted
+//! later can precede it.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,33 +14,34 @@ pub type Cycle = u64;
 
 const RING: usize = 4096;
 const WORDS: usize = RING / 64;
-// The bitmap has 64 words, so one more word can record which of them are not zero.
+// The bitmap has 64 words. One more word can therefore record which of these words are not zero.
 const _: () = assert!(WORDS == 64);
 
-/// The index that stands for no event.
+/// The index that stands for the absence of an event.
 const NONE: u32 = u32::MAX;
 
 /// A queue of events of type `T`.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     now: Cycle,
-    /// The list of events for each cycle `t` with `now <= t < now + RING`, in bucket `t % RING`. A
-    /// bucket holds the slab index of its last event, whose `next` is the first event.
+    /// For each cycle `t` with `now <= t < now + RING`, the list of its events, in the entry `t %
+    /// RING`. The entry is the slab index of the last event of the list. The field `next` of that
+    /// event is the index of the first one.
     ring: Box<[u32; RING]>,
-    /// One bit for each bucket: set if the bucket holds events.
+    /// One bit for each entry of the ring: set if its list has events.
     occupied: Box<[u64; WORDS]>,
     /// One bit for each word of `occupied`: set if the word is not zero.
     occupied_words: u64,
     slab: Vec<SlabEvent<T>>,
-    /// The index of the first free place of the slab.
+    /// The index of the first free entry of the slab.
     free: u32,
     far: BinaryHeap<Reverse<FarEvent<T>>>,
     inserted: u64,
     len: usize,
 }
 
-/// An entry of the slab. `next` is the index of the next event of the same bucket, or, for a free
-/// entry, of the next free entry.
+/// An entry of the slab. If it holds an event, `next` is the index of the next event of the same
+/// list. If it is free, `next` is the index of the next free entry.
 #[derive(Clone, Copy, Debug)]
 struct SlabEvent<T> {
     next: u32,
@@ -88,7 +90,7 @@ impl<T: Copy> Default for EventQueue<T> {
 }
 
 impl<T: Copy> EventQueue<T> {
-    /// The cycle of the event that was taken last.
+    /// The current cycle, which is the cycle of the event that was taken last.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -115,7 +117,8 @@ impl<T: Copy> EventQueue<T> {
         self.inserted
     }
 
-    /// Inserts an event. If `at` is in the past, the event happens in the current cycle.
+    /// Inserts an event that happens at cycle `at`. If this cycle is past, the event happens in the
+    /// current cycle.
     #[inline]
     pub fn push(&mut self, at: Cycle, event: T) {
         debug_assert!(at >= self.now, "an event at {at} was inserted at {}", self.now);
@@ -153,7 +156,7 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Adds an event to the end of the slab, as the only event of a list. Returns its index.
+    /// Adds an event to the end of the slab. Its list contains no other event. Returns its index.
     #[cold]
     fn grow(&mut self, event: T) -> u32 {
         let new = self.slab.len() as u32;
@@ -201,8 +204,8 @@ impl<T: Copy> EventQueue<T> {
         } else if self.occupied_words == 0 {
             return None;
         } else {
-            // The word of the current bucket comes last, because its lower bits stand for cycles a
-            // full round ahead.
+            // The word that contains the current cycle's bit comes last: its lower bits stand for
+            // cycles that are nearly one round of the ring ahead.
             let after = self.occupied_words.rotate_right(word as u32 + 1).trailing_zeros() as usize;
             let word = (word + 1 + after) % WORDS;
             (word, self.occupied[word])
@@ -211,8 +214,8 @@ impl<T: Copy> EventQueue<T> {
         Some(self.now + ((slot + RING - start) % RING) as u64)
     }
 
-    /// Moves the current time to the next event, and moves far events into the ring if it now
-    /// reaches their cycles. `None` if no event is pending.
+    /// Moves the current time to the cycle of the next event. Moves events from the heap into the
+    /// ring if the ring now reaches their cycles. `None` if no event is pending.
     fn advance(&mut self) -> Option<()> {
         self.now = self.peek()?;
         while let Some(far) = self.far.peek() {

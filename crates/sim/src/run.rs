@@ -15,7 +15,7 @@ use crate::reports::outcome::Outcome;
 use crate::reports::probe::Probe;
 use crate::stations::subject::Subject;
 
-/// Runs `program` on `system` under protocol `P`, observed by `probe`: see [`run_subject`].
+/// Runs `program` on `system` under the protocol `P`, observed by `probe`. See [`run_subject`].
 ///
 /// # Errors
 /// The errors of [`run_subject`].
@@ -28,9 +28,9 @@ pub fn run<P: Protocol, Pr: Probe>(
     run_subject(&Subject::of::<P>(), system, program, options, probe)
 }
 
-/// Runs `program` on `system` under a protocol, observed by `probe`.
+/// Runs `program` on `system` under the protocol `subject`, observed by `probe`.
 ///
-/// The result depends only on these arguments. The caller checks [`Outcome::answer`] against a
+/// The result depends only on these arguments. The caller must check [`Outcome::answer`] against a
 /// reference.
 ///
 /// # Errors

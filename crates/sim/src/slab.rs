@@ -1,6 +1,8 @@
-//! A slab: a store of values that are identified by small, reused numbers.
+//! A slab: a store that gives each of its values a small number. The number of a removed value is
+//! used again.
 
-/// Stores values and gives each a small number. A number is valid from `insert` to `remove`.
+/// A store of values, each identified by a small number. A number is valid from `insert` to
+/// `remove`.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,

@@ -1,24 +1,24 @@
-//! Generated inputs, and their transfer to the machine.
+//! Random inputs of workloads, and the copy of inputs to the machine.
 
 use kernel::rng::Rng;
 use kernel::{Array, Host, Word};
 
-/// Random words below `end`.
+/// `count` random words below `end`.
 #[must_use]
 pub fn words_below(seed: u64, count: u64, end: u64) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     (0..count).map(|_| rng.below(end) as u32).collect()
 }
 
-/// Random numbers between -1 and 1. They are multiples of 2^-20, so the sum of
-/// two is exact.
+/// Random numbers between -1 and 1. They are multiples of 2^-20, so the sum of any two of them is
+/// exact.
 #[must_use]
 pub fn floats(seed: u64, count: u64) -> Vec<f32> {
     let mut rng = Rng::new(seed);
     (0..count).map(|_| (rng.below(1 << 21) as f32 - (1 << 20) as f32) / (1 << 20) as f32).collect()
 }
 
-/// A hash of `x`. No two numbers have the same hash.
+/// A hash of `x`. Different numbers have different hashes.
 #[inline]
 #[must_use]
 pub const fn mix(x: u32) -> u32 {
@@ -27,8 +27,8 @@ pub const fn mix(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Fills an array with `value(index)`, in chunks, so that no second copy of a
-/// large array exists.
+/// Writes `value(index)` to each element of an array. The host copies one chunk at a time, so that
+/// it never holds a second copy of a large array.
 pub async fn fill<T: Word>(host: &Host, array: Array<T>, value: impl Fn(u64) -> T) {
     const CHUNK_ELEMENTS: u64 = 1 << 18;
     let mut first = 0;

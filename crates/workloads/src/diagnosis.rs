@@ -63,7 +63,7 @@ async fn barrier_skip(w: Wave, _flag: Array<u32>) {
     }
 }
 
-/// Waits for a flag that the last work-group sets.
+/// Waits for a flag that only the last work-group of the grid sets.
 async fn wait_for_last(w: Wave, flag: Array<u32>) {
     if w.work_group() + 1 == w.work_groups() {
         w.atomic_store(flag, 0, 1, release(Level::Device)).await;

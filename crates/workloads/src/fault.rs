@@ -1,15 +1,15 @@
-//! Faults that tests plant in kernels, to show that the checks find them.
+//! Faults that tests plant in kernels, to show that the checks of answers find them.
 //!
-//! Outside of tests, no fault exists and [`planted`] is always false.
+//! Outside of tests, no fault is planted, and [`planted`] always returns false.
 
-/// A mistake in a kernel.
+/// A mistake that a test can plant in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// One access uses a wrong index.
     WrongIndex,
     /// One barrier is missing.
     MissingBarrier,
-    /// One atomic update is a load and a store.
+    /// One atomic update is replaced by a load and a store.
     SplitUpdate,
 }
 
@@ -41,13 +41,15 @@ mod planting {
         PLANTED.get() == Some(fault)
     }
 
-    /// Whether the check of the workload at size `tiny` finds this fault in one of ten schedules.
-    /// Without the fault, none of three schedules gives a wrong answer.
+    /// Whether the check of the workload's answer, at size `tiny`, finds this fault in one of ten
+    /// schedules. The function also makes sure that, without the fault, three schedules give a
+    /// right answer.
     pub(crate) fn finds(workload: &Workload, fault: Fault) -> bool {
         finds_with(workload, &[], fault)
     }
 
-    /// Whether the check finds this fault with these settings in addition to those of size `tiny`.
+    /// Whether the check of the workload's answer finds this fault. `changes` are settings in
+    /// addition to those of size `tiny`.
     pub(crate) fn finds_with(workload: &Workload, changes: &[(&str, &str)], fault: Fault) -> bool {
         let is_wrong = |seed| {
             let mut settings = workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}"));

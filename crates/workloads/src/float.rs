@@ -1,4 +1,5 @@
-//! Arithmetic on floats of either precision, sums in a work-group, and tolerances.
+//! Arithmetic on floats of either precision, sums over a work-group, and comparisons with
+//! tolerances.
 
 use core::ops::{Add, Mul};
 
@@ -9,15 +10,15 @@ use crate::group::first_local;
 
 /// A float of 4 or 8 bytes.
 pub(crate) trait Float: Word + Add<Output = Self> + Mul<Output = Self> {
-    /// The class of additions.
+    /// The class of operations to which additions of this type belong.
     const ADDS: Class;
-    /// The class of multiplications.
+    /// The class of operations to which multiplications of this type belong.
     const MULTIPLIES: Class;
-    /// The nearest number of this type.
+    /// The number of this type that is nearest to `value`.
     fn of(value: f64) -> Self;
-    /// The number in double precision.
+    /// This number in double precision.
     fn wide(self) -> f64;
-    /// `self * factor + addend`, rounded once.
+    /// `self * factor + addend`, rounded only once.
     fn fused(self, factor: Self, addend: Self) -> Self;
 }
 
@@ -45,35 +46,35 @@ macro_rules! float {
 float!(f32, FloatAdd, FloatMul);
 float!(f64, Double, Double);
 
-/// The sum of each pair.
+/// `a + b` in each lane.
 #[inline]
 pub(crate) fn plus<T: Float>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
     a.zip(T::ADDS, b, |x, y| x + y)
 }
 
-/// The product of each pair.
+/// `a * b` in each lane.
 #[inline]
 pub(crate) fn times<T: Float>(a: Lanes<T>, b: impl Operand<T>) -> Lanes<T> {
     a.zip(T::MULTIPLIES, b, |x, y| x * y)
 }
 
-/// `a * b + c` in each lane, rounded once.
+/// `a * b + c` in each lane, rounded only once.
 #[inline]
 pub(crate) fn fused<T: Float>(a: Lanes<T>, b: impl Operand<T>, c: impl Operand<T>) -> Lanes<T> {
     charge(T::MULTIPLIES, 1);
     Lanes::from_fn(|lane| a.get(lane).fused(b.at(lane), c.at(lane)))
 }
 
-/// `c - a * b` in each lane, rounded once.
+/// `c - a * b` in each lane, rounded only once.
 #[inline]
 pub(crate) fn less_product(c: Lanes<f32>, a: Lanes<f32>, b: impl Operand<f32>) -> Lanes<f32> {
     charge(Class::FloatMul, 1);
     Lanes::from_fn(|lane| (-a.get(lane)).mul_add(b.at(lane), c.get(lane)))
 }
 
-/// Sums the values of all work-items of the work-group as a tree in local memory, and leaves the
-/// sum in element 0 of `sums`. The array `sums` has one element for each work-item. The number of
-/// work-items is a power of two.
+/// Sums the values of all work-items of the work-group, as a binary tree in local memory. The sum
+/// is in element 0 of `sums` at the end. The array `sums` has one element for each work-item, and
+/// the number of work-items must be a power of two.
 pub(crate) async fn sum_in_group<T: Float>(w: &Wave, sums: Lds<T>, values: Lanes<T>) {
     let here = first_local(w);
     w.store(sums, Unit(here), values);
@@ -89,7 +90,8 @@ pub(crate) async fn sum_in_group<T: Float>(w: &Wave, sums: Lds<T>, values: Lanes
     }
 }
 
-/// A comparison that allows an error relative to the expected value, or an absolute one.
+/// A comparison of an expected value with a computed one. It allows an error of `relative` times
+/// the expected value, or an error of `absolute`.
 pub(crate) fn near<T: Float>(relative: f64, absolute: f64) -> impl Fn(T, T) -> bool {
     move |want, have| {
         let (want, have) = (want.wide(), have.wide());

@@ -1,31 +1,31 @@
-//! Work-groups of a fixed number of work-items, in one and two dimensions.
+//! Work-groups with a fixed number of work-items, in one or two dimensions.
 
 use kernel::prelude::*;
 
-/// A grid of `groups` work-groups with `items` work-items each. If a wavefront has more lanes than
-/// a work-group has work-items, [`members`] turns off the lanes beyond.
+/// A grid of `groups` work-groups, each with at least `items` work-items. [`members`] turns off the
+/// lanes that exceed `items`.
 pub(crate) fn grid_of(shape: &Shape, groups: u64, items: u32) -> Grid {
     Grid::new(groups as u32, items.div_ceil(shape.lanes.max(1)))
 }
 
-/// The number, within the work-group, of the work-item in lane 0.
+/// The number in the work-group of the work-item in lane 0.
 pub(crate) fn first_local(w: &Wave) -> u64 {
     u64::from(w.index() * w.lanes())
 }
 
-/// The number, within the work-group, of each lane's work-item.
+/// The number in the work-group of each lane's work-item.
 pub(crate) fn local_item(w: &Wave) -> Lanes<u32> {
     w.lane_id() + w.index() * w.lanes()
 }
 
-/// The same wavefront with fewer active lanes: only those of the first `items` work-items of the
-/// work-group.
+/// The same wavefront, in which only those active lanes stay active that have one of the first
+/// `items` work-items of the work-group.
 pub(crate) fn members(w: &Wave, items: u32) -> Wave {
     w.below(first_local(w), u64::from(items))
 }
 
-/// Stores words that the whole wavefront knows to consecutive elements from `first`: as many at a
-/// time as the wavefront has lanes.
+/// Stores `words`, which are the same for the whole wavefront, to consecutive elements from
+/// `first`. Each store has as many words as the wavefront has lanes.
 #[track_caller]
 pub(crate) fn store_words<T: Word>(w: &Wave, to: Array<T>, first: u64, words: &[T]) {
     let count = words.len() as u64;
@@ -35,22 +35,24 @@ pub(crate) fn store_words<T: Word>(w: &Wave, to: Array<T>, first: u64, words: &[
     }
 }
 
-/// The place of each lane's work-item in a work-group of two dimensions.
+/// The column and the row of each lane's work-item in a work-group of two dimensions.
 #[derive(Clone, Copy)]
 pub(crate) struct InTile {
-    /// The column, which varies fastest.
+    /// The column. Consecutive work-items have consecutive columns.
     pub(crate) x: Lanes<u32>,
-    /// The row.
+    /// The row of each lane's work-item.
     pub(crate) y: Lanes<u32>,
 }
 
-/// The place of each lane in a work-group whose rows have `width` work-items, a power of two.
+/// The column and the row of each lane's work-item in a work-group with `width` work-items in a
+/// row. `width` is a power of two.
 pub(crate) fn in_tile(w: &Wave, width: u32) -> InTile {
     let item = local_item(w);
     InTile { x: item & (width - 1), y: item >> width.trailing_zeros() }
 }
 
-/// The column and the row of the work-group in a grid with `columns` work-groups in a row.
+/// The column and the row of the wavefront's work-group in a grid that has `columns` work-groups in
+/// a row.
 pub(crate) fn group_at(w: &Wave, columns: u32) -> (u32, u32) {
     (w.work_group() % columns, w.work_group() / columns)
 }

@@ -1,5 +1,6 @@
-//! A histogram by atomic adds, in one of two forms. Either all adds go to global memory. Or they go
-//! to local memory, and then each work-group adds each bin once to global memory.
+//! A histogram by atomic adds, in one of two forms. In the first form, all adds go to global
+//! memory. In the second form, they go to local memory; then each work-group adds the count of each
+//! bin to global memory.
 
 use kernel::prelude::*;
 
@@ -14,8 +15,8 @@ pub(crate) static HISTOGRAM: Workload = Workload {
     origin: "CUB; Dalmia thesis, Listing 3.1, Table 3.3 and section 3.5",
     room: Room::Atomics,
     purpose: Purpose::Benchmark,
-    // The thesis counts the 531 million pixels of an image into 256 bins, and into 8192 bins in
-    // section 3.5. This size has fewer values, so that a run takes minutes.
+    // The thesis counts the 531 million pixels of an image into 256 bins, and in section 3.5 into
+    // 8192 bins. The size `paper` has fewer values, so that a run takes minutes.
     sizes: Sizes {
         tiny: &[("n", "3000"), ("bins", "19")],
         small: &[],
@@ -44,12 +45,12 @@ pub(crate) static HISTOGRAM: Workload = Workload {
 struct Counting {
     values: Array<u32>,
     bins: Array<u32>,
-    /// The values that each work-item counts.
+    /// The number of values that each work-item counts.
     per_item: u64,
 }
 
 impl Counting {
-    /// The index of the first value that a wavefront counts in each of its rounds.
+    /// For each round of a wavefront, the index of the first value that it counts in this round.
     fn rounds(&self, w: &Wave) -> impl Iterator<Item = u64> + use<> {
         let items = u64::from(w.waves() * w.lanes());
         let first = u64::from(w.work_group()) * items * self.per_item + u64::from(w.index() * w.lanes());
@@ -103,7 +104,7 @@ fn histogram(settings: &Settings, seed: u64) -> Instance {
         let uses = [s.values.read().in_parts(part), s.bins.read_write()];
         if is_local {
             let kernel = Kernel::new("count-locally", move |w| count_locally(w, s));
-            // More bins than bytes in any local memory end the launch with an error.
+            // If the bins exceed the local memory of every machine, the launch ends with an error.
             let bytes = u32::try_from(4 * bins).unwrap_or(u32::MAX);
             host.launch(kernel.uses(uses), grid.lds_bytes(bytes)).await;
         } else {

@@ -20,8 +20,8 @@ pub(crate) static HOST_FLAG: Workload = Workload {
     make: |settings, seed| Ok(host_flag(settings, seed)),
 };
 
-/// The element of `flags` for requests of the host. `REPLY` is the element for replies of the
-/// kernel. Both lie in different lines.
+/// The element of `flags` in which the host puts its requests. The next constant, `REPLY`, is the
+/// element in which the kernel puts its replies. The two elements lie in different lines.
 const REQUEST: u64 = 0;
 const REPLY: u64 = 64;
 

@@ -1,7 +1,7 @@
 //! Workloads whose numbers come from files: matrices, points and temperatures.
 //!
-//! A workload lists its files with the shape that its settings give them. A file
-//! of another shape is an error. The number of points is that of the file.
+//! A workload lists the files that it reads, and the shape that its settings give to each of them.
+//! A file of a different shape is an error. Only the number of points comes from the file itself.
 
 use core::ops::RangeInclusive;
 use std::borrow::Cow;
@@ -13,28 +13,29 @@ use crate::instance::{Instance, Workload};
 use crate::settings::{BadSetting, Settings};
 use crate::{dense, physics, sorting, stencils};
 
-/// A file of a workload.
+/// The description of a file from which a workload reads numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberFile {
     /// The content of the file, such as `places`.
     pub content: &'static str,
-    /// The shape and the range of its numbers.
+    /// The shape of the table in the file, and the range of its numbers.
     pub expected: Expected,
 }
 
-/// Makes an instance from the tables of the files, the settings and a seed.
+/// A function that makes a program and its check from the tables in the files, the settings and a
+/// seed.
 pub type OnTables = fn(&[Arc<Table>], &Settings, u64) -> Result<Instance, BadSetting>;
 
-/// A workload that takes its numbers from files.
+/// The form of a workload that reads its numbers from files.
 #[derive(Clone, Copy)]
 pub struct NumberProgram {
-    /// The workload.
+    /// The workload that reads the files.
     pub workload: &'static Workload,
-    /// The files, in the order in which a user names them.
+    /// Returns the descriptions of the files, in the order in which a user names them.
     pub files: fn(&Settings) -> Vec<NumberFile>,
-    /// The settings that the files replace.
+    /// The names of the settings that have no effect if files are given.
     pub settings: &'static [&'static str],
-    /// Makes an instance.
+    /// Makes the program and its check from the tables in the files.
     pub make: OnTables,
 }
 
@@ -44,7 +45,7 @@ impl core::fmt::Debug for NumberProgram {
     }
 }
 
-/// The workloads that take their numbers from files.
+/// The workloads that can read their numbers from files.
 static PROGRAMS: [NumberProgram; 9] = [
     dense::MATMUL_ON_FILES,
     dense::DGEMM_ON_FILES,
@@ -57,24 +58,25 @@ static PROGRAMS: [NumberProgram; 9] = [
     physics::HACC_ON_FILES,
 ];
 
-/// The program of a workload on numbers from files, or `None` if the workload
-/// takes none.
+/// The form of a workload that reads its numbers from files. `None` if the workload has no such
+/// form.
 #[must_use]
 pub fn program_of(workload: &Workload) -> Option<&'static NumberProgram> {
     PROGRAMS.iter().find(|program| program.workload.name == workload.name)
 }
 
-/// The workloads that take numbers from files.
+/// The workloads that can read their numbers from files.
 pub fn workloads() -> impl Iterator<Item = &'static Workload> {
     PROGRAMS.iter().map(|program| program.workload)
 }
 
-/// The memory budget of a reader.
+/// The maximum memory that a reader of a file may use, in bytes.
 const MEMORY_BYTES: u64 = 4 << 30;
 
 impl NumberFile {
-    /// A file with rows of numbers: the name of a row, the numbers of a row with their names, and
-    /// the range of the number of rows.
+    /// A file with rows of numbers. `row` is the name of the thing that a row describes. `columns`
+    /// has the number of numbers in a row and their names. `rows` is the range of the number of
+    /// rows.
     pub(crate) fn new(
         content: &'static str,
         row: &'static str,
@@ -88,25 +90,26 @@ impl NumberFile {
         }
     }
 
-    /// A file with a matrix: its rows, and its columns with the setting that says how many there are.
+    /// A file with a matrix. `columns` has the number of columns, and the name of the setting that
+    /// determines it.
     pub(crate) fn matrix(content: &'static str, rows: u64, columns: (u64, &'static str)) -> NumberFile {
         NumberFile::new(content, "row", columns, rows..=rows)
     }
 
-    /// The same file, whose numbers are all in a range.
+    /// The same file, whose numbers must all lie in `range`.
     pub(crate) fn within(mut self, range: RangeInclusive<f32>) -> NumberFile {
         self.expected.range = range;
         self
     }
 
-    /// The same file, in which line ends are blanks.
+    /// The same file, in which the end of a line only separates numbers.
     pub(crate) fn in_any_lines(mut self) -> NumberFile {
         self.expected.row_in_line = false;
         self
     }
 }
 
-/// The numbers of a program: those of a file, or generated when they are needed.
+/// The numbers of a program. They come from a file, or are generated when they are needed.
 #[derive(Clone)]
 pub(crate) enum Numbers {
     Given(Arc<Table>),

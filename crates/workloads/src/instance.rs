@@ -1,4 +1,4 @@
-//! Workloads and their instances.
+//! Workloads, and their instances: programs with checks of their answers.
 
 use core::fmt;
 
@@ -14,13 +14,13 @@ pub enum Purpose {
     Benchmark,
     /// Loads one part of a machine as much as possible.
     Stress,
-    /// Never ends: a machine must stop it with a diagnosis.
+    /// Never ends. A machine must stop the program with a diagnosis.
     Diagnosis,
-    /// Has a race: a detector must report it.
+    /// Has a race, which a race detector must report.
     Race,
 }
 
-/// A group of workloads with one subject. Lists of workloads are sorted into these groups.
+/// A group of workloads with one subject. Lists show the workloads by group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Room {
     /// Streams and dense matrices.
@@ -41,7 +41,7 @@ pub enum Room {
     Tasks,
     /// Locks, flags and barriers.
     Synchronization,
-    /// Programs that stress or test one part of a machine or of a tool.
+    /// Programs that load or test one part of a machine or of a tool.
     Trial,
 }
 
@@ -81,15 +81,16 @@ impl Room {
     }
 }
 
-/// A size at which every workload can run.
+/// A size of the input at which every workload can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
-    /// For tests and the race detector: milliseconds.
+    /// The size for tests and the race detector. A run takes milliseconds.
     Tiny,
-    /// For a look at a machine of eight compute units: less than a second.
+    /// The size for a first look at a machine of eight compute units. A run takes less than a
+    /// second.
     Small,
-    /// The size in the paper that uses the workload, or a size that fills the paper's machine. A
-    /// run takes minutes.
+    /// The size in the paper that uses the workload, or a size that fills the machine of that
+    /// paper. A run takes minutes.
     Paper,
 }
 
@@ -107,29 +108,29 @@ impl Size {
         }
     }
 
-    /// The size with a name.
+    /// The size with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<Size> {
         Size::ALL.into_iter().find(|size| size.name() == name)
     }
 }
 
-/// The settings of each size that differ from the defaults: names and values.
+/// For each size, the names and values of those settings that differ from the defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The settings of the size `tiny`.
+    /// The settings for the size `tiny` that differ from the defaults.
     pub tiny: &'static [(&'static str, &'static str)],
-    /// The settings of the size `small`.
+    /// The settings for the size `small` that differ from the defaults.
     pub small: &'static [(&'static str, &'static str)],
-    /// The settings of the size `paper`.
+    /// The settings for the size `paper` that differ from the defaults.
     pub paper: &'static [(&'static str, &'static str)],
 }
 
 impl Sizes {
-    /// The defaults for all sizes, for a workload that has the same settings at all sizes.
+    /// The value for a workload whose settings have their defaults at all sizes.
     pub(crate) const DEFAULT: Sizes = Sizes { tiny: &[], small: &[], paper: &[] };
 
-    /// The settings of one size.
+    /// The settings for one size that differ from the defaults.
     #[must_use]
     pub fn of(&self, size: Size) -> &'static [(&'static str, &'static str)] {
         match size {
@@ -140,35 +141,35 @@ impl Sizes {
     }
 }
 
-/// A named input: values of several settings.
+/// An input with a name, which stands for the values of several settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedInput {
     /// The name of the input.
     pub name: &'static str,
     /// The description of the input, in one line.
     pub summary: &'static str,
-    /// The names and values of the settings.
+    /// The names of settings, each with its value for this input.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
-/// A workload: a program with settings and inputs.
+/// A workload: a program that has settings, inputs and a check of its answer.
 #[derive(Clone, Copy)]
 pub struct Workload {
     /// The name of the workload.
     pub name: &'static str,
     /// The description of the workload, in one line.
     pub summary: &'static str,
-    /// The work that describes the algorithm, or that uses the program.
+    /// The paper or benchmark that describes the algorithm, or that uses the program.
     pub origin: &'static str,
-    /// The subject of the workload.
+    /// The group of workloads to which this one belongs.
     pub room: Room,
-    /// The purpose of the workload.
+    /// The purpose of the workload, such as a benchmark.
     pub purpose: Purpose,
-    /// The settings of each size.
+    /// For each size, the settings that differ from the defaults.
     pub sizes: Sizes,
-    /// The settings of the workload.
+    /// The settings that a user can change.
     pub settings: &'static [Setting],
-    /// Makes an instance from settings and a seed.
+    /// Makes the program and its check from the settings and a seed.
     pub make: fn(&Settings, u64) -> Result<Instance, BadSetting>,
 }
 
@@ -179,16 +180,16 @@ impl fmt::Debug for Workload {
 }
 
 impl Workload {
-    /// The settings of the workload at their defaults.
+    /// The values of all settings if a user changes none.
     #[must_use]
     pub fn defaults(&self) -> Settings {
         Settings::defaults(self.name, self.settings)
     }
 
-    /// The settings of a size.
+    /// The values of all settings for this size.
     ///
     /// # Errors
-    /// If the workload declares a setting of this size that it does not have.
+    /// If the workload gives a value to a setting for this size, but does not have this setting.
     pub fn sized(&self, size: Size) -> Result<Settings, BadSetting> {
         let mut settings = self.defaults();
         for (name, value) in self.sizes.of(size) {
@@ -197,7 +198,7 @@ impl Workload {
         Ok(settings)
     }
 
-    /// The inputs that the workload itself provides, by name.
+    /// The named inputs that the workload provides.
     #[must_use]
     pub fn inputs(&self) -> &'static [NamedInput] {
         if self.name == tasks::UTS.name {
@@ -209,7 +210,7 @@ impl Workload {
         }
     }
 
-    /// A program and the check of its answer.
+    /// Makes the program and its check from the settings and a seed.
     ///
     /// # Errors
     /// If the settings contradict each other.
@@ -220,7 +221,7 @@ impl Workload {
 
 type Check = dyn Fn(&Answer) -> Result<(), WrongAnswer>;
 
-/// A program and the check of its answer.
+/// A program, and the check of its answer against a reference.
 pub struct Instance {
     /// The program that is run.
     pub program: Program,
@@ -234,21 +235,22 @@ impl fmt::Debug for Instance {
 }
 
 impl Instance {
-    /// A program and the check of its answer against the host's reference.
+    /// Combines a program with the function that checks its answer against a reference computed on
+    /// the host.
     pub fn new(program: Program, check: impl Fn(&Answer) -> Result<(), WrongAnswer> + 'static) -> Self {
         Instance { program, check: Box::new(check) }
     }
 
-    /// The program, which a run consumes, and the check.
+    /// The program, which a run consumes, and the check of its answer.
     #[must_use]
     pub fn into_parts(self) -> (Program, Box<Check>) {
         (self.program, self.check)
     }
 
-    /// Checks an answer.
+    /// Checks an answer of the program.
     ///
     /// # Errors
-    /// The first element that differs from the reference.
+    /// If an element differs from the reference. The error describes the first such element.
     pub fn check(&self, answer: &Answer) -> Result<(), WrongAnswer> {
         (self.check)(answer)
     }
@@ -257,7 +259,7 @@ impl Instance {
 /// The default number of work-items in a work-group.
 pub(crate) const GROUP_ITEMS: u64 = 256;
 
-/// A grid of work-groups with 256 work-items each, for at least `items`.
+/// A grid with at least `items` work-items, in work-groups of 256.
 #[must_use]
 pub fn grid_over(shape: &Shape, items: u64) -> Grid {
     let waves = (GROUP_ITEMS as u32).div_ceil(shape.lanes.max(1));

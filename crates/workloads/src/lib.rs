@@ -1,8 +1,8 @@
-//! The programs that machines run, each with a reference on the host.
+//! The workloads: programs that machines run, each with a reference that is computed on the host.
 //!
-//! A workload has a name, settings and a function that makes an [`Instance`]: a
-//! program for the API of `kernel`, and the check of its answer. This crate
-//! knows no protocol and no time. [`all`] lists the workloads.
+//! A workload has a name, settings and a function that makes an [`Instance`]. An instance is a
+//! program that uses the API of `kernel`, and the check of its answer. This crate contains nothing
+//! about protocols or time. [`all`] lists the workloads.
 //!
 //! `docs/add-a-workload.md` explains how to add one.
 
@@ -116,16 +116,16 @@ static ALL: &[&Workload] = &[
     &races::NO_ACQUIRE,
 ];
 
-/// All workloads, in the order of the lists.
+/// All workloads, in the order in which lists show them.
 #[must_use]
 pub fn all() -> &'static [&'static Workload] {
     ALL
 }
 
-/// The workload with a name.
+/// The workload with this name.
 ///
 /// # Errors
-/// A message with the nearest known name.
+/// If there is no such workload. The error names the nearest known name.
 pub fn find(name: &str) -> Result<&'static Workload, String> {
     let known: Vec<&str> = ALL.iter().map(|w| w.name).collect();
     ALL.iter()

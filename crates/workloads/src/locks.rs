@@ -1,4 +1,4 @@
-//! Spin locks: a shared counter, and a shared ledger.
+//! Spin locks, which protect a shared counter or a shared ledger.
 
 use kernel::prelude::*;
 
@@ -47,7 +47,7 @@ pub(crate) static FG_SHARE: Workload = Workload {
     make: |settings, _| Ok(fg_share(settings)),
 };
 
-/// Acquires the lock: test and test-and-set.
+/// Acquires a spin lock by compare-exchange. After a failure, loads wait until it is free.
 pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     loop {
         if w.compare_exchange(lock, 0, 0, 1, acquire(level)).await == 0 {
@@ -57,12 +57,12 @@ pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     }
 }
 
-/// Releases the lock.
+/// Releases a spin lock by a release store.
 pub(crate) async fn unlock(w: &Wave, lock: Array<u32>, level: Level) {
     w.atomic_store(lock, 0, 0, release(level)).await;
 }
 
-/// The arrays of `lock-counter`, each in lines of its own.
+/// The arrays of the workload `lock-counter`. No two arrays share a line.
 #[derive(Clone, Copy)]
 struct SharedCounter {
     lock: Array<u32>,
@@ -71,7 +71,8 @@ struct SharedCounter {
     level: Level,
 }
 
-/// Waits for all wavefronts of the grid. The wait is relaxed, so it orders no other access.
+/// Waits until all wavefronts of the grid have arrived. The wait is relaxed: it orders no other
+/// access.
 async fn grid_barrier(w: &Wave, ready: Array<u32>) {
     let all = w.work_groups() * w.waves();
     let device = relaxed(Level::Device);
@@ -81,8 +82,8 @@ async fn grid_barrier(w: &Wave, ready: Array<u32>) {
 
 async fn increment(w: Wave, c: SharedCounter, times: u64) {
     let w = w.leader();
-    // All wavefronts read the lock before any acquires it, so contention starts
-    // at once, and a machine with stale copies has copies of a free lock.
+    // All wavefronts read the lock before any of them acquires it. Contention then starts at once,
+    // and a machine with stale copies has copies of a free lock.
     let _free = w.atomic_load(c.lock, 0, relaxed(c.level)).await;
     grid_barrier(&w, c.ready).await;
     for _ in 0..times {
@@ -115,7 +116,7 @@ fn lock_counter(settings: &Settings) -> Instance {
     Instance::new(program, move |answer| answer.expect("counter", &[sum]))
 }
 
-/// The amount that an update adds to word `i` of the ledger.
+/// The amount that one update by a work-group adds to word `i` of the ledger.
 fn amount(work_group: u32, i: u32) -> u32 {
     (work_group + 1).wrapping_mul(2 * i + 1)
 }

@@ -24,7 +24,7 @@ pub(crate) static MESSAGE_PASSING: Workload = Workload {
     make: message_passing,
 };
 
-/// Word `i` of message `round`.
+/// The content of word `i` in the message with the number `round`.
 fn word(round: u32, i: u32) -> u32 {
     mix(round << 20 ^ i)
 }
@@ -32,14 +32,14 @@ fn word(round: u32, i: u32) -> u32 {
 #[derive(Clone, Copy)]
 struct Channel {
     message: Array<u32>,
-    /// Element 0 counts the messages sent, element 64 those received.
+    /// Counters: element 0 counts the messages sent, and element 64 the messages received.
     flags: Array<u32>,
     received: Array<u32>,
     level: Level,
 }
 
-/// The element of `flags` that counts received messages. It lies in another line than element
-/// `SENT`.
+/// The element of `flags` that counts the messages received. It lies in a different line than the
+/// element `SENT`.
 const RECEIVED: u64 = 64;
 const SENT: u64 = 0;
 

@@ -1,8 +1,8 @@
-//! The nearest known name to a misspelled one.
+//! The search for the known name that is nearest to a misspelled one.
 
-/// The known name that is the fewest edits away from `name`. A known name qualifies if it is one
-/// edit away, or if the number of edits is at most a third of the letters of the longer name. If
-/// several names are equally near, the first one is returned.
+/// The known name that needs the fewest edits to become `name`. It must be one edit away, or the
+/// number of edits must be at most a third of the letters of the longer name. If several names are
+/// equally near, the first one is returned.
 #[must_use]
 pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str> {
     const LETTERS_MAX: usize = 64;
@@ -21,8 +21,8 @@ pub fn nearest<'a, S: AsRef<str>>(name: &str, known: &'a [S]) -> Option<&'a str>
         .map(|(.., candidate)| candidate)
 }
 
-/// The edit distance, by insertions, deletions, replacements and swaps of
-/// neighbours.
+/// The number of edits that turn `a` into `b`. An edit is an insertion, a deletion, a replacement,
+/// or a swap of two adjacent letters.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

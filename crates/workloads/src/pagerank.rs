@@ -1,4 +1,5 @@
-//! PageRank that pushes ranks along edges by atomic float adds.
+//! PageRank by pushing: each edge adds a share of its source's rank to its target, by an atomic
+//! float add.
 
 use std::rc::Rc;
 
@@ -30,7 +31,7 @@ pub(crate) static PAGERANK_PUSH: Workload = Workload {
 
 const DAMPING: f32 = 0.85;
 
-/// The arrays of the two kernels.
+/// The arrays of the kernels `push` and `apply`.
 #[derive(Clone, Copy)]
 struct State {
     sources: Array<u32>,
@@ -40,7 +41,7 @@ struct State {
     sum: Array<f32>,
 }
 
-/// Adds, for each edge, a share of the source's rank to the target's sum.
+/// Adds, for each edge, a share of the source's rank to the sum of the target.
 async fn push(w: Wave, s: State) {
     let base = w.first_item();
     let w = w.below(base, s.sources.len());
@@ -72,7 +73,7 @@ fn pagerank_push(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
     on_graph(&power_law(vertices as u32, edges, seed), settings, seed)
 }
 
-/// The program on a given graph.
+/// Makes the program and its check for a given graph.
 pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let (vertices, edges) = (u64::from(graph.vertices()), graph.edges());
     if vertices == 0 {
@@ -106,13 +107,13 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         Answer::new().with("rank", &host.read(s.rank).await)
     });
     Ok(Instance::new(program, move |answer| {
-        // The order of the atomic adds is not fixed, so neither are the last bits.
+        // The atomic adds have no fixed order, so the last bits of a rank may differ.
         let close = |want: f32, have: f32| (want - have).abs() <= want.abs() * 1e-4;
         answer.compare("rank", &reference_ranks(&reference, steps), close)
     }))
 }
 
-/// The same iteration on the host in double precision.
+/// The ranks after `steps` steps on the host, in double precision.
 fn reference_ranks(graph: &Csr, steps: u64) -> Vec<f32> {
     let (damping, vertices) = (f64::from(DAMPING), f64::from(graph.vertices()));
     let mut rank = vec![1.0 / vertices; graph.vertices() as usize];

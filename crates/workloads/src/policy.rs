@@ -1,12 +1,12 @@
-//! Policies of several workloads: the scope of synchronization, and the
-//! placement of work-groups.
+//! Policies that several workloads have: the scope of the synchronization, and the placement of
+//! work-groups.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
 use crate::settings::{Setting, Settings};
 
-/// The placement of work-groups.
+/// The policy for the placement of work-groups on compute units.
 pub(crate) const CUS: Setting = Setting::policy(
     "cus",
     &[
@@ -16,7 +16,7 @@ pub(crate) const CUS: Setting = Setting::policy(
     "the placement of the work-groups",
 );
 
-/// The scope of the synchronization.
+/// The policy for the scope of the synchronization.
 pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
     &[
@@ -41,7 +41,7 @@ pub(crate) fn placement(settings: &Settings) -> Placement {
     if settings.is("cus", "same-cu") { Placement::Pack } else { Placement::Spread }
 }
 
-/// Ends the run with an error if the work-groups cannot all run at once in this
+/// Ends the run with an error if not all work-groups of the grid can run at the same time in this
 /// placement.
 pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     let (shape, groups) = (host.shape(), u64::from(grid.work_groups));

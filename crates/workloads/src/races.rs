@@ -35,42 +35,42 @@ macro_rules! gallery {
 }
 
 gallery! {
-    /// The flag is atomic and the data is plain, and nothing orders them.
+    /// The flag is atomic and the data is not. Nothing orders the accesses to the data.
     MISSING_FENCE = "race-missing-fence",
         "a relaxed flag publishes data, without a fence on either side", "ours", missing_fence;
-    /// The release reaches only the work-group of the writer.
+    /// The release is at work-group scope, so it does not reach the other work-group.
     NARROW_SCOPE = "race-narrow-scope",
         "a flag is released at work-group scope and acquired by another work-group", "ours", narrow_scope;
-    /// One of two work-groups does not acquire the lock.
+    /// One of the two work-groups updates the counter without acquiring the lock.
     UNLOCKED_UPDATE = "race-unlocked-update",
         "one work-group updates a counter under a lock, the other one without it", "ours", unlocked_update;
-    /// The barrier synchronizes the work-groups, but not their data.
+    /// The work-groups wait for each other at the barrier, but it does not order their data.
     BLOCK_BARRIER = "race-block-barrier",
         "a barrier between work-groups with fences at work-group scope", "HRF paper (ASPLOS 2014), Figure 3, with a fault", block_barrier;
-    /// A lock excludes only threads that use it at the same scope.
+    /// Two work-groups use one lock at different scopes, so it does not exclude either of them.
     TWO_SCOPE_LOCK = "race-two-scope-lock",
         "one work-group takes a lock at device scope, the other one at work-group scope", "ours", two_scope_lock;
-    /// The compiler and the cache may keep the first value forever.
+    /// Plain loads wait for the flag: the compiler and the cache may keep its first value forever.
     PLAIN_SPIN = "race-plain-spin",
         "waits for a flag with plain loads, a limited number of times", "ours", plain_spin;
-    /// The reader sees the flag, but may miss the data behind it.
+    /// The reader sees the flag, but makes no acquire. It may miss the data behind the flag.
     NO_ACQUIRE = "race-no-acquire",
         "a flag is released, but the reader does not acquire it", "ours", no_acquire;
 }
 
-/// The arrays of the kernels, each in lines of its own.
+/// The arrays of the kernels. No two arrays share a line.
 #[derive(Clone, Copy)]
 struct Shared {
     flag: Array<u32>,
     data: Array<u32>,
     seen: Array<u32>,
-    /// Whether the race is repaired.
+    /// Whether the kernel synchronizes correctly, so that it has no race.
     repaired: bool,
 }
 
 type Body<F> = fn(Wave, Shared) -> F;
 
-/// A kernel of two work-groups, each with one active lane.
+/// Makes a program with a kernel of two work-groups. One lane is active in each.
 fn instance<F>(name: &'static str, settings: &Settings, body: Body<F>) -> Instance
 where
     F: Future<Output = ()> + 'static,
@@ -119,7 +119,7 @@ async fn narrow_scope(w: Wave, s: Shared) {
         w.store(s.data, 0, 1).await;
         w.atomic_store(s.flag, 0, 1, release(level)).await;
     } else {
-        // The flag may stay invisible until the kernel ends.
+        // The flag may stay invisible until the kernel ends, so the number of reads is limited.
         for _ in 0..ATTEMPTS {
             if w.atomic_load(s.flag, 0, acquire(DEVICE)).await != 0 {
                 let data = w.load(s.data, 0).await;

@@ -1,5 +1,5 @@
-//! The sum of a long array: in registers, then in local memory, then again over
-//! the sums of the work-groups until one is left.
+//! The sum of a long array. Each work-group sums its part, first in registers and then in local
+//! memory. Further launches sum the results of the work-groups, until one number is left.
 
 use kernel::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) static REDUCE: Workload = Workload {
     },
 };
 
-/// Sums, in each work-group, a part of `from` into one element of `to`.
+/// Sums a part of `from` in each work-group, and stores the result in one element of `to`.
 async fn sum_groups(w: Wave, from: Array<u32>, to: Array<u32>, per_item: u64) {
     let items = u64::from(w.waves() * w.lanes());
     let first = u64::from(w.work_group()) * items * per_item + u64::from(w.index() * w.lanes());

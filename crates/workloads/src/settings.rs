@@ -1,4 +1,4 @@
-//! The settings of a workload: declarations, and values parsed from text.
+//! The settings of workloads: their declarations, and their values, which are parsed from text.
 
 use core::fmt;
 
@@ -9,13 +9,13 @@ use crate::nearest::nearest;
 pub struct Setting {
     /// The name of the setting.
     pub name: &'static str,
-    /// The meaning of the setting.
+    /// A text that explains the setting to the user.
     pub meaning: &'static str,
-    /// The kind of values of the setting.
+    /// The kind of the setting's values, with their range and default.
     pub kind: SettingKind,
 }
 
-/// The kind of a setting.
+/// The kind of a setting's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// The value is a whole number.
@@ -29,26 +29,25 @@ pub enum SettingKind {
     },
     /// The value is a decimal number.
     Decimal {
-        /// The default, as text.
+        /// The value if the user gives none, as text.
         default: &'static str,
         /// The smallest allowed value.
         min: u32,
         /// The largest allowed value.
         max: u32,
     },
-    /// A policy: a choice of several names, each with its meaning. The first
-    /// is the default.
+    /// The value is one of several names, each with its meaning. The first one is the default.
     Policy(&'static [(&'static str, &'static str)]),
 }
 
 impl Setting {
-    /// A whole number.
+    /// Declares a setting whose value is a whole number.
     #[must_use]
     pub const fn count(name: &'static str, default: u64, min: u64, max: u64, meaning: &'static str) -> Self {
         Setting { name, meaning, kind: SettingKind::Count { default, min, max } }
     }
 
-    /// A decimal number within a range.
+    /// Declares a setting whose value is a decimal number from `min` to `max`.
     #[must_use]
     pub const fn decimal(
         name: &'static str,
@@ -59,7 +58,7 @@ impl Setting {
         Setting { name, meaning, kind: SettingKind::Decimal { default, min, max } }
     }
 
-    /// A policy: a choice of several names, each with its meaning.
+    /// Declares a policy: a setting whose value is one of several names. Each name has its meaning.
     #[must_use]
     pub const fn policy(
         name: &'static str,
@@ -70,8 +69,8 @@ impl Setting {
     }
 }
 
-/// The limit of the bytes of all arrays of a program. A run needs several times as many bytes of
-/// memory, because the host has copies of the arrays.
+/// The maximum size of all arrays of a program, in bytes. A run needs several times as much memory,
+/// because the host has copies of the arrays.
 const ARRAYS_BYTES_MAX: u64 = 1 << 30;
 
 /// The values of all settings of one workload.
@@ -90,7 +89,7 @@ enum Value {
     Choice(&'static str),
 }
 
-/// The error of an invalid setting.
+/// The error of a setting whose name or value is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadSetting {
     /// The workload has no such setting.
@@ -102,11 +101,11 @@ pub enum BadSetting {
         /// The names of all settings of the workload.
         known: Vec<&'static str>,
     },
-    /// The setting has no such choice.
+    /// The given name is not one of the choices of a policy.
     UnknownChoice {
         /// The name of the workload.
         workload: &'static str,
-        /// The setting, or "policy".
+        /// The name of the policy, or `policy` if the user named only the choice.
         setting: &'static str,
         /// The choice that was given.
         choice: String,
@@ -148,7 +147,7 @@ pub enum BadSetting {
     },
 }
 
-/// The end of a message: the nearest known name, and all known names.
+/// The end of an error message: the known name that is nearest to `name`, and all known names.
 pub(crate) fn known_names(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return "there are none".to_owned();
@@ -199,8 +198,8 @@ impl Settings {
         Settings { workload, declared, values: declared.iter().map(value).collect() }
     }
 
-    /// Sets one setting from text, as in `n=4096`. A number may have `_` between
-    /// digits, and a suffix `k` for 1024 or `m` for 1024 * 1024.
+    /// Sets one setting from text. Example: the name `n` and the text `4096`. A number may have `_`
+    /// between digits, and a suffix `k` for 1024 or `m` for 1024 * 1024.
     ///
     /// # Errors
     /// If the setting does not exist, or the text is not a valid value.
@@ -238,8 +237,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets the policy that has this choice, as in `work-group`. Commas separate
-    /// several choices, as in `work-group,same-cu`.
+    /// Sets the policy that has the choice `text`, such as `work-group`. `text` may have several
+    /// choices, separated by commas, such as `work-group,same-cu`.
     ///
     /// # Errors
     /// If no policy of the workload has such a choice.
@@ -268,10 +267,10 @@ impl Settings {
         Ok(())
     }
 
-    /// The value of a number.
+    /// The value of a setting that is a whole number.
     ///
     /// # Panics
-    /// If the workload declares no such number.
+    /// If the workload declares no such setting.
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
         match self.value(name) {
@@ -280,10 +279,10 @@ impl Settings {
         }
     }
 
-    /// The value of a decimal number.
+    /// The value of a setting that is a decimal number.
     ///
     /// # Panics
-    /// If the workload declares no such number.
+    /// If the workload declares no such setting.
     #[must_use]
     pub fn decimal(&self, name: &str) -> f64 {
         match self.value(name) {
@@ -292,7 +291,7 @@ impl Settings {
         }
     }
 
-    /// The choice of a policy.
+    /// The name of the choice that a policy has.
     ///
     /// # Panics
     /// If the workload declares no such policy.
@@ -304,10 +303,10 @@ impl Settings {
         }
     }
 
-    /// Whether the policy has this choice.
+    /// Whether the current choice of the policy is `choice`.
     ///
     /// # Panics
-    /// If the workload declares no such policy, or the policy no such choice.
+    /// If the workload declares no such policy, or the policy has no such choice.
     #[must_use]
     pub fn is(&self, policy: &str, choice: &str) -> bool {
         let declared = self.declared.iter().find(|s| s.name == policy).map(|s| s.kind);
@@ -329,11 +328,11 @@ impl Settings {
         BadSetting::Conflict { workload: self.workload, why }
     }
 
-    /// Checks the size of a program. `bytes` is the size of all its arrays, which the settings of
-    /// these names determine.
+    /// Checks the size of a program. `bytes` is the size of all its arrays, and `names` are the
+    /// settings that determine this size.
     ///
     /// # Errors
-    /// If the arrays exceed the common limit.
+    /// If the arrays exceed the limit that all workloads share.
     pub(crate) fn limit_arrays(&self, names: &[&str], bytes: u64) -> Result<(), BadSetting> {
         if bytes <= ARRAYS_BYTES_MAX {
             return Ok(());
@@ -364,7 +363,8 @@ fn count(text: &str) -> Option<u64> {
     plain.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// An unsigned number: digits, and optionally a point and more digits.
+/// The value of a text with digits and, optionally, a point and more digits. `None` if the text has
+/// another form, or the value is not from `min` to `max`.
 fn decimal(text: &str, min: u32, max: u32) -> Option<f64> {
     let text = text.trim();
     let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');

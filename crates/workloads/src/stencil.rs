@@ -1,15 +1,15 @@
-//! A stencil with several independent steps of each work-group between two
-//! exchanges of borders (Figure 3 of the HRF paper).
+//! A stencil in which each work-group computes several steps by itself before work-groups exchange
+//! their borders (Figure 3 of the HRF paper).
 //!
-//! Each work-group owns a part of a ring of cells. It has a halo of copied cells
-//! at either end, one per step between two exchanges. Each step computes one halo
-//! cell less on each side, so the steps need no other work-group, and some cells
-//! are computed twice. After a step the work-items meet at a barrier at
-//! work-group scope. After the last step all work-groups meet at a barrier at
-//! device scope and copy the borders of their neighbours.
+//! Each work-group owns a part of a ring of cells. At either end of the part, it has a halo: copies
+//! of the neighbours' cells, one for each step between two exchanges. Each step computes one halo
+//! cell less on each side. The steps therefore need no other work-group, and some cells are
+//! computed twice. After a step, the work-items of a work-group meet at a barrier at work-group
+//! scope. After the last step before an exchange, all work-groups meet at a barrier at device
+//! scope, and copy the borders of their neighbours.
 //!
-//! Two wavefronts communicate by a barrier of the smallest scope that contains
-//! both, so the program has no race under HRF-direct.
+//! Two wavefronts that communicate use a barrier of the smallest scope that contains both, so the
+//! program has no race under HRF-direct.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -47,7 +47,7 @@ pub(crate) static STENCIL: Workload = Workload {
     make: |settings, seed| stencil(settings, seed),
 };
 
-/// The cells of a work-group, with its halo.
+/// The cells of a work-group: those that it owns, and those of its halo.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     cells: u64,
@@ -60,7 +60,7 @@ impl Part {
         self.cells + 2 * self.steps
     }
 
-    /// The index of a cell of a work-group.
+    /// The index in the arrays of a work-group's cell.
     fn at(&self, group: u64, cell: u64) -> u64 {
         group * self.width() + cell
     }
@@ -69,15 +69,15 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 struct Stencil {
     part: Part,
-    /// The cells before and after a step. The two arrays alternate.
+    /// The cells before a step and those after it. The two arrays change roles in each step.
     cells: [Array<u32>; 2],
-    /// The total number of arrivals at the barrier of the device.
+    /// The number of arrivals of wavefronts at the barrier of the whole device, so far.
     arrived: Array<u32>,
     rounds: u64,
     inner: Level,
 }
 
-/// The next value of a cell.
+/// The value of a cell after a step, from its value and the values of its neighbours.
 fn next(left: u32, here: u32, right: u32) -> u32 {
     left.wrapping_add(right).wrapping_add(here.wrapping_mul(3)) ^ (here >> 1)
 }
@@ -108,7 +108,7 @@ impl Stencil {
         }
     }
 
-    /// Copies the cells of the halo from the work-groups that own them.
+    /// Copies the borders of the neighbouring work-groups into the halo.
     async fn exchange(&self, w: &Wave, cells: Array<u32>) {
         let Part { cells: own, steps } = self.part;
         let (group, groups) = (u64::from(w.work_group()), u64::from(w.work_groups()));
@@ -116,7 +116,7 @@ impl Stencil {
         let mut base = u64::from(w.index() * w.lanes());
         while base < 2 * steps {
             let w = w.below(base, 2 * steps);
-            // The cell of the ring and the index of its copy.
+            // For a lane, the cell of the ring that it copies, and the index of the copy.
             let copy = |lane: usize| {
                 let k = base + lane as u64;
                 if k < steps { k } else { k + own }
@@ -142,7 +142,7 @@ impl Stencil {
                 w.barrier_with(acq_rel(self.inner)).await;
                 before = 1 - before;
             }
-            // First all cells are computed, then all halos are copied.
+            // All cells must be computed before any halo is copied.
             self.device_barrier(&w, 2 * round + 1).await;
             self.exchange(&w, self.cells[before]).await;
             self.device_barrier(&w, 2 * round + 2).await;
@@ -150,7 +150,7 @@ impl Stencil {
     }
 }
 
-/// The ring after a number of steps, on the host.
+/// The cells of the ring after `steps` steps, on the host.
 fn reference(mut ring: Vec<u32>, steps: u64) -> Vec<u32> {
     for _ in 0..steps {
         let n = ring.len();
@@ -201,13 +201,13 @@ fn stencil(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     });
     Ok(Instance::new(program, move |answer| {
         let found = answer.get::<u32>("cells").unwrap_or_default();
-        // The number of work-groups follows from the answer. It is at least one.
+        // The number of work-groups, at least one, follows from the size of the answer.
         let cells = (found.len() as u64).next_multiple_of(part.cells).max(part.cells);
         answer.expect("cells", &reference(data::words_below(seed, cells, 1 << 32), rounds * part.steps))
     }))
 }
 
-/// The parts of all work-groups, with their halos.
+/// The cells of all work-groups, each with its halo, from the cells of the ring.
 fn with_halos(ring: &[u32], part: &Part) -> Vec<u32> {
     let (n, own) = (ring.len() as u64, part.cells);
     let cell =

@@ -44,8 +44,8 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
     make: |settings, seed| Ok(random_miss(settings, seed)),
 };
 
-/// The distance between consecutive loads of a wavefront, in elements. It is a multiple of every
-/// possible lane count, and the loads skip no line.
+/// The distance between two consecutive loads of a wavefront, in elements. It is a multiple of
+/// every possible number of lanes, and so small that the loads touch every line.
 const STRIDE: u64 = 64;
 
 async fn read_resident(w: Wave, from: Array<u32>, sums: Array<u32>, fours: u64) {
@@ -75,7 +75,7 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
     });
     Instance::new(program, move |answer| {
         let values = data::words_below(seed, len, 1 << 32);
-        // The sum depends only on the position in the array.
+        // The sum of a work-item depends only on the element at which it starts.
         let start = |item: u64| {
             let at = |read: u64| values[((item + read * STRIDE) % len) as usize];
             (0..4 * fours).fold(0u32, |sum, read| sum.wrapping_add(at(read)))
@@ -86,12 +86,12 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-/// The value at an index of the large array.
+/// The value of the element `index` in the large array.
 fn value(seed: u64, index: u64) -> u32 {
     mix(index as u32 ^ seed as u32)
 }
 
-/// The next index that a work-item loads.
+/// The index of the element that a work-item loads after the element `index`.
 const fn next(index: u32) -> u32 {
     mix(index.wrapping_add(0x9e37_79b9))
 }
@@ -100,7 +100,7 @@ async fn read_random(w: Wave, from: Array<u32>, sums: Array<u32>, reads: u64) {
     let mut state = w.item();
     let mut sum = Lanes::splat(0u32);
     for _ in 0..reads {
-        // Two multiplications and six cheap operations.
+        // The hash takes two multiplications and six cheap operations.
         kernel::charge(Class::IntMul, 1);
         kernel::charge(Class::Int, 6);
         state = state.map(Class::IntMul, next);

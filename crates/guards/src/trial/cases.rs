@@ -1,5 +1,5 @@
-//! The cases of a protocol: episodes of the random tester, and the programs of a short verification,
-//! each in one placement on one machine.
+//! The cases on which mutants of a protocol are tried. A case is a program of a short verification,
+//! in one placement on one machine, or a few episodes of the random tester.
 
 use std::cell::OnceCell;
 
@@ -7,8 +7,8 @@ use explore::claim::Claim;
 use explore::verify::{self, Machines, Options, PreparedRun, Test};
 use explore::{Subject, corpus};
 
-/// The fraction of the message programs, and of the enumerated programs with up to three
-/// operations, that are cases: one in this number.
+/// One message program in this number is a case. `GENERATED_STEP` is the number for enumerated
+/// programs with up to three operations.
 const MESSAGES_STEP: usize = 31;
 const GENERATED_STEP: usize = 97;
 
@@ -16,14 +16,14 @@ const GENERATED_STEP: usize = 97;
 const CHIPLETS: [u16; 3] = [1, 2, 4];
 /// The letter that begins the names of the cases with episodes.
 const EPISODES: char = 'r';
-/// The numbers of episodes of these cases: a few, then more. The seeds of one case follow those of
-/// the case before it.
+/// The number of episodes in each case with episodes. No two cases have the same seeds: those of a
+/// case follow the seeds of the case before it.
 const EPISODE_COUNTS: [u64; 4] = [8, 64, 512, 2048];
 
-/// The groups of programs, each with the letter that begins the names of its cases.
+/// The letters of the groups of programs. The names of a group's cases begin with its letter.
 const GROUPS: [char; 4] = ['d', 's', 'm', 'g'];
 
-/// The work of a case.
+/// The kind of work that a case does.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// The exploration of a program with one placement and one machine.
@@ -34,7 +34,7 @@ pub enum Work {
         seed: u64,
         /// The number of episodes.
         episodes: u64,
-        /// The number of chiplets.
+        /// The number of chiplets of the machine.
         chiplets: u16,
     },
 }
@@ -42,15 +42,16 @@ pub enum Work {
 /// A program in one placement on one machine, or episodes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name, for example `s17.2.0`: the group, the number of the program, of the placement and
-    /// of the machine. Episodes have the name `r2.4`: the number of the case, and of the chiplets.
+    /// The name of the case. The name `s17.2.0` stands for program 17 of the group `s`, its
+    /// placement 2, and machine 0. The name `r2.4` stands for case 2 of the cases with episodes, on
+    /// a machine with 4 chiplets.
     pub name: String,
     /// The work of the case.
     pub work: Work,
 }
 
 impl Case {
-    /// The name of the program.
+    /// The name of the case's program. For episodes, it is a text about them.
     #[must_use]
     pub fn title(&self) -> &str {
         match &self.work {
@@ -60,7 +61,8 @@ impl Case {
     }
 }
 
-/// The programs of a protocol. Each group is made when it is first needed.
+/// The programs on which a protocol is tested. Each group of programs is made when it is first
+/// needed.
 #[derive(Debug)]
 pub struct Corpus {
     subject: Subject,
@@ -70,7 +72,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// The programs of a protocol.
+    /// Prepares the programs of a protocol.
     ///
     /// # Errors
     /// If the protocol claims an unknown model.
@@ -83,7 +85,8 @@ impl Corpus {
     fn group(&self, group: usize) -> &[Test] {
         self.groups[group].get_or_init(|| match GROUPS[group] {
             'd' => corpus::dimensions(&self.claims),
-            // A test of the explorer reads all of them.
+            // These programs are part of the build. A test of the explorer reads all of them, so an
+            // error is not reported here.
             's' => corpus::shipped().unwrap_or_default(),
             'm' => corpus::messages(&self.claims).into_iter().step_by(MESSAGES_STEP).collect(),
             _ => {
@@ -94,7 +97,7 @@ impl Corpus {
         })
     }
 
-    /// The machines of a program.
+    /// The numbers of the machines on which the program `test`, number `at` of its group, runs.
     fn machines_of(&self, at: usize, test: &Test) -> Vec<usize> {
         match test.machines {
             Machines::All => (0..self.machines).collect(),
@@ -103,7 +106,7 @@ impl Corpus {
         }
     }
 
-    /// All cases.
+    /// All cases of the protocol, those with episodes first.
     #[must_use]
     pub fn all(&self) -> Vec<Case> {
         let mut all = Vec::new();
@@ -123,7 +126,7 @@ impl Corpus {
         all
     }
 
-    /// The case with this name.
+    /// The case with this name. `None` if the protocol has no such case.
     #[must_use]
     pub fn case(&self, name: &str) -> Option<Case> {
         let letter = name.chars().next()?;
@@ -142,7 +145,8 @@ impl Corpus {
         Some(Case { name: name.to_owned(), work: Work::Explored(Box::new(test)) })
     }
 
-    /// The runs of a case, with the outcomes that the claims allow. Episodes have none.
+    /// The runs of a case, each with the outcomes that the protocol's claims allow. The list is
+    /// empty for a case with episodes.
     #[must_use]
     pub fn prepared(&self, case: &Case) -> Vec<PreparedRun> {
         let Work::Explored(test) = &case.work else { return Vec::new() };

@@ -1,12 +1,13 @@
 //! The program that carries out trials of mutants, in the rewritten tree.
 //!
 //! * `record PROTOCOL PART PARTS` runs every case of the protocol without a mutant, and prints the
-//!   mutants that would have made a difference. `PART` of `PARTS` runs only a share of the cases.
+//!   mutants that would have changed a value. The cases are divided into `PARTS` shares, and only
+//!   the share `PART` is run.
 //! * `try PROTOCOL` reads trials from the standard input, and answers each with one line. A trial
 //!   is one line: the number of a mutant, a case, the maximum number of states, and the fuel.
 //!
-//! The mutants of a process share its programs and their promises, which are evaluated once for
-//! each case. A panic ends a trial only.
+//! All mutants that a process tries share its programs and the outcomes that the claims allow.
+//! These are computed once for each case. A panic ends only the trial in which it happens.
 
 pub mod cases;
 
@@ -21,20 +22,21 @@ use explore::{Limits, Subject, stress};
 
 use crate::switch;
 
-/// The maximum memory of a run, in bytes.
+/// The maximum memory of one exploration, in bytes.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// The fuel of a run without a mutant.
 const FUEL: u64 = 1 << 40;
-/// The maximum number of states of a case without a mutant. A larger one is no case.
+/// The maximum number of states of a case without a mutant. A program with more states is not a
+/// case.
 const STATES_MAX: u64 = 30_000;
 
-/// The number of operations in episodes that take as much time as one explored state.
+/// The number of operations in episodes that take about as much time as one explored state.
 const OPERATIONS_PER_STATE: u64 = 4;
 
-/// The place and the message of the first panic of a trial.
+/// The place and the message of the first panic in the current trial.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Carries out the command. Returns the exit code.
+/// Carries out the command in `arguments`. Returns the exit code of the process.
 #[must_use]
 pub fn main(arguments: Vec<String>) -> i32 {
     match carry_out(&arguments) {
@@ -61,17 +63,18 @@ fn subject(protocol: &str) -> Result<Subject, String> {
     Subject::named(protocol).ok_or_else(|| format!("no protocol is called `{protocol}`"))
 }
 
-/// The result of one case.
+/// The result of running one case.
 struct Found {
-    /// The number of states that the case explores, or that take as much time as its episodes.
+    /// The number of states that the case explores. For episodes, the number of states whose
+    /// exploration would take as much time.
     states: u64,
-    /// The fault, if the case shows one.
+    /// A description of the fault. `None` if the case shows no fault.
     fault: Option<String>,
-    /// Whether the case says something: it ran, and it is complete.
+    /// Whether the case ran to its end within all limits.
     is_complete: bool,
 }
 
-/// Explores the runs of a case, or runs its episodes, until a fault is found.
+/// Runs a case until a fault is found: explores its runs, or executes its episodes.
 fn found(
     subject: &Subject,
     explorers: &mut PreparedExplorers,
@@ -99,7 +102,7 @@ fn found(
             let options =
                 stress::Options { seed, episodes, chiplets, shrink: false, ..stress::Options::default() };
             let report = stress::stress(subject, &options)?;
-            // An operation of an episode takes a fraction of the time of a state.
+            // One operation of an episode takes only a fraction of the time of an explored state.
             sum.states = report.operations / OPERATIONS_PER_STATE;
             sum.fault = report.failure.map(|failure| format!("seed {}: {}", failure.seed, failure.what));
         }
@@ -124,14 +127,16 @@ fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
         let runs = corpus.prepared(&case);
         let _ = switch::seen();
         switch::select(switch::RECORD, FUEL);
-        // A known step is not computed again, and would record nothing.
+        // New explorers are used for each case. An explorer does not compute a known step again, so
+        // the switch would record nothing for that step.
         let mut explorers = PreparedExplorers::new(&subject);
-        // A protocol may have no episodes.
+        // Some protocols cannot run episodes; the case is then left out.
         let Ok(found) = found(&subject, &mut explorers, (&case, &runs), STATES_MAX) else { continue };
         let burnt = FUEL - switch::fuel();
         switch::select(switch::NONE, u64::MAX);
         let seen: Vec<String> = switch::seen().iter().map(u32::to_string).collect();
-        // A case in which the protocol itself has a fault, or that no machine can run, kills nothing.
+        // Two kinds of cases are left out, because they cannot show the fault of a mutant: cases in
+        // which the protocol itself has a fault, and cases that no machine can run.
         if found.fault.is_none() && found.is_complete {
             print(&format!("{} {} {burnt} {}", case.name, found.states, seen.join(",")))?;
         }
@@ -139,19 +144,20 @@ fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The state of the process that tries mutants.
+/// The state of a process that tries mutants.
 struct Process {
     subject: Subject,
     corpus: Corpus,
-    /// The cases that were needed, with their runs.
+    /// The cases that this process has used, with their runs.
     cases: BTreeMap<String, (Case, Vec<PreparedRun>)>,
-    /// The explorers of the last mutant.
+    /// The explorers of the mutant that was tried last.
     explorers: PreparedExplorers,
     number: u32,
 }
 
 impl Process {
-    /// Runs a case with a mutant. Returns a word for the result, and an explanation.
+    /// Runs the case `name` with the mutant `number`. Returns one word for the result, and an
+    /// explanation.
     fn attempt(&mut self, number: u32, name: &str, states_max: u64, fuel: u64) -> Result<String, String> {
         if !self.cases.contains_key(name) {
             switch::select(switch::NONE, u64::MAX);
@@ -176,7 +182,7 @@ impl Process {
                 Ok(format!("killed {}: {}", case.title(), one_line(&why)))
             }
             Ok(Ok(_)) => Ok(String::from("left")),
-            // A mutant may make a machine that cannot be built.
+            // With some mutants, the machine of the case cannot be built.
             Ok(Err(why)) => Ok(format!("crashed {}", one_line(&why))),
             Err(_) => {
                 self.explorers = PreparedExplorers::new(&self.subject);
@@ -190,7 +196,7 @@ impl Process {
     }
 }
 
-/// Tries mutants. Each line of the input is one trial.
+/// Reads trials from the standard input, one from each line, and prints the result of each.
 fn attempt(protocol: &str) -> Result<(), String> {
     std::panic::set_hook(Box::new(|panic| {
         let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,7 +10,8 @@ use crate::op::{Action, Posted};
 use crate::session::Session;
 use crate::wave::Coords;
 
-/// Checks each lane of an access of global memory.
+/// Checks that a kernel's access of global memory is within the uses that the kernel declares, for
+/// each active lane.
 pub(super) fn check(launch: &Launch, at: &Coords, op: &Posted, session: &Session) -> Result<(), RunError> {
     let (mode, access) = match op.action {
         Action::Load => (AccessMode::Read, "reads"),
@@ -38,14 +39,16 @@ mod tests {
     use crate::prelude::*;
     use crate::reference::{Options, run};
 
-    /// A kernel of two work-groups that copies `from` to `to`, the elements moved by `shift`.
+    /// A kernel of two work-groups that copies `from` to `to`. Each element moves by `shift`
+    /// places.
     async fn copy(w: Wave, from: Array<u32>, to: Array<u32>, shift: u64) {
         let base = w.first_item();
         let values = w.load(from, Unit((base + shift) % from.len())).await;
         w.store(to, Unit(base), values).await;
     }
 
-    /// The fault of the kernel with these declarations, as text.
+    /// The text of the fault that the kernel `copy` makes with these declarations. `None` if it
+    /// makes no fault.
     fn fault(shift: u64, uses: fn(Array<u32>, Array<u32>) -> Vec<Use>) -> Option<String> {
         let program = Program::new("copy", move |host| async move {
             let (from, to) = (host.alloc::<u32>("from", 128), host.alloc::<u32>("to", 128));

@@ -1,4 +1,4 @@
-//! The errors of a run.
+//! The errors that end a run of the functional executor.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use proto::words::counted;
 use crate::fault::{Fault, Issuer};
 use crate::op::Site;
 
-/// The reason why a run did not end.
+/// The reason why a run did not reach the end of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// The program has an error.
@@ -16,26 +16,26 @@ pub enum RunError {
     Stuck(Box<Stuck>),
 }
 
-/// A program without progress, and its waiting agents.
+/// The state of a program that makes no progress: the symptom, and the agents that wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The symptom that the run showed.
+    /// The symptom by which the run found that the program makes no progress.
     pub cause: StuckCause,
-    /// The waiting agents: the host, then wavefronts in the order of dispatch.
+    /// The agents that wait: first the host, then the wavefronts in the order of dispatch.
     pub waits: Vec<Wait>,
     /// The kernels that have undispatched work-groups, each with the number of its undispatched
     /// work-groups.
     pub undispatched: Vec<(String, u32)>,
 }
 
-/// The symptom of a program without progress.
+/// The symptom by which a run finds that its program makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StuckCause {
     /// Every agent waits for an event that no agent will cause.
     Deadlock,
-    /// For many operations no byte changed and no wavefront ended.
+    /// Many operations in a row changed no byte, and no wavefront ended.
     NoProgress {
-        /// The number of these operations.
+        /// The number of operations without progress.
         steps: u64,
     },
     /// The run exceeds its limit of operations.
@@ -45,21 +45,21 @@ pub enum StuckCause {
     },
 }
 
-/// An agent that waits.
+/// An agent that waits, and the event that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The agent that waits.
     pub issuer: Issuer,
     /// The event for which the agent waits.
     pub what: Awaited,
-    /// The place in the source.
+    /// The place in the source of the operation for which the agent waits.
     pub site: Site,
 }
 
 /// The event for which an agent waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The other wavefronts of its work-group at a barrier.
+    /// The agent is at a barrier and waits for the other wavefronts of its work-group.
     Barrier {
         /// The number of wavefronts that have arrived.
         arrived: u32,
@@ -68,7 +68,7 @@ pub enum Awaited {
         /// The number of wavefronts in the work-group.
         waves: u32,
     },
-    /// The end of a kernel.
+    /// The end of the kernel with this name.
     Kernel(String),
     /// No event: the agent runs, but the program makes no progress. [`Wait::site`] is the place of
     /// the agent's last operation.

@@ -1,10 +1,10 @@
-//! One flat memory, in which operations are atomic.
+//! One flat memory. It performs one operation at a time.
 
 use proto::{Addr, Width};
 
 use crate::op::{Action, Posted};
 
-/// The bytes from address 0. Unwritten bytes are zero.
+/// The bytes of the memory from address 0. Bytes that were never written are zero.
 #[derive(Debug, Default)]
 pub(super) struct FlatMemory(Vec<u8>);
 
@@ -27,7 +27,7 @@ impl FlatMemory {
         u64::from_le_bytes(word)
     }
 
-    /// Returns whether the word changed.
+    /// Writes a word. Returns whether its value changed.
     fn write(&mut self, at: Addr, width: Width, bits: u64) -> bool {
         let to = self.bytes(at, width.bytes());
         let new = &bits.to_le_bytes()[..width.bytes()];
@@ -36,7 +36,7 @@ impl FlatMemory {
         changed
     }
 
-    /// Performs an access of all lanes, lowest first. Returns whether any byte changed.
+    /// Performs an access of all active lanes, lowest lane first. Returns whether any byte changed.
     pub(super) fn perform(&mut self, op: &mut Posted) -> bool {
         let mut changed = false;
         for lane in op.exec.iter() {

@@ -1,10 +1,9 @@
-//! A functional executor: runs programs without time or caches.
+//! A functional executor: it runs programs without time and without caches.
 //!
-//! One flat memory performs one operation at a time, so every run is
-//! sequentially consistent. The order is round-robin, or drawn from a seed.
-//! Work-groups beyond the size of the machine start when others end. Use the
-//! executor to develop and test workloads. It says nothing about protocols or
-//! cost.
+//! One flat memory performs one operation at a time, so every run is sequentially consistent.
+//! Agents take turns, or the next agent is drawn from a seed. Work-groups for which the machine has
+//! no room start when others end. Use the executor to develop and test workloads. It gives no
+//! information about protocols or cost.
 
 mod declared;
 mod error;
@@ -30,27 +29,27 @@ use crate::session::{Polled, Session, WaveTask};
 use crate::wave::Coords;
 use crate::work::Work;
 
-/// The choice of the agent that performs the next operation.
+/// The rule that chooses the agent (the host or a wavefront) that performs the next operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// All agents run in turn.
+    /// All agents that can perform an operation take turns.
     #[default]
     RoundRobin,
-    /// The next agent is drawn at random, from this seed.
+    /// The next agent is drawn at random, with this seed.
     Seeded(u64),
 }
 
 /// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The shape of the machine.
+    /// The parameters of the machine that programs can read.
     pub shape: Shape,
-    /// The choice of the agent that performs the next operation.
+    /// The rule that chooses the agent that performs the next operation.
     pub schedule: Schedule,
     /// The run is stuck after this many operations without progress. Progress
     /// is a change of a byte of memory, or the end of a wavefront.
     pub idle_steps_max: u64,
-    /// The limit of operations of the run.
+    /// The maximum number of operations of the run.
     pub steps_max: u64,
     /// Whether an access that its kernel has not declared is a fault.
     pub checks_uses: bool,
@@ -68,14 +67,14 @@ impl Default for Options {
     }
 }
 
-/// The outcome of a run.
+/// The result of a run that reached the end of its program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The program's answer.
     pub answer: Answer,
     /// The number of performed operations.
     pub steps: u64,
-    /// The arithmetic of all wavefronts.
+    /// The sum of the arithmetic of all wavefronts.
     pub work: Work,
 }
 
@@ -87,7 +86,7 @@ pub fn run(program: Program, options: &Options) -> Result<Outcome, RunError> {
     run_observed(program, options, &mut ())
 }
 
-/// Runs a program to its end, watched by an observer.
+/// Runs a program to its end. The observer sees its launches and operations.
 ///
 /// # Errors
 /// If the program has an error or makes no progress.
@@ -99,7 +98,7 @@ pub fn run_observed(
     Run::new(program, options, observer).run()
 }
 
-/// The host or a wavefront.
+/// An agent: the host or a wavefront.
 #[derive(Debug)]
 struct Agent {
     /// The wavefront, until it has ended. `None` for the host.
@@ -107,27 +106,27 @@ struct Agent {
     /// The index of the agent's work-group in `Run::groups`, and the coordinates of the wavefront.
     /// `None` for the host.
     place: Option<(usize, Coords)>,
-    /// The operations posted but not yet performed.
+    /// The operations that the agent has posted and that are not performed yet.
     queue: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// The barrier at which the agent waits, and the place of the barrier in the source.
+    /// The barrier operation at which the agent waits, and its place in the source.
     held: Option<(OpId, Site)>,
     last_site: Option<Site>,
     ended: bool,
 }
 
-/// A work-group that was dispatched.
+/// A work-group that was dispatched and has not ended.
 #[derive(Debug)]
 struct Group {
     launch: Rc<Launch>,
     cu: usize,
     lds: FlatMemory,
-    /// The agents waiting at the barrier.
+    /// The indices of the agents that wait at the barrier of the work-group.
     at_barrier: Vec<usize>,
     ended: u32,
 }
 
-/// A kernel with wavefronts that have not ended.
+/// A kernel, some of whose wavefronts have not ended.
 #[derive(Debug)]
 struct RunningKernel {
     launch: Rc<Launch>,
@@ -148,7 +147,7 @@ struct Run<'a> {
     session: Session,
     memory: FlatMemory,
     agents: Vec<Agent>,
-    /// The running agents in the order of dispatch.
+    /// The indices of the agents that have not ended, in the order of dispatch.
     live: Vec<usize>,
     free_agents: Vec<usize>,
     groups: Vec<Option<Group>>,
@@ -159,7 +158,7 @@ struct Run<'a> {
     turn: usize,
     steps: u64,
     idle_steps: u64,
-    /// Whether a dispatch may be possible: a compute unit may have room, or a
+    /// Whether a dispatch may be possible: a work-group has ended since the last attempt, or a
     /// kernel was launched.
     may_dispatch: bool,
     work: Work,
@@ -167,7 +166,7 @@ struct Run<'a> {
 
 const HOST: usize = 0;
 
-/// The issuer of an operation at this place, as observers see it.
+/// The wavefront at `place` in the form that observers see. `None` stands for the host.
 fn issue(groups: &[Option<Group>], place: Option<(usize, Coords)>) -> Option<Issue> {
     let (slot, at) = place?;
     let kernel = groups[slot].as_ref()?.launch.kernel;
@@ -231,7 +230,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// An agent with an operation that can be performed.
+    /// The next agent with an operation that can be performed. `None` if there is no such agent.
     fn next_agent(&mut self) -> Option<usize> {
         let count = self.live.len();
         let start = match &mut self.rng {
@@ -249,7 +248,8 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Performs one operation of an agent. Resumes the agent if it was waiting for this operation.
+    /// Performs the next operation of an agent. Resumes the agent if it was waiting for this
+    /// operation.
     fn step(&mut self, index: usize) -> Result<(), RunError> {
         let Some(id) = self.agents[index].queue.pop_front() else { return Ok(()) };
         self.steps += 1;
@@ -299,7 +299,8 @@ impl<'a> Run<'a> {
         self.completed(index, id)
     }
 
-    /// Resumes or retires an agent after one of its operations is complete.
+    /// Continues after the operation `id` of an agent is complete: resumes the agent if it waited
+    /// for it, or retires the agent if it has ended.
     fn completed(&mut self, index: usize, id: OpId) -> Result<(), RunError> {
         if self.agents[index].waits_for == Some(id) {
             self.poll(index)?;
@@ -363,7 +364,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Dispatches work-groups while there is room, oldest kernel first.
+    /// Dispatches work-groups while compute units have room. Those of the oldest kernel come first.
     fn dispatch(&mut self) -> Result<(), RunError> {
         let waits = |r: &RunningKernel| r.dispatched < r.launch.grid.work_groups;
         while let Some(running) = self.running.iter_mut().find(|r| waits(r)) {

@@ -1,4 +1,4 @@
-//! Observers of a functional run.
+//! Observers of a run of the functional executor.
 
 use proto::KernelId;
 
@@ -10,7 +10,7 @@ use crate::work::Work;
 /// The wavefront that issues an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// The launch of the wavefront's kernel.
+    /// The number of the kernel that the wavefront runs.
     pub kernel: KernelId,
     /// The coordinates of the wavefront.
     pub at: Coords,
@@ -20,9 +20,10 @@ pub struct Issue {
 pub trait Observer {
     /// The host launches a kernel.
     fn launch(&mut self, _launch: &Launch) {}
-    /// An operation is about to be performed. The host issues it if `issue` is `None`.
+    /// An operation is about to be performed. `issue` names the wavefront that issues it, or is
+    /// `None` for the host.
     fn issue(&mut self, _issue: Option<Issue>, _op: &Posted) {}
-    /// A wavefront has done this arithmetic since its last operation, and waits or ends.
+    /// A wavefront has done the arithmetic `work` since its last operation. It now waits or ends.
     fn tail(&mut self, _issue: Issue, _work: &Work) {}
 }
 
@@ -85,7 +86,7 @@ mod tests {
             run_observed(program, &Options::default(), &mut seen).map_err(|error| error.to_string());
         assert_eq!(outcome.map(|outcome| outcome.work.of(Class::Int)), Ok(4));
         assert_eq!((seen.launches, seen.loads), (vec!["k".to_owned()], vec![(0, 64), (1, 36)]));
-        // The write, the launch and the read of the host.
+        // The host's three operations: the write, the launch and the read.
         assert_eq!((seen.of_host, seen.adds), (3, 4));
     }
 }

@@ -5,8 +5,8 @@ use proto::words::counted;
 use super::System;
 use crate::network::noc::NocSpec;
 
-/// A reason why a machine description is impossible. It consists of the key of a wrong value and a
-/// text with the value found and the value expected.
+/// A wrong value in a machine description: its key, and a text with the value found and the value
+/// expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path to the key, from the top of the file, such as `["l1", "bytes"]`. A part that is a
@@ -22,14 +22,14 @@ impl Problem {
         Problem::at(&[table, key], message)
     }
 
-    /// A problem with the key at this path, which begins at the top of the file. A part that is a
-    /// number is an index into a list. Empty parts are left out.
+    /// A problem with the value at this path. The path begins at the top of the file; a part that
+    /// is a number is an index into a list. Empty parts are left out.
     pub(super) fn at(path: &[&str], message: String) -> Self {
         let path = path.iter().filter(|part| !part.is_empty());
         Problem { path: path.map(|part| (*part).to_owned()).collect(), message }
     }
 
-    /// The key as text, such as `l1.bytes`.
+    /// The path of the wrong value as text, such as `l1.bytes`.
     #[must_use]
     pub fn key(&self) -> String {
         self.path.join(".")
@@ -37,8 +37,8 @@ impl Problem {
 }
 
 impl System {
-    /// Every impossible number or combination of numbers, in the order of the
-    /// description. Empty for a valid machine.
+    /// Finds every impossible value and every impossible combination of values, in the order of the
+    /// description. The list is empty for a valid machine.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();

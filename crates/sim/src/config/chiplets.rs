@@ -15,9 +15,9 @@ pub enum PagePlacement {
     /// Each group of consecutive pages has one page per chiplet. A hash of the group's number
     /// decides the order within the group.
     Hash,
-    /// Each page lies on the chiplet of the compute unit that touches the page first. A page that
-    /// the host touches first is placed as with `interleaved`. Copies of whole arrays by the host
-    /// place no page.
+    /// Each page lies on the chiplet of the compute unit that accesses the page first. If the host
+    /// accesses a page first, the page lies where `interleaved` would place it. Copies of whole
+    /// arrays by the host do not place pages.
     FirstTouch,
 }
 

@@ -11,7 +11,8 @@ use super::number;
 pub enum Scheduler {
     /// Select the wavefront that was dispatched first.
     OldestFirst,
-    /// Select the next wavefront in slot order after the one that issued last.
+    /// Select the first ready wavefront after the one that issued last, in the order of their
+    /// slots.
     RoundRobin,
 }
 
@@ -36,13 +37,13 @@ pub enum IssueRule {
     Gpu,
     /// One operation at a time, each complete before the next one issues.
     InOrder,
-    /// Sequential consistency, with a store buffer. Loads wait until the buffer is empty.
+    /// Sequential consistency with a store buffer: a load waits until the store buffer is empty.
     ScWriteBuffer,
-    /// Total store order (TSO): loads pass older stores and read from the core's own buffered
-    /// stores.
+    /// Total store order (TSO): a load may pass older stores, and reads from buffered stores of its
+    /// own core.
     Tso,
-    /// Relaxed memory order (RMO): as `Gpu`; in addition, loads read from the core's own
-    /// outstanding stores.
+    /// Relaxed memory order (RMO): the rule is `Gpu`, but a load also reads from outstanding stores
+    /// of its own core.
     Rmo,
 }
 
@@ -131,7 +132,7 @@ pub struct VectorOpSpec {
 }
 
 impl VectorOpSpec {
-    /// The cycles for which one operation of this class occupies its SIMD unit.
+    /// The number of cycles for which one operation of this class occupies its SIMD unit.
     #[must_use]
     pub fn cycles(&self, class: Class) -> u32 {
         match class {

@@ -43,12 +43,12 @@ pub struct LevelSpec {
     /// The number of controllers per unit of the kind `per`.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub count: u32,
-    /// The name of the level below. If absent, memory is below.
+    /// The name of the level below. If absent, main memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
-    /// The name of a level with which this level shares its places on the network. If absent, this
-    /// level has places of its own. Messages between the two levels use no link, and their bytes
-    /// are not counted.
+    /// The name of a level with which this level shares its places on the network. Messages between
+    /// the two levels then use no link, and their bytes are not counted. If absent, this level has
+    /// places of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Cycles from the arrival of an access at a controller until the controller sends its first

@@ -103,7 +103,7 @@ pub struct L2Spec {
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
-    /// The name of the level below the L2. If absent, memory is below.
+    /// The name of the level below the L2. If absent, main memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
 }

@@ -1,12 +1,12 @@
-//! Readers for the whole numbers of a machine description. They refuse a fraction and a number out
-//! of range. The error states the expected range.
+//! Readers for the whole numbers of a machine description. They refuse a fraction, and a number
+//! that is out of range; the error states the expected range.
 
 use core::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
-/// A reader of whole numbers from `min` to `max`.
+/// A reader that accepts a whole number from `min` to `max`.
 struct WholeNumber {
     min: u64,
     max: u64,

@@ -1,4 +1,4 @@
-//! Work-group barriers: arrival of wavefronts, and continuation after the last arrival.
+//! Work-group barriers: wavefronts arrive, and all of them continue after the last arrival.
 
 use proto::{Op, Order};
 
@@ -6,12 +6,14 @@ use crate::cores::Cores;
 use crate::cores::instr::{Owner, Phase};
 use crate::engine::{Engine, Event};
 
-/// Cycles from the arrival of the last wavefront at a barrier until all its wavefronts continue.
+/// Cycles from the arrival of the last wavefront at a barrier until all wavefronts of the
+/// work-group continue.
 const BARRIER_CYCLES: u64 = 4;
 
 impl Cores<'_> {
-    /// Changes the barrier instruction of a wavefront into a fence: the release before the barrier
-    /// or the acquire after it, as `order` and `phase` say. Returns the number of the wavefront.
+    /// Turns the barrier instruction of a wavefront into a fence for one phase: the release before
+    /// the barrier or the acquire after it, as `order` and `phase` say. `number` is the number of
+    /// the instruction. Returns the number of the wavefront.
     pub(crate) fn fence(&mut self, number: u32, order: Order, phase: Phase) -> Option<u32> {
         let instr = self.instrs.get_mut(number)?;
         let Owner::Wave(wave) = instr.owner else { return None };

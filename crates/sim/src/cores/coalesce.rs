@@ -4,12 +4,12 @@
 //! the lines. A read-modify-write request updates each word at most once. If several lanes address
 //! one word, each of these lanes gets its update in a different request, in the order of the lanes.
 //!
-//! Lanes with consecutive addresses are by far the most common case. They take a faster path, which
-//! does not look at each lane separately.
+//! Most instructions access consecutive addresses. A faster path, which does not look at each lane
+//! separately, handles them.
 
 use proto::{ByteMask, LineAddr, Width};
 
-/// The largest number of lanes of a wavefront.
+/// The maximum number of lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
 /// The part of a memory instruction that concerns one line: one line request.
@@ -17,21 +17,22 @@ pub const LANES_MAX: usize = 64;
 pub struct LinePart {
     /// The number of the line.
     pub line: LineAddr,
-    /// The bytes of the line that the instruction accesses.
+    /// The bytes of the line that the instruction accesses, as a mask.
     pub mask: ByteMask,
-    /// The lanes that access these bytes, as a bit mask.
+    /// The lanes that access bytes of the line, as a bit mask.
     pub lanes: u64,
-    /// The offset in bytes, within the line, of the address of the lowest lane. `None` if the
-    /// addresses of the lanes are not known to be consecutive.
+    /// If the addresses of the lanes are known to be consecutive: the offset of the lowest lane's
+    /// address within the line, in bytes. Otherwise `None`.
     pub run: Option<u8>,
 }
 
-/// Splits memory instructions into line requests. Reuses its hash table between calls.
+/// Splits memory instructions into line requests. Its hash table is kept, so that it is allocated
+/// only once.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     line_shift: u32,
-    /// A hash table from lines to positions in the output. Positions count from 1; 0 is an empty
-    /// entry.
+    /// A hash table that maps a line to the position of its part in the output. Positions count
+    /// from 1; 0 is an empty entry.
     table: [u8; TABLE],
 }
 
@@ -45,8 +46,9 @@ impl Coalescer {
         Coalescer { line_shift: line_bytes.trailing_zeros(), table: [0; TABLE] }
     }
 
-    /// Splits an access whose lanes have consecutive addresses. `base` is the address of lane 0,
-    /// even if lane 0 is inactive. The active lanes, `lanes`, must be contiguous.
+    /// Splits an access whose lanes have consecutive addresses, and appends the parts to `out`.
+    /// `base` is the address of lane 0, even if lane 0 is inactive. The mask `lanes` of the active
+    /// lanes must be contiguous.
     #[inline]
     pub fn unit_stride(&self, base: u64, lanes: u64, width: Width, out: &mut Vec<LinePart>) {
         if lanes == 0 {
@@ -70,8 +72,8 @@ impl Coalescer {
         }
     }
 
-    /// Splits an access whose lanes have arbitrary addresses, which are aligned to the width. The
-    /// result has one part for each line.
+    /// Splits an access whose lanes have arbitrary addresses, each aligned to the width. The result
+    /// has one part for each line.
     #[inline]
     pub fn gather(
         &mut self,
@@ -103,8 +105,9 @@ impl Coalescer {
         }
     }
 
-    /// The position of `line` in `parts`, or the position at which the caller will add the line.
-    /// `parts` has at most one part for each lane, so the hash table stays at most a quarter full.
+    /// The position in `parts` of the part for `line`. If `parts` has no such part, the caller adds
+    /// it at the end, and the result is that position. `parts` has at most one part for each lane,
+    /// so the hash table stays at most a quarter full.
     #[inline]
     fn position(&mut self, line: LineAddr, parts: &[LinePart]) -> usize {
         let mut slot = (line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
@@ -120,10 +123,9 @@ impl Coalescer {
         }
     }
 
-    /// Splits a read-modify-write of words that are aligned to the width. No part
-    /// contains a word twice, and the parts of a line are in the order of their
-    /// lanes. Lanes with different `tags` (the expected values of a
-    /// compare-exchange) never share a part.
+    /// Splits a read-modify-write of words, each aligned to the width. No part contains a word
+    /// twice. The parts of a line are in the order of their lanes. Lanes with different `tags` (the
+    /// expected values of a compare-exchange) never share a part.
     pub fn words(
         &mut self,
         addresses: &[u64; LANES_MAX],
@@ -139,8 +141,9 @@ impl Coalescer {
             let round_start = out.len();
             let mut later = 0u64;
             self.table.fill(0);
-            // A lane must not overtake an earlier lane of its line that was moved to a later round
-            // (pass over the remaining lanes).
+            // The lanes are assigned to parts in rounds, which are passes over the remaining lanes.
+            // A lane that was moved to a later round must not be overtaken by a later lane of the
+            // same line.
             let mut closed = 0u64;
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
@@ -164,7 +167,7 @@ impl Coalescer {
                 part.mask = part.mask.union(word);
                 part.lanes |= 1 << lane;
             }
-            // A line none of whose lanes has this round's tag has left an empty part.
+            // A part without lanes belongs to a line on which no lane has the tag of this round.
             let mut kept = round_start;
             for at in round_start..out.len() {
                 if out[at].lanes != 0 {
@@ -178,8 +181,8 @@ impl Coalescer {
     }
 }
 
-/// The address of lane 0, active or not, if the active lanes are contiguous and their addresses are
-/// consecutive; otherwise `None`.
+/// The address of lane 0, whether it is active or not. `None` if the active lanes are not
+/// contiguous, or their addresses are not consecutive.
 #[inline]
 fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> Option<u64> {
     if lanes == 0 {
@@ -200,9 +203,9 @@ fn unit_stride_base(addresses: &[u64; LANES_MAX], lanes: u64, width: Width) -> O
     follows.then_some(base)
 }
 
-/// The number of turns that the banks of local memory need for one access of a
-/// wavefront. Lanes that access one bank take turns. Lanes that read the same word
-/// share a turn. Banks are four bytes wide; `offsets` are in bytes.
+/// The number of turns that the banks of local memory need for one access of a wavefront. Lanes
+/// that access the same bank take turns; if `shares` is true, lanes that access the same word share
+/// a turn. Banks are four bytes wide. `offsets` are in bytes.
 #[must_use]
 pub fn bank_turns(offsets: &[u64; LANES_MAX], lanes: u64, width: Width, banks: u32, shares: bool) -> u32 {
     let words_per_lane = width.bytes().div_ceil(4) as u64;

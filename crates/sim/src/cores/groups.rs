@@ -1,4 +1,5 @@
-//! Work-groups on compute units: their admission, their departure, and their move to another unit.
+//! Work-groups on compute units: a work-group is admitted to a compute unit, leaves it, or moves to
+//! another one.
 
 use kernel::{Coords, Grid, Launch, Session};
 
@@ -14,8 +15,8 @@ impl Cores<'_> {
         self.units[cu as usize].has_room(self.system, grid)
     }
 
-    /// Admits a work-group to a compute unit. Returns the number of its entry among the work-groups
-    /// that are now on the machine.
+    /// Admits a work-group to a compute unit. Returns the number by which the machine knows the
+    /// work-group while it runs.
     pub(crate) fn admit(&mut self, cu: u32, work_group: u32, grid: &Grid) -> u32 {
         self.units[cu as usize].admit(u64::from(grid.lds_bytes));
         self.groups.insert(Group {
@@ -67,8 +68,8 @@ impl Cores<'_> {
         true
     }
 
-    /// The entry (the number in the list of work-groups on the machine) of the work-group that has
-    /// this number in its grid. `None` if the work-group is not on the machine.
+    /// The number by which the machine knows a work-group, from the number of the work-group in its
+    /// grid. `None` if the work-group is not on the machine.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }
@@ -87,16 +88,16 @@ impl Cores<'_> {
         waves
     }
 
-    /// Whether a wavefront has no outstanding instruction and no operation that the issue rule
-    /// holds. An instruction that waits at a barrier does not count as outstanding.
+    /// Whether a wavefront has no outstanding instruction, and no operation that the issue rule has
+    /// held back. An instruction that waits at a barrier does not count as outstanding.
     pub(crate) fn is_at_rest(&self, number: u32) -> bool {
         let of_wave = self.instrs.iter().filter(|(_, instr)| instr.owner == Owner::Wave(number));
         let mut under_way = of_wave.filter(|(_, instr)| instr.phase != Phase::BarrierWait);
         under_way.next().is_none() && !matches!(self.waves[number as usize].stage, Stage::Held(_))
     }
 
-    /// Moves a work-group to another compute unit. Returns the moved wavefronts, or `None` if the
-    /// other compute unit has too few free slots.
+    /// Moves a work-group to the compute unit `cu`. Returns the moved wavefronts, or `None` if this
+    /// compute unit has too few free slots.
     pub(crate) fn move_group(&mut self, group: u32, cu: u32) -> Option<Vec<MovedWave>> {
         let (from, waves) = (self.cu_of(group)?, self.waves_of(group));
         if self.units[cu as usize].free_slots() < waves.len() {
@@ -130,7 +131,8 @@ impl Cores<'_> {
     }
 }
 
-/// A wavefront that was moved to another slot: its old slot, its new slot, and its new SIMD unit.
+/// A wavefront that was moved to another slot, with its old slot, its new slot and its new SIMD
+/// unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovedWave {
     pub(crate) from: u32,

@@ -13,21 +13,22 @@ use crate::reports::counters::Counts;
 use crate::reports::probe::WaveAt;
 use crate::reports::spent::Waits;
 
-/// The issuer that waits for an instruction.
+/// The issuer of an instruction, which waits until the instruction is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Wave(u32),
     Host(OpId),
-    /// The beginning or end of this kernel, on one compute unit or for the whole machine.
+    /// The beginning or end of this kernel: an acquire or release, by one compute unit or for the
+    /// whole machine.
     Kernel(KernelId),
     /// The release of the writes of all completed kernels to the host.
     Release,
-    /// A work-group that moves to another compute unit. The number is its entry in the list of
-    /// work-groups on the machine.
+    /// A work-group that moves to another compute unit, by the number that it has on the machine.
     Group(u32),
 }
 
-/// The phase of an instruction. A barrier has up to three phases, every other operation one.
+/// The phase of an instruction. A barrier has up to three phases; every other operation has one
+/// phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// An access, a fence or a kernel boundary. The instruction is complete when all of its
@@ -47,23 +48,23 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The posted operation of the program. `None` if no program waits for this instruction,
-    /// because the issue rule let the issuer continue early or a kernel boundary made the request.
+    /// The operation of the program that waits for this instruction. `None` if no program waits:
+    /// the issue rule let the program continue early, or a kernel boundary made the request.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
-    /// The number of line requests that are not answered yet.
+    /// The number of line requests of the current phase that are not answered yet.
     pub(crate) left: u32,
-    /// The cycle of the latest answer so far.
+    /// The cycle of the latest answer to a line request so far.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,
-    /// Cycles of waits by cause, without the access itself. `spent` has the waits of earlier
-    /// phases, `spent_now` those of the current phase.
+    /// Cycles that the instruction has waited, by cause, without the access itself. `spent` has the
+    /// waits of earlier phases, `spent_now` those of the current phase.
     pub(crate) spent: Waits,
     pub(crate) spent_now: Waits,
-    /// Whether the bytes come from a buffered store of the same wavefront. Such a load sends no
-    /// request to a station (a controller of the protocol).
+    /// Whether the bytes of a load come from a buffered store of the same wavefront. Such a load
+    /// sends no request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
     /// The operands of a buffered store whose issuer has continued. `None` for all other
     /// operations.
@@ -71,7 +72,7 @@ pub(crate) struct Instr {
 }
 
 impl Instr {
-    /// An instruction that begins now and needs `left` answers.
+    /// An instruction that begins at cycle `now` and needs `left` answers.
     pub(crate) fn new(now: Cycle, owner: Owner, head: RequestHead, left: u32) -> Instr {
         Instr {
             owner,
@@ -89,8 +90,8 @@ impl Instr {
         }
     }
 
-    /// Records the answer to one line request at cycle `at`. Only the waits of the line that is
-    /// answered last count for the instruction.
+    /// Records the answer to one line request, which arrives at cycle `at`. The waits of the
+    /// instruction are those of its line that is answered last; `spent` computes them.
     #[inline]
     pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
@@ -100,13 +101,14 @@ impl Instr {
         }
     }
 
-    /// Ends the current phase. All requests of the phase are answered. Another phase may follow.
+    /// Ends the current phase, whose requests are all answered. Another phase may follow.
     pub(crate) fn close_phase(&mut self) {
         self.spent.add(&self.spent_now);
         self.spent_now = Waits::default();
     }
 
-    /// Adds the wait cycles of a complete instruction to the counters for its kind of operation.
+    /// Adds the cycles for which a complete instruction has waited to the counters for its kind of
+    /// operation.
     pub(crate) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
         if self.phase == Phase::Lds {
             return;
@@ -124,8 +126,8 @@ impl Instr {
             (Phase::Simple, Op::Store) if head.order.is_atomic() => &mut counts.atomic_store_wait_cycles,
             (Phase::Simple, Op::Store) => &mut counts.store_wait_cycles,
             (Phase::Simple, Op::Rmw(_)) => &mut counts.atomic_rmw_wait_cycles,
-            // The access time of a fence or a kernel boundary counts as release or acquire
-            // time.
+            // All time of a fence or a kernel boundary, its access time included, counts as release
+            // or acquire time.
             (Phase::Simple, Op::KernelEnd(_)) => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::Fence) if head.order.releases() => &mut counts.release_wait_cycles,
             (Phase::Simple, Op::KernelBegin(_) | Op::Fence) => &mut counts.acquire_wait_cycles,
@@ -133,8 +135,8 @@ impl Instr {
         } += access;
     }
 
-    /// The cause to which the access time of this instruction is attributed. Waits in queues and
-    /// for synchronization have causes of their own.
+    /// The cause to which the access time of this instruction is attributed. The instruction's
+    /// waits in queues, for acquires and for releases have causes of their own.
     pub(crate) fn access_cause(&self) -> Cause {
         match (self.phase, self.head.op) {
             (Phase::Lds, _) => Cause::LocalMemory,
@@ -142,8 +144,8 @@ impl Instr {
             (Phase::Simple, Op::Load | Op::Store) if self.head.order.is_atomic() => Cause::Atomic,
             (Phase::Simple, Op::Load) => Cause::Load,
             (Phase::Simple, Op::Store) => Cause::Store,
-            // The access time of a fence or a kernel boundary counts as release or acquire
-            // time.
+            // All time of a fence or a kernel boundary, its access time included, counts as release
+            // or acquire time.
             (Phase::Simple, _) if self.head.order.releases() => Cause::Release,
             (Phase::Simple, _) => Cause::Acquire,
             _ => Cause::Barrier,
@@ -165,7 +167,8 @@ pub(crate) struct RequestHead {
     pub(crate) work_group: u32,
 }
 
-/// The operands of a store that stay valid after its operation has completed for the program.
+/// The operands of a store. They stay valid after the operation of the store is complete for the
+/// program.
 #[derive(Debug)]
 pub(crate) struct BufferedStore {
     pub(super) exec: Mask,
@@ -204,7 +207,8 @@ impl RequestHead {
         }
     }
 
-    /// The common part of a request at a kernel boundary.
+    /// The common properties of the requests at a kernel boundary (the beginning or end of a
+    /// kernel).
     pub(crate) fn of_boundary(op: Op, scope: Scope) -> RequestHead {
         RequestHead {
             op,
@@ -218,7 +222,8 @@ impl RequestHead {
         }
     }
 
-    /// The key by which the protocol decides which station receives the requests.
+    /// The key (kind, order, scope level and hints) from which the protocol decides which station
+    /// receives the requests.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }

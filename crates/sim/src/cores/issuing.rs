@@ -15,16 +15,16 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 
-/// The next step for an operation that was offered to the issue rule.
+/// The result of offering an operation to the issue rule, and the next step for the caller.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) enum Issued {
-    /// No request is sent now: the issue rule holds the operation, or the operation needs no
-    /// station.
+    /// The caller sends no request now: the issue rule holds the operation back, or the operation
+    /// needs no station.
     Here,
-    /// The instruction's line requests, its [parts](Cores::take_parts), are to be sent.
+    /// The caller must send the instruction's line requests, which [`Cores::take_parts`] returns.
     Lines { instr: u32 },
-    /// The instruction is a fence: one request without a line is to be sent.
+    /// The instruction is a fence. The caller must send one request without a line.
     Order { instr: u32 },
     /// The instruction is a barrier whose acquire and release semantics are `order`.
     Barrier { instr: u32, order: Order },
@@ -34,7 +34,7 @@ pub(crate) enum Issued {
 }
 
 impl Cores<'_> {
-    /// Offers an operation to the issue rule. The arithmetic before the operation is done.
+    /// Offers an operation to the issue rule. The arithmetic that precedes the operation is done.
     #[inline(never)]
     pub(crate) fn offer<Pr: Probe>(
         &mut self,
@@ -71,8 +71,8 @@ impl Cores<'_> {
         }
     }
 
-    /// Starts an operation. If `is_sent` is false, the operation joins the buffered stores of its
-    /// wavefront.
+    /// Starts an operation. If `is_sent` is false, the operation is a store, and joins the buffered
+    /// stores of its wavefront.
     fn start<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -131,8 +131,8 @@ impl Cores<'_> {
         self.instrs.insert(instr)
     }
 
-    /// Splits an operation of the host into line requests. Returns the number of its
-    /// [parts](Cores::take_parts).
+    /// Splits an operation of the host into line requests, which [`Cores::take_parts`] then
+    /// returns. Returns their number.
     pub(crate) fn split(&mut self, op: &Posted) -> usize {
         self.parts.clear();
         split(&mut self.coalescer, op, &mut self.parts);
@@ -153,8 +153,8 @@ impl Cores<'_> {
         Some(core::mem::take(&mut kept.parts))
     }
 
-    /// Completes a load with the bytes of an older store of the same wavefront that is not
-    /// complete.
+    /// Completes a load with the bytes of an older store of the same wavefront. This store is not
+    /// complete yet.
     fn forward<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

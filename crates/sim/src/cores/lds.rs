@@ -1,11 +1,12 @@
-//! Local memory: the effect of an access, and the number of turns it takes at the banks.
+//! Local memory: its contents after an access, and the number of turns that the access takes at the
+//! banks.
 
 use kernel::{Action, Addressing, Posted};
 
 use crate::cores::coalesce::bank_turns;
 
-/// The number of turns that the banks of local memory need for an access. Lanes that access one
-/// bank take turns.
+/// The number of turns that the banks of local memory need for an access. Lanes that access the
+/// same bank take turns.
 pub(super) fn turns(op: &Posted, banks: u32) -> u32 {
     let words = op.width.bytes().div_ceil(4) as u32;
     match op.addressing {
@@ -28,7 +29,8 @@ pub(super) fn perform(op: &mut Posted, lds: &mut [u8]) -> bool {
     let bytes = op.width.bytes();
     for lane in op.exec.iter() {
         let at = op.addr(lane).0 as usize;
-        // The kernel's array handle checks indices, so an access beyond the end has no effect.
+        // An access beyond the end has no effect. It is never made, because the handle of the array
+        // checks indices.
         let Some(place) = lds.get_mut(at..at + bytes) else { continue };
         let mut word = [0u8; 8];
         word[..bytes].copy_from_slice(place);

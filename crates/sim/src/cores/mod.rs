@@ -31,17 +31,17 @@ use crate::slab::Slab;
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Replacements of scope levels. Each one concerns the operations at one place in the program's
-    /// source.
+    /// Replacements of scope levels. Each of them is for the operations that come from one place in
+    /// the program's source.
     scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
-    /// The wavefronts by slot. Slots are numbered over all compute units.
+    /// The wavefronts, by the number of their slot. Slots are numbered over all compute units.
     waves: Vec<Wave>,
     groups: Slab<Group>,
     instrs: Slab<Instr>,
     coalescer: Coalescer,
-    /// The line requests of the operation that was split last.
+    /// The line requests of the operation that was split last, until they are taken.
     parts: Vec<LinePart>,
     work_cost: WorkCost,
 }
@@ -86,7 +86,7 @@ impl<'a> Cores<'a> {
         (0..).zip(&self.waves)
     }
 
-    /// The wavefront whose arithmetic a SIMD unit runs now.
+    /// The wavefront whose arithmetic a SIMD unit runs now. `None` if the unit is free.
     pub(crate) fn running(&self, simd: u32) -> Option<u32> {
         self.simds[simd as usize].running
     }
@@ -129,7 +129,8 @@ impl<'a> Cores<'a> {
         self.instrs.remove(number)
     }
 
-    /// Takes the line requests of the operation that was split last.
+    /// Takes the line requests of the operation that was split last. The caller gives the buffer
+    /// back with [`Cores::reuse_parts`].
     #[inline]
     pub(crate) fn take_parts(&mut self) -> Vec<LinePart> {
         core::mem::take(&mut self.parts)
@@ -160,7 +161,7 @@ impl<'a> Cores<'a> {
         self.system.cu.count / self.system.chiplets
     }
 
-    /// The request for one line of an instruction, with the values to store.
+    /// The request for one line of an instruction, with the bytes to store.
     #[inline]
     pub(crate) fn request(&self, session: &Session, instr: &Instr, part: &LinePart) -> Request {
         operands::request(session, instr, part, u64::from(self.system.l1.line_bytes))

@@ -10,7 +10,7 @@ use crate::cores::instr::Instr;
 use crate::queue::Cycle;
 use crate::reports::progress::Watch;
 
-/// The name of an operation in a diagnosis.
+/// The name of an operation in the diagnosis of a stuck run.
 pub(crate) fn describe(op: &Posted) -> &'static str {
     match (op.action, op.space) {
         (Action::Load, Space::Global) => "load",
@@ -26,7 +26,8 @@ pub(crate) fn describe(op: &Posted) -> &'static str {
     }
 }
 
-/// Copies the operands of a part's lanes to their positions in the line.
+/// Copies the operands of the lanes of a part to the positions of their addresses in the line. A
+/// part is the portion of an instruction that concerns one line.
 #[inline]
 pub(crate) fn gather_operands(
     data: &Packed,
@@ -52,7 +53,8 @@ pub(crate) fn gather_operands(
     }
 }
 
-/// Copies the bytes of a line to the values of the part's lanes.
+/// Copies bytes of a line to the values of the lanes of `part`, the portion of an instruction that
+/// concerns this line.
 #[inline]
 pub(crate) fn scatter_values(op: &mut Posted, part: &LinePart, line_bytes: u64, from: &[u8]) {
     let bytes = op.width.bytes();
@@ -108,7 +110,7 @@ pub(crate) fn issue_op(op: &Posted, id: IssueId) -> IssueOp {
     IssueOp { id, kind, order: op.semantics.order, first, last }
 }
 
-/// The request for one line of an instruction, with the values to store.
+/// The request for one line of an instruction, with the bytes to store.
 pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_bytes: u64) -> Request {
     let mut request = instr.head.request(part);
     if matches!(request.op, Op::Store | Op::Rmw(_)) {
@@ -163,14 +165,14 @@ pub(crate) fn split(coalescer: &mut Coalescer, op: &Posted, parts: &mut Vec<Line
     }
 }
 
-/// Whether the active lanes are contiguous.
+/// Whether the active lanes have consecutive numbers.
 #[inline]
 fn is_run(lanes: u64) -> bool {
     let run = lanes >> (lanes.trailing_zeros() & 63);
     run & run.wrapping_add(1) == 0
 }
 
-/// The values, by lane, that a load takes from an older store of its wavefront. `None` if the store
+/// The values, by lane, that a load reads from an older store of its wavefront. `None` if the store
 /// does not write every word that the load reads.
 pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
     let mut values = [0; LANES_MAX];
@@ -210,8 +212,8 @@ pub(super) fn examine(watch: &mut Watch, now: Cycle, wave: u32, op: &Posted) {
     }
 }
 
-/// Whether a read-modify-write changes a word. `old` has the bytes of the line before the
-/// operation. `op` must still hold the operands: the old values must not have replaced them yet.
+/// Whether a read-modify-write changes any word of its line. `old` has the bytes of the line before
+/// the operation. `op` must still hold the operands, which the old values later replace.
 pub(crate) fn changes(instr: &Instr, op: &Posted, part: &LinePart, old: &LineData, line_bytes: u64) -> bool {
     if !matches!(instr.head.op, Op::Rmw(_)) {
         return false;

@@ -1,4 +1,4 @@
-//! Execution of wavefronts: their programs, and their arithmetic on SIMD units.
+//! Execution of wavefronts: the code of their kernels, and their arithmetic on SIMD units.
 
 use kernel::{OpId, Polled, Session, Work};
 
@@ -20,8 +20,8 @@ pub(crate) struct Retired {
 }
 
 impl Cores<'_> {
-    /// Runs a wavefront's program until it waits for an operation or ends. Returns the wavefront if
-    /// it retires.
+    /// Runs the code of a wavefront until it waits for an operation or ends. Returns the wavefront
+    /// if it has retired.
     #[inline(never)]
     pub(crate) fn poll<Pr: Probe>(
         &mut self,
@@ -55,8 +55,8 @@ impl Cores<'_> {
         self.go_on(engine, reports, session, number)
     }
 
-    /// Queues a wavefront's next arithmetic at its SIMD unit. Returns the wavefront if it retires
-    /// instead.
+    /// Queues the arithmetic before a wavefront's next operation at its SIMD unit. If nothing is
+    /// left to do, the wavefront retires and is returned.
     pub(crate) fn go_on<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -122,8 +122,8 @@ impl Cores<'_> {
         engine.at(now + cycles, Event::Simd(number));
     }
 
-    /// Ends the arithmetic that runs on a SIMD unit. Returns the wavefront, and the operation that
-    /// it may now issue, if one follows.
+    /// Ends the arithmetic that runs on a SIMD unit. Returns its wavefront, and the operation that
+    /// follows the arithmetic. The operation may now issue. It is `None` if the wavefront ends.
     #[inline]
     pub(crate) fn end_arithmetic<Pr: Probe>(
         &mut self,
@@ -138,7 +138,7 @@ impl Cores<'_> {
         Some((wave, op))
     }
 
-    /// Suspends the arithmetic that a SIMD unit runs.
+    /// Suspends the arithmetic that a SIMD unit runs, so that [`Cores::take_up`] can resume it.
     pub(crate) fn set_aside(&mut self, simd: u32) {
         self.simds[simd as usize].running = None;
     }

@@ -16,7 +16,8 @@ pub(crate) struct Simd {
 }
 
 impl Simd {
-    /// Removes the next wavefront from the ready ones, as the scheduler rule selects.
+    /// Selects one of the ready wavefronts by the scheduler rule, and removes it from them. `None`
+    /// if no wavefront is ready.
     pub(super) fn take(&mut self, waves: &[Wave], rule: Scheduler, slots: u32) -> Option<u32> {
         let key = |&wave: &u32| {
             let wave = &waves[wave as usize];
@@ -39,7 +40,7 @@ impl Simd {
     }
 }
 
-/// The cycles of each class of vector operation on this machine.
+/// The cycles that one vector operation of each class takes on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkCost {
     cycles: [u64; kernel::CLASSES],
@@ -54,7 +55,7 @@ impl WorkCost {
         WorkCost { cycles }
     }
 
-    /// The cycles that this arithmetic takes, and its number of vector operations.
+    /// The cycles that `work` takes, and the number of its vector operations.
     #[inline]
     pub(super) fn of(&self, work: &Work) -> (u64, u64) {
         let mut cycles = 0;

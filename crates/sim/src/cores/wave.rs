@@ -8,19 +8,20 @@ use proto::issue::{Issue, IssueId};
 use crate::config::System;
 use crate::reports::probe::WaveAt;
 
-/// The stage that a wavefront's next operation has reached on its way to issue.
+/// The stage of a wavefront's next operation on its way to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// No arithmetic of the wavefront waits for or runs on its SIMD unit.
+    /// The wavefront has no arithmetic that runs on its SIMD unit or waits for it.
     Idle,
-    /// The wavefront's arithmetic runs on the SIMD unit or waits for it. This operation follows the
-    /// arithmetic. If `None`, the wavefront ends after the arithmetic.
+    /// The wavefront's arithmetic runs on the SIMD unit or waits for it. The operation given here
+    /// follows it. If it is `None`, the wavefront ends after the arithmetic.
     Arithmetic(Option<OpId>),
-    /// The arithmetic is done, but the issue rule does not let this operation issue yet.
+    /// The arithmetic is done, but the issue rule does not let the operation given here issue yet.
     Held(OpId),
 }
 
-/// The operation that a wavefront issued last, for the diagnosis of a wavefront that spins.
+/// The operation that a wavefront issued last. The diagnosis of a stuck run shows it if the
+/// wavefront spins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastOp {
     pub(crate) site: Site,
@@ -35,19 +36,19 @@ pub(crate) struct Wave {
     pub(crate) task: Option<WaveTask>,
     pub(crate) at: WaveAt,
     pub(crate) group: u32,
-    /// The number of wavefronts that were dispatched earlier. The oldest wavefront has the lowest
-    /// number.
+    /// The number of wavefronts that were dispatched before this one. The oldest wavefront has the
+    /// lowest number.
     pub(crate) age: u64,
     pub(crate) stage: Stage,
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// The arithmetic that the wavefront has after its last operation. No later operation follows
-    /// this arithmetic yet.
+    /// The arithmetic that the wavefront has done after its last operation, if the next operation
+    /// is not known yet.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
-    /// The stores in the issue rule's buffer, each with the number of its instruction.
+    /// The stores in the issue rule's store buffer, each with the number of its instruction.
     pub(crate) buffered: Vec<(IssueId, u32)>,
     /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,

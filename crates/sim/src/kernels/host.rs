@@ -1,8 +1,8 @@
 //! The host: the CPU beside the GPU. It executes its operations in order.
 //!
-//! Its timed accesses go through its own station (a controller of the protocol) at system scope,
-//! one at a time. Copies of whole arrays are not timed: a copy waits until nothing is outstanding
-//! in the machine, and the run's cycles exclude that wait.
+//! The host makes one timed access at a time. These accesses have system scope and go through a
+//! station (a controller of the protocol) of the host. Copies of whole arrays are not timed: a copy
+//! waits until nothing is outstanding in the machine, and the run's cycles exclude that wait.
 
 use std::collections::VecDeque;
 
@@ -17,12 +17,14 @@ use crate::reports::error::RunError;
 pub(crate) struct Host {
     pending: VecDeque<OpId>,
     waits_for: Option<OpId>,
-    /// The timed access that the host has issued and that is not complete.
+    /// The timed access that the host has issued and that is not complete. `None` if there is no
+    /// such access.
     current: Option<OpId>,
     draining_since: Option<Cycle>,
-    /// Whether the host waits for the release of the completed kernels.
+    /// Whether the host waits until the writes of the completed kernels are released to it.
     waits_for_release: bool,
-    /// The cycles that copies waited for the machine to become idle. The run's cycles exclude them.
+    /// The cycles for which copies have waited for the machine to become idle. The run's cycles
+    /// exclude them.
     untimed_cycles: u64,
     ended: bool,
     /// Whether the host has written since the last kernel began.
@@ -45,22 +47,24 @@ impl Host {
         self.draining_since.is_some()
     }
 
-    /// The cycles that copies waited for the machine to become idle. The run's cycles exclude them.
+    /// The cycles for which copies have waited for the machine to become idle. The run's cycles
+    /// exclude them.
     pub(crate) fn untimed_cycles(&self) -> u64 {
         self.untimed_cycles
     }
 
-    /// The operation that the host's program waits for.
+    /// The operation that the host code waits for. `None` if it waits for no operation.
     pub(crate) fn waits_for(&self) -> Option<OpId> {
         self.waits_for
     }
 
-    /// The timed access that the host has issued and that is not complete.
+    /// The timed access that the host has issued and that is not complete. `None` if there is no
+    /// such access.
     pub(crate) fn current(&self) -> Option<OpId> {
         self.current
     }
 
-    /// Runs the host's program until it waits for an operation or ends.
+    /// Runs the host code until it waits for an operation or ends.
     pub(crate) fn poll(&mut self, engine: &mut Engine, session: &mut Session) {
         let polled = session.poll_host();
         let mut ops = session.ops();
@@ -77,24 +81,25 @@ impl Host {
         }
     }
 
-    /// The host's next operation. `None` if it has no operation or must wait before it.
+    /// The next operation of the host that may start. `None` if there is no operation, or the host
+    /// must wait before it.
     pub(crate) fn next(&self) -> Option<OpId> {
         let may_go_on = self.current.is_none() && !self.is_draining() && !self.waits_for_release;
         self.pending.front().copied().filter(|_| may_go_on)
     }
 
-    /// Removes the next operation from the queue.
+    /// Removes the host's next operation from the queue of posted operations.
     pub(crate) fn take_next(&mut self) {
         self.pending.pop_front();
     }
 
-    /// Removes the next operation, a timed access, from the queue and marks it as issued.
+    /// Removes the host's next operation, a timed access, from the queue and marks it as issued.
     pub(crate) fn begin(&mut self, id: OpId) {
         self.take_next();
         self.current = Some(id);
     }
 
-    /// Ends an operation of the host. Returns true if the host's program was waiting for it.
+    /// Ends an operation of the host. Returns true if the host code was waiting for it.
     pub(crate) fn end(&mut self, id: OpId) -> bool {
         if self.current == Some(id) {
             self.current = None;
@@ -106,7 +111,8 @@ impl Host {
         waits
     }
 
-    /// Begins (`waits` is true) or ends the host's wait for the release of the completed kernels.
+    /// Begins the host's wait for the release of the completed kernels if `waits` is true, and ends
+    /// it otherwise.
     pub(crate) fn wait_for_release(&mut self, waits: bool) {
         self.waits_for_release = waits;
     }
@@ -123,13 +129,13 @@ impl Host {
         }
     }
 
-    /// Records a write by the host.
+    /// Records that the host has written to memory.
     pub(crate) fn wrote(&mut self) {
         self.has_written = true;
     }
 
-    /// Returns whether the host has written since the last kernel began, and resets this record
-    /// because the next kernel begins.
+    /// Returns whether the host has written to memory since the last kernel began. The next kernel
+    /// begins, so this record is reset.
     pub(crate) fn take_written(&mut self) -> bool {
         core::mem::take(&mut self.has_written)
     }

@@ -1,9 +1,9 @@
 //! Kernels. They run one at a time, in launch order. The command processor dispatches a work-group
 //! as soon as a compute unit has room.
 //!
-//! A kernel begins with an acquire for the whole GPU and then one on each compute unit. It ends
-//! with a release on each compute unit. The release of the whole GPU to the host follows at once,
-//! or when the host next accesses memory; the machine description decides.
+//! A kernel begins with an acquire for the whole GPU, and then one on each compute unit. It ends
+//! with a release on each compute unit. Its writes are then released to the host: at once, or when
+//! the host next accesses memory. The machine description selects one of the two.
 
 pub(crate) mod host;
 
@@ -24,33 +24,34 @@ use crate::reports::outcome::KernelTime;
 use crate::reports::probe::Probe;
 use crate::reports::progress::BUSY_LAUNCH;
 
-/// The phase of the current kernel.
+/// The phase of the kernel that is launched, runs or ends now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelPhase {
     /// The launch latency has not passed yet.
     Launching,
-    /// The kernel is in this step of its beginning or end, and not all acquire or release requests
-    /// of the step are answered.
+    /// The kernel is in this step of its beginning or end: some acquire or release request of the
+    /// step is not answered yet.
     Boundary(Boundary),
     /// Work-groups of the kernel run.
     Running,
 }
 
-/// The current kernel: the command processor launches it, it runs, or it ends.
+/// The kernel that is launched, runs or ends now.
 #[derive(Debug)]
 pub(crate) struct CurrentKernel {
     pub(crate) launch: Rc<Launch>,
     pub(crate) phase: KernelPhase,
     next_group: u32,
     live_groups: u32,
-    /// The number of requests at the kernel's beginning or end that are not answered yet.
+    /// The number of acquire or release requests of the kernel's current step that are not answered
+    /// yet.
     due: u32,
     is_dispatching: bool,
     from: Cycle,
 }
 
 impl CurrentKernel {
-    /// The phase as text, for the diagnosis of a stuck run.
+    /// The phase as text, for the diagnosis of a run that does not finish.
     pub(crate) fn describe(&self) -> &'static str {
         match self.phase {
             KernelPhase::Launching => "is being launched",
@@ -70,14 +71,14 @@ impl CurrentKernel {
     }
 }
 
-/// The step that follows a phase of a kernel.
+/// The step that follows the current phase of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextPhase {
-    /// No step follows yet.
+    /// No step follows yet: the kernel must wait.
     Wait,
-    /// The requests of this step of the kernel's beginning or end are next.
+    /// The requests of this step of the kernel's beginning or end come next.
     Boundary(Boundary),
-    /// The kernel has ended, and this host operation, its launch, is complete.
+    /// The kernel has ended, which completes this operation of the host: the launch.
     Ended(OpId),
 }
 
@@ -88,19 +89,19 @@ pub(crate) struct Kernels<'a> {
     queue: VecDeque<Rc<Launch>>,
     current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
-    /// The order in which dispatch tries compute units. The seed shuffles it.
+    /// The order in which compute units are tried for the next work-group. The seed shuffles it.
     order: Vec<u32>,
     next_cu: usize,
     waves_started: u64,
-    /// The random source of start skew (extra cycles before a wavefront starts). `None` for seed 0,
-    /// which has no skew.
+    /// A source of random numbers for the extra cycles before a wavefront starts. `None` for seed
+    /// 0, with which no wavefront starts late.
     skew: Option<Rng>,
-    /// The last kernel that has ended, if its writes are not released to the host yet.
+    /// The last kernel that has ended, unless its writes have been released to the host.
     unreleased: Option<KernelId>,
 }
 
-/// The largest start skew of a wavefront: extra cycles before it starts, chosen at random by the
-/// seed.
+/// The maximum number of extra cycles before a wavefront starts. The seed chooses the number for
+/// each wavefront.
 const SKEW_CYCLES: u64 = 16;
 
 impl<'a> Kernels<'a> {
@@ -130,34 +131,34 @@ impl<'a> Kernels<'a> {
         self.current.is_none() && self.queue.is_empty()
     }
 
-    /// The current kernel, which is being launched, runs or ends. `None` if there is no such
-    /// kernel.
+    /// The kernel that is launched, runs or ends now. `None` if there is no such kernel.
     pub(crate) fn current(&self) -> Option<&CurrentKernel> {
         self.current.as_ref()
     }
 
-    /// The number of the current kernel. `None` if no kernel is current.
+    /// The number of the kernel that is launched, runs or ends now. `None` if there is no such
+    /// kernel.
     pub(crate) fn number(&self) -> Option<KernelId> {
         self.current.as_ref().map(|current| current.launch.kernel)
     }
 
-    /// The kernels that are queued behind the current one.
+    /// The launched kernels that wait for the end of the current one.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Launch> {
         self.queue.iter().map(|launch| &**launch)
     }
 
-    /// The times of the kernels that have ended.
+    /// The times of the kernels that have ended, in the order in which they ran.
     pub(crate) fn into_times(self) -> Vec<KernelTime> {
         self.times
     }
 
-    /// The last kernel that has ended, if its writes are not released to the host yet.
+    /// The last kernel that has ended, unless its writes have been released to the host.
     pub(crate) fn unreleased(&self) -> Option<KernelId> {
         self.unreleased
     }
 
-    /// Takes the last kernel that has ended, if its writes are not released to the host yet. The
-    /// caller begins this release now.
+    /// Returns the last kernel that has ended, unless its writes have been released to the host.
+    /// The caller begins this release now, so the kernel no longer counts as unreleased.
     pub(crate) fn take_unreleased(&mut self) -> Option<KernelId> {
         self.unreleased.take()
     }
@@ -194,8 +195,8 @@ impl<'a> Kernels<'a> {
         engine.at(now + launch, Event::Launch);
     }
 
-    /// Moves the current kernel to a step of its beginning or end. Returns the kernel and the
-    /// agents that make requests in that step.
+    /// Moves the current kernel to a step of its beginning or end. Returns the kernel, and the
+    /// agents that make the acquire or release requests of that step.
     pub(crate) fn enter_boundary(&mut self, step: Boundary) -> Option<(KernelId, Vec<Agent>)> {
         let current = self.current.as_mut()?;
         current.phase = KernelPhase::Boundary(step);
@@ -204,15 +205,15 @@ impl<'a> Kernels<'a> {
         Some((current.launch.kernel, agents))
     }
 
-    /// Records the answer to a request at the kernel's beginning or end. Returns true if no other
-    /// request is outstanding.
+    /// Records the answer to an acquire or release request at the kernel's beginning or end.
+    /// Returns true if no other request is outstanding.
     pub(crate) fn answered(&mut self) -> bool {
         let Some(current) = &mut self.current else { return false };
         current.due -= 1;
         current.due == 0
     }
 
-    /// Ends the current phase of the kernel, all of whose requests are answered. Returns the next
+    /// Ends the current phase of the kernel, whose requests are all answered. Returns the next
     /// step.
     pub(crate) fn phase_done<Pr: Probe>(
         &mut self,
@@ -300,7 +301,8 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Finds a compute unit with room for the next work-group.
+    /// Finds a compute unit that has room for the next work-group of `launch`. `None` if no unit
+    /// has room.
     fn find_room(&mut self, cores: &Cores<'_>, launch: &Launch) -> Option<u32> {
         let has_room = |cu: u32| cores.has_room(cu, &launch.grid);
         match launch.grid.placement {
@@ -315,8 +317,8 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    /// Records that a wavefront has retired, and whether its work-group has ended.
-    /// Returns true if all wavefronts of the kernel have retired.
+    /// Records that a wavefront has retired. `has_group_ended` tells whether its work-group has
+    /// ended. Returns true if all wavefronts of the kernel have retired.
     pub(crate) fn wave_left(&mut self, engine: &mut Engine, has_group_ended: bool) -> bool {
         let Some(current) = &mut self.current else { return false };
         current.live_groups -= u32::from(has_group_ended);

@@ -31,8 +31,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().is_some_and(|script| script.is_between_steps)
     }
 
-    /// Whether the host has written since the last kernel began. If the script lists the current
-    /// kernel, the script gives the answer.
+    /// Whether the host has written to memory since the last kernel began. If the script lists the
+    /// current kernel, the answer comes from the script.
     pub(crate) fn host_has_written(&mut self) -> bool {
         let written = self.host.take_written();
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
@@ -40,22 +40,22 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the script says that the writes of the last kernel stay unreleased, although the
-    /// next access is by the host.
+    /// Whether the host may make its next access although the writes of the last kernel are not
+    /// released to it. The script says so.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
         led.is_some_and(|kernel| !kernel.is_released)
     }
 
-    /// Whether the current kernel is launched later than all kernels that the script lists.
+    /// Whether the current kernel comes after all kernels that the script lists.
     pub(crate) fn is_after_script(&self) -> bool {
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
     }
 
-    /// Queues a request at a kernel's beginning or end. If moves order these requests, holds it
-    /// until a move names it.
+    /// Queues an acquire or release request at a kernel's beginning or end. If moves order these
+    /// requests, the request is held until a move names it.
     pub(crate) fn queue_boundary(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
         match self.script.as_mut().filter(|script| script.orders_boundaries()) {
             Some(script) => script.boundary.push((number, agent, instr)),
@@ -63,8 +63,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes the held request of one agent at a kernel's beginning or end. Returns `None` if this
-    /// move is not possible.
+    /// Makes the held request of one agent at a kernel's beginning or end. `number` is the number
+    /// of the agent in moves. Returns `None` if this move is not possible.
     pub(crate) fn make_boundary(&mut self, now: Cycle, number: u32) -> Option<&'static str> {
         let script = self.script.as_mut().filter(|script| !script.is_between_steps)?;
         let at = script.boundary.iter().position(|&(other, ..)| other == number)?;
@@ -73,7 +73,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Begins the next step of the program. Returns `None` if this move is not possible.
+    /// Makes the move that begins the next step of the program: requests at a kernel boundary, or
+    /// the code after them. Returns `None` if this move is not possible.
     pub(crate) fn make_next(&mut self, now: Cycle, held: &mut Vec<Event>) -> Option<&'static str> {
         if self.is_between_steps() {
             self.set_between_steps(false);
@@ -97,8 +98,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             || !self.is_between_steps() && current.is_none_or(|current| current.phase == KernelPhase::Running)
     }
 
-    /// Whether all threads of the current kernel have ended, and the script says that the program
-    /// continues after this kernel.
+    /// Whether the current kernel may end: all its threads have ended, and the script says that the
+    /// program continues after this kernel.
     fn may_end_kernel(&self) -> bool {
         let Some(current) = self.kernels.current() else { return false };
         let number = usize::from(current.launch.kernel.0);
@@ -107,14 +108,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         is_followed && current.phase == KernelPhase::Running && self.are_threads_done()
     }
 
-    /// Whether all threads have ended and no request at a kernel's beginning or end is outstanding.
+    /// Whether all threads have ended, and no acquire or release at a kernel's beginning or end is
+    /// outstanding.
     pub(crate) fn is_program_over(&self) -> bool {
         let step = self.kernels.current().map(|current| current.phase);
         let is_at_boundary = matches!(step, Some(KernelPhase::Boundary(_)));
         self.are_threads_done() && !is_at_boundary
     }
 
-    /// Whether all wavefronts, also preempted ones, and the host have ended.
+    /// Whether all wavefronts (also those of preempted work-groups) and the host have ended.
     fn are_threads_done(&self) -> bool {
         let is_done = |wave: &Wave| {
             let is_live = wave.is_live();
@@ -125,8 +127,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The possible moves that do not concern a held event: the next step, requests at a kernel
-    /// boundary, and the resumption of preempted work-groups.
+    /// The possible moves that do not name a held event: the beginning of the next step, requests
+    /// at a kernel boundary, and the resumption of preempted work-groups.
     pub(crate) fn open_without_events(&self) -> Vec<Move> {
         let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();
@@ -139,8 +141,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// Makes a request of the kernel's beginning or end for a single work-group. The compute unit
-    /// of the work-group makes the request.
+    /// Queues an acquire or release for a single work-group. The compute unit of the work-group
+    /// makes it, with the same request as at a kernel's beginning or end.
     pub(crate) fn queue_for_group(&mut self, now: Cycle, group: u32, boundary: Boundary) {
         let Some(kernel) = self.kernels.number() else { return };
         let Some(cu) = self.cores.cu_of(group) else { return };

@@ -1,6 +1,6 @@
-//! Crossings, in a machine that follows a script of moves. The plain loads of a core go to one
-//! station (controller). A crossing is a request from the core to a different station, or the
-//! answer to such a request.
+//! Crossings in a machine that follows a script of moves. A station is a controller of the
+//! protocol. The plain loads of each core go to one station, its usual station. A crossing is a
+//! request from a core to a different station, or the answer to such a request.
 
 use proto::issue::IssueId;
 use proto::{Agent, PlanKey};
@@ -12,8 +12,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// A crossing: a request from a core to a station other than the one that receives the core's plain
-/// loads, or the answer to such a request.
+/// A crossing: a request from a core to a station other than its usual station (the receiver of its
+/// plain loads), or the answer to such a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -22,18 +22,19 @@ pub(crate) struct Crossing {
     age: IssueId,
 }
 
-/// The list in which a crossing waits for its move.
+/// The list that holds a crossing until a move names it, with the index in this list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeldCrossing {
-    /// An answer: its index among the held events.
+    /// The crossing is an answer. The field is its index among the held events.
     Answer(usize),
-    /// A request: its index among the requests that cores hold.
+    /// The crossing is a request. The field is its index among the requests that cores hold.
     Request(usize),
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The issuer of an instruction, the station that receives the issuer's plain loads, and the
-    /// station that receives the instruction's requests. `None` if the two stations are the same.
+    /// Three results: the issuer of an instruction, the station that receives the plain loads of
+    /// this issuer, and the station that receives the requests of the instruction. `None` if the
+    /// two stations are the same.
     fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -55,7 +56,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != entered).then_some((issues, home, entered))
     }
 
-    /// The crossing by which an answer returns from a station other than the one that receives the
+    /// The crossing that an event is: an answer to a core from a station that does not receive the
     /// core's plain loads. `None` if the event is not such an answer.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
@@ -64,16 +65,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// The crossing by which a request goes to a station other than the one that receives the
-    /// core's plain loads. `None` if the request does not cross.
+    /// The crossing that the request of an instruction is: it goes to a station that does not
+    /// receive its core's plain loads. `None` if the request goes to the station that does.
     fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, entered) = self.crossing_stations(instr)?;
         Some(Crossing { from: home, to: entered, issues, age: instr.issue })
     }
 
-    /// Holds a core's request until a move names it. Returns false if the request needs no move,
-    /// because it does not cross.
+    /// Holds the request of an instruction until a move names it. Returns false if no move is
+    /// needed, because the request goes to the station that receives its core's plain loads.
     pub(crate) fn holds_back(&mut self, number: u32) -> bool {
         if self.script.is_none() || self.crossing_of_request(number).is_none() {
             return false;
@@ -84,8 +85,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         })
     }
 
-    /// The possible moves of all held crossings. Crossings of one issuer on one path are numbered
-    /// by age.
+    /// The possible moves of all held crossings. Crossings of one issuer between the same two
+    /// stations are numbered by age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
         let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();
@@ -105,7 +106,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Lets the crossing that a move names happen. Returns `None` if no held crossing matches the
+    /// Performs the held crossing that a move names. Returns `None` if no held crossing matches the
     /// move.
     pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         let (_, held_crossing) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;

@@ -2,12 +2,12 @@
 //! times.
 //!
 //! In an ordinary run, latencies decide which of two messages arrives first, and the least recently
-//! used way is evicted. In a scripted run, a list of [`Move`]s decides both. An event that is a
-//! choice of the environment waits until a move names it, and then happens at the current cycle.
-//! All other events (arithmetic, ports, transit through the network, kernel launches) need no move.
-//! If the script lists kernels, moves also order the requests at the boundaries of these kernels.
-//! The clocks of controllers advance only by moves. After the last move, the clocks advance with
-//! the cycles.
+//! used way is evicted. In a scripted run, a list of [`Move`]s decides both. If the environment of
+//! the protocol chooses when an event happens, the event waits until a move names it, and then
+//! happens at the current cycle. All other events (arithmetic, ports, transit through the network,
+//! kernel launches) need no move. If the script lists kernels, moves also order the requests at the
+//! boundaries of these kernels. The clocks of controllers advance only by moves. After the last
+//! move, simulated time advances them.
 
 use kernel::Program;
 use proto::Mutation;
@@ -37,7 +37,7 @@ pub fn follow(
     mutation: Option<Mutation>,
     script: &Script<'_>,
 ) -> Result<ScriptOutcome, FollowError> {
-    // Without the shortcut for hits, every hit is a step.
+    // Every hit must execute a step of its controller, because a move names the step.
     let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));

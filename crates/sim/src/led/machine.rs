@@ -1,5 +1,5 @@
-//! The machine under a script of moves: an event that is a choice of the environment waits until a
-//! move names it. See [`crate::follow`].
+//! A machine that follows a script of moves. Some events, such as the arrival of a message, wait
+//! until a move names them. See [`crate::follow`].
 
 use proto::issue::{IssueId, Verdict};
 
@@ -31,16 +31,16 @@ pub(crate) enum ScriptEnd {
 
 /// The rule that decides when an event happens.
 enum Choice {
-    /// The event happens by itself.
+    /// The event happens without a move.
     None,
     /// The event waits until this move names it.
     Of(Move),
-    /// The event is an answer from a station other than the one that receives the core's plain
-    /// loads. It waits until a crossing move names it.
+    /// The event is an answer to a core from a station that does not receive the core's plain
+    /// loads. It waits until a move of kind [`Move::Cross`] names it.
     Crosses,
     /// The event is the last arithmetic of a wavefront, or the launch of a kernel that the script
-    /// does not list. The arithmetic waits until a move ends its kernel or until all moves are
-    /// made. The launch waits until all moves are made.
+    /// does not list. The last arithmetic waits until a move ends the kernel of the wavefront, or
+    /// until all moves are made. The launch waits until all moves are made.
     Last,
 }
 
@@ -52,15 +52,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Makes the moves of a script one after the other. Returns the moves made and the state after
     /// them.
     pub(crate) fn follow(mut self, script: &Script<'_>) -> Result<ScriptResult, FollowError> {
-        // A port accepts the next request, however many requests are outstanding.
+        // A port must accept a request even if many requests are outstanding, because a move may
+        // name it.
         self.ports.take_any_number();
         let mut held = Vec::new();
         self.stations.hold_time();
         self.script = Some(ScriptState::new(script.kernels));
         self.give_first_inputs();
         self.poll_host();
-        // If moves order kernel boundaries, they also order the steps before the
-        // first operation.
+        // If moves order the requests at kernel boundaries, there is no setup: moves also begin the
+        // steps before the first operation.
         self.go_on(&mut held, script.kernels.is_none())?;
         if let Some(failure) = self.engine.take_failure() {
             return Err(failure.into());
@@ -87,9 +88,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(ScriptResult { stations, steps, end })
     }
 
-    /// Processes the events that happen by themselves. Before the first move
-    /// (`is_setup`), these are all events other than issues of wavefronts and the
-    /// host.
+    /// Processes the events that need no move. In the setup before the first move (`is_setup`),
+    /// these are all events except the issue of operations by wavefronts and the host.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
         while !self.engine.has_failed()
@@ -167,7 +167,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return Choice::Last };
         let ops = self.session.ops();
         let op = ops.get(op);
-        // A barrier without a release sends no request when a wavefront reaches it.
+        // When a wavefront reaches a barrier that makes no release, it sends no request.
         let is_silent = op.action == kernel::Action::Barrier && !op.semantics.order.releases();
         if is_silent { Choice::None } else { self.issues(wave) }
     }
@@ -201,7 +201,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The index of the first held event that the move names.
+    /// The index in `held` of the first event that the move names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -210,8 +210,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move, then processes the events that happen by themselves. Returns `None` if the
-    /// move is not possible.
+    /// Makes a move, and then processes the events that need no move. Returns `None` if the move is
+    /// not possible.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
@@ -246,8 +246,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Some(MadeMove { cycle, what }))
     }
 
-    /// Makes a move that names a held event, or an item held in another list. Returns `None` if the
-    /// move is not possible.
+    /// Makes a move that names a held event, a held request or a preempted work-group. Returns
+    /// `None` if the move is not possible.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -288,7 +288,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// The violated rule, if the last move led to a row that the protocol's tables call impossible.
+    /// If the last move led to a row that the protocol's tables call impossible, the message of
+    /// this row. Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(None),
@@ -314,8 +315,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// The state after the last move. If all threads have ended, the function first lets the kernel
-    /// end and the host continue.
+    /// The state of the run after the last move. If all threads have ended, the kernel is first
+    /// allowed to end, and the host to continue.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         if !open.is_empty() {

@@ -1,4 +1,4 @@
-//! Scripted runs: a list of moves decides the order of the machine's events.
+//! Scripted runs: a list of moves decides in which order the events of the machine happen.
 
 mod boundaries;
 mod crossings;

@@ -1,4 +1,4 @@
-//! Scripts for a machine (lists of moves), and their results.
+//! Scripts for a machine, which are lists of moves, and the results of scripted runs.
 
 use proto::{LineAddr, TimerClass, Way};
 
@@ -24,8 +24,8 @@ pub enum MoveIssuer {
 /// protocol's kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// A wavefront or the host issues its next operation, or a wavefront makes the
-    /// acquire after a barrier.
+    /// A wavefront or the host issues its next operation, or a wavefront makes the acquire after a
+    /// barrier.
     Issue(MoveIssuer),
     /// The oldest message from one station to another arrives.
     Deliver {
@@ -40,10 +40,10 @@ pub enum Move {
         station: u32,
         /// The line that the operation accesses.
         line: LineAddr,
-        /// Whether memory's answer arrives in the same move.
+        /// Whether memory's answer also arrives in this move.
         answers: bool,
     },
-    /// Memory's oldest answer to a station about a line arrives there.
+    /// Memory's oldest answer to a station about a line arrives at this station.
     Answer {
         /// The station that receives the answer.
         station: u32,
@@ -65,13 +65,13 @@ pub enum Move {
         /// The way to evict.
         way: Way,
     },
-    /// A tick of the protocol's clock passes.
+    /// The clock of the protocol advances by one tick.
     Tick {
         /// The station whose clock advances. `None` advances the clocks of all stations.
         station: Option<u32>,
     },
-    /// A request that its core has held reaches a station other than the one that receives the
-    /// core's plain loads, or the answer to such a request returns from that station.
+    /// A request from a core reaches a station that does not receive the core's plain loads, or the
+    /// answer to such a request returns to the core. Until then, the request or answer is held.
     Cross {
         /// The station that the request or answer leaves. If a core sends the request, the station
         /// that receives the core's plain loads stands for the core.
@@ -79,14 +79,15 @@ pub enum Move {
         /// The station that the request or answer reaches. If a core receives the answer, the
         /// station that receives the core's plain loads stands for the core.
         to: u32,
-        /// The issuer of the operation. For a work-group that moves to another compute unit, the
-        /// first wavefront of the work-group.
+        /// The issuer of the operation. If a work-group moves to another compute unit, its first
+        /// wavefront counts as the issuer.
         issues: MoveIssuer,
-        /// The index of this crossing among those of the same issuer on the same path, sorted by
-        /// the age of their operations.
+        /// The index of this request or answer among those of the same issuer between the same two
+        /// stations, sorted by the age of their operations.
         nth: u32,
     },
-    /// An agent (a compute unit or the command processor) makes its request at a kernel boundary.
+    /// A compute unit or the command processor makes its acquire or release request at a kernel
+    /// boundary.
     Boundary {
         /// The number of the compute unit, or 0 for the command processor.
         agent: u32,
@@ -109,7 +110,7 @@ pub enum Move {
     },
 }
 
-/// A kernel at whose beginning and end moves decide the order of requests.
+/// A kernel for which moves decide the order of the requests at its beginning and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptKernel {
     /// Whether the host may have written since the previous kernel.
@@ -117,7 +118,7 @@ pub struct ScriptKernel {
     /// Whether the writes of the kernel are released to the host when the host next accesses
     /// memory.
     pub is_released: bool,
-    /// Whether the program continues after the kernel, so that a move ends the kernel.
+    /// Whether the program continues after the kernel. If it does, a move ends the kernel.
     pub is_followed: bool,
 }
 
@@ -127,8 +128,9 @@ pub struct Script<'a> {
     /// The lines whose pages have a chiplet from the start, each with its chiplet, in the order of
     /// placement. Only for machines that place pages by first touch.
     pub pages: &'a [(LineAddr, u16)],
-    /// The kernels at whose boundaries moves decide the order of requests, in launch order. Later
-    /// kernels run after the moves. If `None`, boundaries happen by themselves.
+    /// The kernels for which moves decide the order of the requests at their beginning and end, in
+    /// launch order. Kernels after these run when all moves are made. If `None`, no move is needed
+    /// for such requests.
     pub kernels: Option<&'a [ScriptKernel]>,
     /// The moves in the order in which they are made.
     pub moves: &'a [Move],
@@ -139,16 +141,16 @@ pub struct Script<'a> {
 pub struct MadeMove {
     /// The cycle at which the move was made.
     pub cycle: Cycle,
-    /// The name of the message that arrived, or the effect on memory: `reads`, `writes` or
-    /// `updates`. Empty for other moves.
+    /// If a message arrived, its name. If memory performed an operation, the effect: `reads`,
+    /// `writes` or `updates`. Empty for other moves.
     pub what: &'static str,
 }
 
 /// The state of the run after the last move.
 #[derive(Debug)]
 pub enum End {
-    /// Every thread has ended, and nothing was outstanding. The kernel and the program have then
-    /// ended as well.
+    /// Every thread has ended, and nothing was outstanding. The kernel and the host code have
+    /// therefore ended as well.
     Over(Box<Outcome>),
     /// Every thread has ended, but part of the machine is not at rest. The text is the reason.
     NotAtRest(String),
@@ -177,12 +179,12 @@ pub enum FollowError {
     /// The run fails for a reason that does not depend on the order of moves.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A move of the script is not possible at its turn.
+    /// A move of the script is not possible when its turn comes.
     #[error("move {} is not possible at this point", .at + 1)]
     NotOpen {
         /// The index of the impossible move in the script.
         at: usize,
-        /// The moves that are possible at that point.
+        /// The moves that are possible instead.
         open: Vec<Move>,
     },
 }

@@ -2,9 +2,9 @@
 //! different one.
 //!
 //! When a move preempts a work-group, no request of the work-group is outstanding. The old compute
-//! unit makes the same request as at the end of a kernel, at device scope. The new compute unit
-//! makes the same request as at the beginning of a kernel, before the work-group continues. The
-//! registers and local memory of the work-group do not pass through the caches.
+//! unit makes the release of a kernel's end, at device scope. Before the work-group continues, the
+//! new compute unit makes the acquire of a kernel's beginning. The registers and local memory of
+//! the work-group do not pass through the caches.
 
 use proto::{Agent, Boundary};
 
@@ -19,7 +19,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The wavefront that a held event belongs to, if it belongs to one.
+    /// The wavefront that a held event concerns. `None` if the event concerns no wavefront.
     fn wave_of(&self, event: Event) -> Option<u32> {
         match event {
             Event::Simd(unit) => self.cores.running(unit),
@@ -109,7 +109,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Records the answer to the acquire or release of a preempted work-group. After the release,
-    /// the work-group may resume elsewhere; after the acquire, it continues.
+    /// the work-group may resume on another compute unit. After the acquire, it continues.
     pub(crate) fn group_moved(&mut self, now: Cycle, group: u32) {
         let Some(script) = &mut self.script else { return };
         let Some(at) = script.preempted.iter().position(|preempted| preempted.group == group) else { return };

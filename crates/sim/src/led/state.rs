@@ -1,24 +1,24 @@
-//! Items that wait for a move but are not events of the queue: requests at kernel
-//! boundaries, requests that cores hold, and preempted work-groups.
+//! Objects other than events that wait for a move: requests at kernel boundaries, requests that
+//! cores hold, and preempted work-groups.
 
 use proto::Agent;
 
 use crate::engine::Event;
 use crate::led::moves::ScriptKernel;
 
-/// The state of a scripted run, except for the events that it holds.
+/// The state of a scripted run, without the events that wait for moves.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
-    /// The kernels of the script, if moves order the requests at kernel boundaries. `None` if these
-    /// requests happen by themselves.
+    /// The kernels of the script, if moves order the requests at their beginning and end. `None` if
+    /// no move is needed for these requests.
     pub(super) kernels: Option<Vec<ScriptKernel>>,
-    /// Held requests at a kernel's beginning or end. Each has the number by which moves name its
-    /// agent, the agent, and the instruction.
+    /// Held acquire or release requests at a kernel's beginning or end. Each has the number of its
+    /// agent in moves, the agent, and the number of its instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// The instructions whose requests their cores hold. These requests are crossings: each goes to
-    /// a station other than the one that receives the core's plain loads.
+    /// The instructions whose requests are held at their cores. Each of them goes to a station that
+    /// does not receive the core's plain loads.
     pub(super) held_requests: Vec<u32>,
-    /// Work-groups that a move has taken off their compute unit.
+    /// The work-groups that a move has taken off their compute unit and that have not continued.
     pub(super) preempted: Vec<Preempted>,
     /// True if a step of the program has ended and the next one has not begun.
     pub(super) is_between_steps: bool,

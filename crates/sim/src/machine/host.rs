@@ -1,4 +1,4 @@
-//! The host's operations (accesses, copies and kernel launches), which start in program order.
+//! The host's operations (accesses, copies and kernel launches). They start in program order.
 
 use kernel::{Action, OpId};
 use proto::Agent;
@@ -11,8 +11,7 @@ use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::progress::BUSY_HOST;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Runs the host's program until it waits, and starts the operations that the program has
-    /// posted.
+    /// Runs the host code until it waits, and starts the operations that it has posted.
     pub(crate) fn poll_host(&mut self) {
         self.host.poll(&mut self.engine, &mut self.session);
         self.host_next();
@@ -25,8 +24,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
             && let Some(id) = self.host.next()
         {
             let action = self.session.ops().get(id).action;
-            // A read of a whole array includes the dirty bytes of caches: see
-            // `read_bytes`.
+            // Every action except a launch and a read of a whole array needs the writes of
+            // completed kernels in memory. A read of a whole array also sees dirty bytes in caches:
+            // see `read_bytes`.
             let finds_released = !matches!(action, Action::Launch(_) | Action::HostRead);
             if finds_released && self.release_to_host(now) {
                 return self.host.wait_for_release(true);
@@ -58,13 +58,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Continues the host's copy, because nothing is outstanding in the machine any more.
+    /// Makes the copy for which the host has waited. Nothing is outstanding in the machine now.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
     }
 
-    /// Continues the host after the release of the completed kernels. Memory is up to date then.
+    /// Continues the host after the writes of the completed kernels were released to it. Memory has
+    /// all these writes.
     pub(super) fn released_to_host(&mut self) {
         self.host.wait_for_release(false);
         self.set_between_steps(true);
@@ -91,7 +92,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Issues the requests of the host's current timed access.
+    /// Issues the requests of the timed access that the host makes now.
     #[inline(never)]
     pub(super) fn host_issue(&mut self, now: Cycle) {
         let Some(id) = self.host.current() else { return };

@@ -1,5 +1,5 @@
-//! Kernel boundaries: the requests at the beginning and end of a kernel, and the step that follows
-//! them.
+//! Kernel boundaries: the acquires at the beginning of a kernel, the releases at its end, and the
+//! steps that follow them.
 
 use proto::{Agent, Boundary, KernelId, Op, Scope};
 
@@ -12,7 +12,7 @@ use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Launches a kernel for the host: announces it to the protocol and queues it.
+    /// Launches a kernel for the host: tells the protocol which arrays it uses, and queues it.
     pub(super) fn launch(&mut self, now: Cycle, kernel: KernelId) {
         let launch = self.session.launch(kernel);
         self.reports.probe.launch(now, kernel, &launch.name);
@@ -28,8 +28,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.boundary(now, Boundary::BeginMachine, written);
     }
 
-    /// Sends the requests of one step of a kernel's beginning or end: one from the command
-    /// processor, or one from each compute unit.
+    /// Sends the acquire or release requests of one step of a kernel's beginning or end. The
+    /// command processor sends one request, or each compute unit does.
     fn boundary(&mut self, now: Cycle, step: Boundary, host_has_written: bool) {
         let Some((kernel, agents)) = self.kernels.enter_boundary(step) else { return };
         let (op, scope) = (step.op(kernel), step.scope(host_has_written));
@@ -39,13 +39,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Adds an instruction for a request at a kernel's beginning or end. Returns the instruction's
-    /// number.
+    /// Adds an instruction for an acquire or release request at a kernel's beginning or end.
+    /// Returns the instruction's number.
     pub(crate) fn boundary_instr(&mut self, now: Cycle, owner: Owner, op: Op, scope: Scope) -> u32 {
         self.cores.add(Instr::new(now, owner, RequestHead::of_boundary(op, scope), 1))
     }
 
-    /// Releases the writes of completed kernels to the host, if they are not released yet. Returns
+    /// Releases the writes of completed kernels to the host, unless this has been done. Returns
     /// true if the host must wait for the answer.
     pub(super) fn release_to_host(&mut self, now: Cycle) -> bool {
         if self.stays_unreleased() {
@@ -58,8 +58,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// Records the answer to a request at a kernel's beginning or end. After the last answer,
-    /// continues with the next step.
+    /// Records the answer to an acquire or release request at a kernel's beginning or end. After
+    /// the last answer, continues with the next step.
     pub(super) fn boundary_done(&mut self, now: Cycle) {
         if !self.kernels.answered() {
             return;

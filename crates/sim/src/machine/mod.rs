@@ -1,4 +1,5 @@
-//! The machine: all parts that take time, around the stations (the controllers of the protocol).
+//! The machine around the stations (the controllers of the protocol): the parts whose work takes
+//! time.
 //!
 //! **Event order.** Events happen in the order of their cycles. Events of the same cycle happen in
 //! the order in which they were scheduled. An input to a station (a request at its L1's port, a
@@ -41,7 +42,7 @@ use crate::reports::progress::{Watch, least_patience};
 use crate::stations::fabric::Fabric;
 use crate::stations::timed::TimedStations;
 
-/// A machine that runs one program: the state of the simulation.
+/// The state of a simulation: a machine that runs one program.
 pub(crate) struct Machine<'a, Pr> {
     system: &'a System,
     options: &'a RunOptions,
@@ -56,10 +57,10 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
     pub(crate) script: Option<Box<ScriptState>>,
-    /// Whether pages are placed on chiplets at their first touch.
+    /// Whether a page is placed on a chiplet when it is accessed for the first time.
     places_pages: bool,
-    /// Up to this cycle, the machine need not check whether the run exceeds its limits or makes no
-    /// progress.
+    /// The next check whether the run exceeds its limits or makes no progress is due after this
+    /// cycle.
     check_at: Cycle,
 }
 
@@ -132,8 +133,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         self.finish(cycles)
     }
 
-    /// Runs the machine until no event of the program is left. Returns the cycle at which the
-    /// program ended.
+    /// Runs the machine until no event is left that can continue the program. Returns the cycle at
+    /// which the program ended.
     pub(crate) fn run_to_end(&mut self) -> Result<Cycle, RunError> {
         let mut end = None;
         loop {
@@ -165,8 +166,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         Ok(end.unwrap_or(0))
     }
 
-    /// Takes the samples that are due, and ends the run with an error if it is too long or makes no
-    /// progress. Otherwise sets the cycle of the next check.
+    /// Takes the samples that are due, and decides when to check again. Returns an error, which
+    /// ends the run, if the run is too long or makes no progress.
     #[cold]
     fn check_progress(&mut self, now: Cycle) -> Result<(), RunError> {
         self.reports.take_samples(now, &self.network.traffic(), &self.memory.traffic());
@@ -245,7 +246,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
     }
 }
 
-/// The results of a run, from which its outcome is computed.
+/// The state of the machine after a run. The outcome of the run is computed from it.
 pub(crate) struct Finished {
     pub(crate) cycles: Cycle,
     pub(crate) attribution: Attribution,

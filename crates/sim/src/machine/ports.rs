@@ -1,5 +1,5 @@
-//! The path of requests through the ports to their stations (the controllers of the protocol), and
-//! of answers back.
+//! The path of requests through ports to their stations (the controllers of the protocol), and the
+//! return of the answers.
 
 use proto::{Agent, LineData, Load, Op, Slot};
 
@@ -48,8 +48,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// The station that receives the requests of an agent's instruction. The protocol decides it.
-    /// `None` after a violation.
+    /// The station that receives the requests of an agent's instruction. The protocol chooses the
+    /// station. `None` if it has none, which ends the run with an error.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.cores.instr(instr)?.head.key();
@@ -64,7 +64,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Presents to a station as many requests as its port accepts in one cycle.
+    /// Passes requests from the port of a station to the station, as many as the port accepts in
+    /// one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
         for _ in 0..self.ports.begin(now, station) {
@@ -75,7 +76,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.ports.end(&mut self.engine, station);
     }
 
-    /// Presents one request to its station and carries out the effects.
+    /// Gives one request to its station, and carries out the effects of the station's step.
     #[inline(never)]
     fn present(&mut self, now: Cycle, station: StationId, waiting: WaitingRequest) {
         let Some(instr) = self.cores.instr(waiting.instr) else { return };

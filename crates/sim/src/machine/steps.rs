@@ -1,5 +1,5 @@
-//! The inputs of stations (the controllers of the protocol), and the effects of a step: messages,
-//! memory operations, timers and answers.
+//! The inputs that stations (the controllers of the protocol) receive, and the effects of their
+//! steps: messages, memory operations, timers and answers.
 
 use proto::{Addr, TimerClass};
 
@@ -12,7 +12,7 @@ use crate::stations::fabric::{StationId, StepEffects};
 use crate::stations::timed::{LeaveTimes, StepInput};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Advances the clock of a station to the current cycle, if its protocol has
+    /// Advances the clock of a station to the current cycle. Does nothing if the protocol has no
     /// clocks.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
@@ -27,8 +27,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// Handles a deadline event: brings the station's clock up to date. The station decides whether
-    /// its deadline has come.
+    /// Handles a deadline event: advances the station's clock to the current cycle. The station
+    /// then decides whether its deadline has come.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);

@@ -1,4 +1,5 @@
-//! Diagnosis of a machine that does not finish: for the host and each wavefront, what it waits for.
+//! The diagnosis of a machine that does not finish: the event for which the host and each wavefront
+//! wait.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +95,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             cause == Cause::NothingMoves || instr.issued_at <= self.reports.watch.last_progress()
         };
         let what = match (found, wave.last) {
-            // The oldest answer is overdue, or will never come.
+            // The answer to the oldest instruction is late, or will never come.
             (Some((number, instr)), last) if is_long(instr) || last.is_none() => {
                 let what = instr.op.map_or("store", |id| describe(ops.get(id)));
                 self.answer_waits(number, instr, what, lines)
@@ -110,8 +111,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Wait { who, what, site })
     }
 
-    /// A description of the wait for an instruction's answers: the operation, and the address and
-    /// the place of the first unanswered request.
+    /// A description of the wait for the answers to an instruction: the name of the operation, and
+    /// the address and current place of the first unanswered request.
     fn answer_waits(
         &self,
         number: u32,
@@ -169,8 +170,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         format!("kernel `{kernel}`, work-group {work_group}, wavefront {wave} (CU[{cu}], slot {slot})")
     }
 
-    /// The place of an address, as the rest of a sentence. Example: ``of `array[3]` at 0x1234``,
-    /// with a space in front.
+    /// The address as the end of a sentence: the array and the element, if they are known. Example:
+    /// ``of `array[3]` at 0x1234``, with a space in front.
     fn place_in_words(&self, address: u64) -> String {
         let arrays = self.session.arrays();
         let holds = |a: &&kernel::ArrayInfo| (a.base.0..a.base.0 + a.bytes).contains(&address);

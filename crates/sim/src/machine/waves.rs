@@ -1,5 +1,4 @@
-//! Wavefronts in the machine: the requests of their operations, and the completion of these
-//! operations.
+//! The operations of wavefronts: their requests, and their completion.
 
 use kernel::OpId;
 use proto::Order;
@@ -22,14 +21,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.poll_wave(now, number);
     }
 
-    /// Runs a wavefront's program until it waits for an operation or ends.
+    /// Runs the code of a wavefront until it waits for an operation or ends.
     fn poll_wave(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.poll(engine, reports, session, number);
         self.retire(now, retired);
     }
 
-    /// Queues the next operation of a wavefront, or retires the wavefront if its program has ended.
+    /// Queues the arithmetic before a wavefront's next operation, or retires the wavefront if its
+    /// code has ended.
     fn next_instruction(&mut self, now: Cycle, number: u32) {
         let Machine { cores, engine, reports, session, .. } = self;
         let retired = cores.go_on(engine, reports, session, number);
@@ -43,8 +43,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Handles the end of the arithmetic that a SIMD unit runs: offers the wavefront's operation,
-    /// and starts the next arithmetic.
+    /// Handles the end of the arithmetic that a SIMD unit runs: offers the operation after it to
+    /// the issue rule, and starts the next arithmetic.
     #[inline(never)]
     pub(super) fn simd_done(&mut self, now: Cycle, number: u32) {
         let ended = self.cores.end_arithmetic(now, &mut self.reports, number);
@@ -57,7 +57,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Offers an operation to the issue rule, and sends its requests if the rule allows it. The
-    /// arithmetic before the operation is done.
+    /// arithmetic that precedes the operation is done.
     fn offer(&mut self, now: Cycle, number: u32, id: OpId) {
         let Machine { cores, engine, reports, session, .. } = self;
         match cores.offer(engine, reports, session, number, id) {
@@ -78,8 +78,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Completes a store for its program before it is sent. The issue rule allows this for buffered
-    /// stores.
+    /// Completes a store for its program although no request was sent yet. The issue rule allows
+    /// this for stores in its buffer.
     fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
         self.session.ops().complete(id);
         let wave = self.cores.wave_mut(number);
@@ -103,7 +103,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a request that its core has held until a move of a script named it.
+    /// Sends a request that was held at its core. A move of a script has named it now.
     pub(crate) fn send_held(&mut self, now: Cycle, instr: u32) {
         let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
             Some(Owner::Wave(wave)) => self.cores.agent(wave),
@@ -115,7 +115,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Completes an instruction. All of its requests are answered.
+    /// Completes an instruction, whose requests are all answered.
     #[inline(never)]
     pub(crate) fn complete(&mut self, now: Cycle, number: u32) {
         let Some(instr) = self.cores.instr_mut(number) else { return };

@@ -1,12 +1,12 @@
-//! The bytes of main memory: one flat address space, in pages that are allocated at their first
-//! write.
+//! The bytes of main memory: one flat address space. Its pages are allocated when they are first
+//! written.
 
 use proto::{Addr, ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 
 const PAGE_SHIFT: u32 = 16;
 const PAGE_BYTES: usize = 1 << PAGE_SHIFT;
-/// The number of pages that are found by index instead of by a search: those with the lowest
-/// addresses, which hold the arrays of most programs.
+/// The number of pages that are found by an index instead of a search. These pages have the lowest
+/// addresses and hold the arrays of most programs.
 const DENSE_PAGES: usize = 1 << 16;
 
 type Page = Box<[u8; PAGE_BYTES]>;
@@ -27,7 +27,7 @@ impl Memory {
         Memory { line_shift: line_bytes.trailing_zeros(), ..Memory::default() }
     }
 
-    /// The size of the pages that this memory has allocated in the simulator, in bytes.
+    /// The sum of the sizes of the pages that are allocated in the simulator, in bytes.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         (self.dense.iter().flatten().count() + self.sparse.len()) * PAGE_BYTES
@@ -60,7 +60,7 @@ impl Memory {
         (address >> PAGE_SHIFT, address as usize % PAGE_BYTES)
     }
 
-    /// The bytes of a line, at the start of a buffer that is otherwise zero.
+    /// The bytes of a line, at the start of a larger buffer whose other bytes are zero.
     #[inline]
     #[must_use]
     pub fn read_line(&self, line: LineAddr) -> LineData {

@@ -1,10 +1,10 @@
 //! Main memory: channels, banks and rows.
 //!
-//! A chiplet's lines are spread over its channels, then over the rows of a channel's banks. If
-//! there are fewer channels than chiplets, adjacent chiplets share a channel. An access waits for
-//! its bank, then for the channel's data bus. Banks and buses serve accesses in order of arrival,
-//! so accesses to one line complete in order. A bank keeps its last row open: another access to
-//! that row is a row hit.
+//! The lines of a chiplet are spread over its channels, and those of a channel over the rows of its
+//! banks. If there are fewer channels than chiplets, adjacent chiplets share a channel. An access
+//! waits for its bank, then for the channel's data bus. Banks and buses serve accesses in order of
+//! arrival, so accesses to one line complete in order. A bank keeps the row of its last access
+//! open. If the next access is to the same row, it is a row hit.
 
 use core::num::NonZeroU32;
 
@@ -26,13 +26,13 @@ pub struct DramSpec {
     pub interleave_bytes: NonZeroU32,
     /// The number of bytes that a channel's data bus carries in one cycle.
     pub channel_bytes_per_cycle: NonZeroU32,
-    /// Cycles of the round trip through the memory controller and wires, without `row_hit_cycles`
-    /// and `row_miss_cycles`.
+    /// Cycles of the round trip through the memory controller and wires, without the time in the
+    /// bank (`row_hit_cycles` or `row_miss_cycles`).
     pub base_latency_cycles: u32,
-    /// Cycles from the command to the data, if the row is open.
+    /// Cycles from the command to the data, if the row of the access is open.
     pub row_hit_cycles: u32,
-    /// Cycles from the command to the data, if another row must be closed and this row opened
-    /// first.
+    /// Cycles from the command to the data, if the bank must first close another row and open the
+    /// row of the access.
     pub row_miss_cycles: u32,
 }
 
@@ -53,14 +53,14 @@ pub struct DramTraffic {
     pub queue_cycles: u64,
 }
 
-/// A byte of memory: its address, its chiplet, and its index there.
+/// A byte of memory: its address, its chiplet, and its index on that chiplet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteLocation {
     /// The address of the byte.
     pub address: u64,
     /// The chiplet on which the byte lies.
     pub chiplet: u16,
-    /// The index of the byte among the bytes of its chiplet.
+    /// The index of the byte among the bytes that lie on its chiplet.
     pub local: u64,
 }
 
@@ -102,11 +102,11 @@ pub struct DramUse {
     pub done: Cycle,
 }
 
-/// The timing of memory: banks, buses and open rows. Another type stores the bytes of memory.
+/// The timing of main memory: its banks, buses and open rows. The bytes are stored elsewhere.
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
-    /// The number of channels of a chiplet. `sharers` is the number of chiplets that share these
+    /// The number of channels of each chiplet. `sharers` is the number of chiplets that share these
     /// channels.
     channels_each: u64,
     sharers: u64,
@@ -116,7 +116,7 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// The timing of an idle memory, with all rows closed.
+    /// The timing of an idle memory without open rows.
     #[must_use]
     pub fn new(spec: &DramSpec, chiplets: u32) -> Dram {
         let channels = spec.channels.get() as usize;
@@ -153,8 +153,8 @@ impl Dram {
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access to `bytes` bytes from `byte` on. The access arrives at cycle `now`. Returns
-    /// its times.
+    /// Serves an access to `bytes` bytes that begins at `byte`. The access arrives at cycle `now`.
+    /// Returns its channel, bank and times.
     #[inline]
     pub fn access(&mut self, now: Cycle, byte: impl Into<ByteLocation>, bytes: u32, write: bool) -> DramUse {
         let byte = byte.into();
@@ -170,7 +170,8 @@ impl Dram {
         let burst = u64::from(bytes.div_ceil(self.spec.channel_bytes_per_cycle.get()).max(1));
         *bus = data + burst;
         bank.open_row = row + 1;
-        // Column commands to an open row are pipelined at the rate of the bus.
+        // Accesses to an open row overlap: the bank is busy with each of them only as long as the
+        // bus is.
         bank.ready_at = data + burst - u64::from(self.spec.row_hit_cycles).min(data + burst - start - 1);
         let done = data + burst + u64::from(self.spec.base_latency_cycles);
         let t = &mut self.traffic;

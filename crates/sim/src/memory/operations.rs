@@ -1,4 +1,4 @@
-//! Operations on memory, with the paths of their requests and answers.
+//! The operations that stations send to main memory, and the paths of the requests and answers.
 //!
 //! A memory controller stands beside each bank of the last shared cache and serves the lines of
 //! that bank. A bank reaches the memory of its own lines without the network. Every other
@@ -24,24 +24,25 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// An operation on memory that a station has sent and whose answer the station has not read yet.
-/// [`MainMemory`] stores the bytes of the operation and of its answer separately, because a read
-/// has no bytes before memory performs it.
+/// An operation on memory that a station has sent. It is kept until the station reads the answer.
+/// [`MainMemory`] stores the bytes of the operation and of the answer in separate lists, because a
+/// read has no bytes before memory performs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
     /// The station (controller) that sent the operation.
     pub(crate) station: StationId,
-    /// The network node of the line's memory. `None` if the path does not use the network.
+    /// The network node at which the memory of the line is attached. `None` if the operation does
+    /// not use the network.
     place: Option<NocNode>,
     pub(crate) trail: Trail,
-    /// The clock of the sending station, in ticks, at the time of sending.
+    /// The clock of the sending station when it sent the operation, in ticks.
     pub(crate) clock: i64,
     pub(crate) line: LineAddr,
     pub(crate) kind: AccessKind,
     tag: MemoryTag,
 }
 
-/// The kind of an access to memory: a [`MemoryAccess`] without its bytes.
+/// The kind of an access to memory, without the bytes that the access carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AccessKind {
     Read,
@@ -50,7 +51,7 @@ pub(crate) enum AccessKind {
 }
 
 impl AccessKind {
-    /// The kind of an access, and the bytes that it carries, if any.
+    /// The kind of an access, and the bytes that the access carries. `None` if it carries no bytes.
     #[inline]
     fn of(access: &MemoryAccess) -> (AccessKind, Option<&LineData>) {
         match access {
@@ -60,7 +61,7 @@ impl AccessKind {
         }
     }
 
-    /// The access of this kind that carries these bytes.
+    /// The access of this kind with the bytes `data`.
     #[inline]
     fn with(self, data: &LineData) -> MemoryAccess {
         match self {
@@ -92,19 +93,19 @@ impl AccessKind {
 /// The path from a station (controller) to memory.
 #[derive(Clone, Copy, Debug)]
 struct MemoryPath {
-    /// Cycles of the path in each direction, without those on the network.
+    /// Cycles of the path in each direction, not counting the network.
     cycles: u64,
     start: Start,
 }
 
-/// The kind of place where a station's path to memory starts.
+/// The place from which a station reaches memory.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// A bank at this node. The memory of the bank's own lines stands beside it.
+    /// The station is a bank at this node, where the memory of the bank's own lines is attached.
     Bank(NocNode),
-    /// A place on the chip other than a bank.
+    /// The station is at a place on the chip, but is not a bank.
     Chip,
-    /// The host, whose path does not use the network.
+    /// The station belongs to the host, which reaches memory without the network.
     Host,
 }
 
@@ -114,9 +115,9 @@ pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
     line_bytes: u32,
-    /// For each bank, the network node of the memory of its lines.
+    /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
-    /// The path to memory of each station, by station.
+    /// For each station, its path to memory.
     paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
     /// The bytes that each operation carries to memory, by its number.
@@ -160,7 +161,7 @@ impl MainMemory {
         self.dram.traffic()
     }
 
-    /// Reads bytes of memory itself. Dirty bytes in caches are not visible.
+    /// Reads bytes of main memory, without the newer dirty bytes in caches.
     pub(crate) fn read(&self, from: Addr, to: &mut [u8]) {
         self.bytes.read(from, to);
     }
@@ -176,8 +177,8 @@ impl MainMemory {
         self.operations.get(number)
     }
 
-    /// The network node of the memory of a bank's lines. `None` if the station reaches that memory
-    /// without the network.
+    /// The network node at which the memory of a bank's lines is attached. `None` if the station
+    /// reaches that memory without the network.
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
@@ -188,7 +189,8 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation from a station to memory, at the time when it leaves the station.
+    /// Sends an operation from a station to memory. The operation leaves when the step of the
+    /// station allows it.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -328,8 +330,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// Records that an answer has arrived at its station. The station then takes the
-    /// [answer](MainMemory::take_answer).
+    /// Records that memory's answer has arrived at its station. The station then takes it with
+    /// [`MainMemory::take_answer`].
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,
@@ -346,8 +348,8 @@ impl MainMemory {
         Some((transit.station, transit.line, transit.trail))
     }
 
-    /// Removes an operation. Returns its answer, and the clock of its station at the time of
-    /// sending.
+    /// Removes an operation. Returns memory's answer, and the station's clock when it sent the
+    /// operation.
     #[inline]
     pub(crate) fn take_answer(&mut self, number: u32) -> Option<(MemoryReply, i64)> {
         let MemoryTransit { line, kind, tag, clock, .. } = self.operations.remove(number)?;

@@ -5,14 +5,14 @@ use rustc_hash::FxHashMap;
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
-/// The times of the last departures from a station, which later messages must not precede.
+/// The times at which messages last left a station. A later message must not leave before them.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// The last departure of any message. A station with a single latency sends all its messages in
-    /// one order.
+    /// The last time at which any message left. A station with a single latency sends its messages
+    /// in one order, whatever their destinations.
     Serial(Cycle),
-    /// The last departure for each destination. Messages to different destinations may leave in any
-    /// order.
+    /// The last time at which a message left for each destination. Messages to different
+    /// destinations may leave in any order.
     Each(LastDepartures),
 }
 
@@ -21,8 +21,8 @@ impl Departures {
         if is_serial { Departures::Serial(0) } else { Departures::Each(LastDepartures::default()) }
     }
 
-    /// The time of the last departure, which is the earliest time at which a message may leave for
-    /// this destination. May be 0 if the time is past. The caller updates it.
+    /// The time at which the last message for this destination left. The next message may not leave
+    /// earlier. The result may be 0 if this time is before `now`. The caller updates it.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -32,22 +32,22 @@ impl Departures {
     }
 }
 
-/// The time of the last departure for each destination. Times in the past delay no message and are
-/// removed now and then, so that memory use does not grow with the square of the number of
-/// stations.
+/// For each destination, the time at which the last message for it left. Times that have passed
+/// delay no message; they are removed now and then, so that memory use does not grow with the
+/// square of the number of stations.
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
-    /// The number of destinations in the map at which the past times are removed.
+    /// If the map has this number of destinations, the times that have passed are removed.
     prunes_at: usize,
 }
 
-/// The size of the map below which past times are not removed.
+/// The size of the map below which no times are removed.
 const KEPT: usize = 64;
 
 impl LastDepartures {
-    /// The time of the last departure for a destination. May be 0 if the time is past. The caller
-    /// updates it.
+    /// The time at which the last message for a destination left. The result may be 0 if this time
+    /// is before `now`. The caller updates it.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.prunes_at {

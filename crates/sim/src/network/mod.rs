@@ -1,4 +1,4 @@
-//! The network: the places of stations (the controllers of the protocol), and the messages in
+//! The network: where stations (the controllers of the protocol) are attached, and the messages in
 //! transit.
 
 mod departures;
@@ -31,7 +31,7 @@ pub(crate) struct Transit {
     bytes: u32,
     pub(crate) line: Option<LineAddr>,
     pub(crate) is_access: bool,
-    /// Whether sender and receiver stand at the same place, so that the message does not use the
+    /// Whether sender and receiver are at the same place, so that the message does not use the
     /// network.
     is_beside: bool,
     pub(crate) trail: Trail,
@@ -41,20 +41,21 @@ pub(crate) struct Transit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) from: StationId,
-    /// The earliest cycle at which the message may leave. An earlier message to the same
-    /// destination can delay it.
+    /// The earliest cycle at which the message may leave. It leaves later if an earlier message to
+    /// the same destination leaves later.
     pub(crate) at: Cycle,
     /// The clock of the sending station in ticks. Zero if the protocol has no clocks.
     pub(crate) clock: i64,
     pub(crate) trail: Trail,
 }
 
-/// The place of a station on the network, and its last departures.
+/// The place at which a station is attached to the network, and the times at which its last
+/// messages left.
 #[derive(Debug)]
 struct StationPlace {
     place: NocNode,
-    /// The number of the place of the station. Stations with the same number stand at the same
-    /// place.
+    /// The number of the station's place. Stations with the same number are at the same place and
+    /// need no network between them.
     site: u32,
     departures: Departures,
 }
@@ -67,7 +68,7 @@ pub(crate) struct Network {
     header_bytes: u32,
     /// The message to drop as a seeded fault. `None` if no message is dropped.
     drop: Option<DropMessage>,
-    /// The place and the last departures of each station, by station.
+    /// For each station, its place and the times at which its last messages left.
     places: Vec<StationPlace>,
     transits: Slab<Transit>,
 }
@@ -95,7 +96,7 @@ impl Network {
         Ok(Network { placement, noc, header_bytes, drop, places, transits: Slab::default() })
     }
 
-    /// The ends of every link, in the order of the links.
+    /// The two ends of every link, in the order in which links are numbered.
     pub(crate) fn links(&self) -> impl Iterator<Item = LinkEnds> {
         self.noc.links().map(|(ends, _)| ends)
     }
@@ -105,18 +106,18 @@ impl Network {
         self.noc.traffic()
     }
 
-    /// Takes the network apart and returns its links with their traffic.
+    /// Returns the links with their traffic. The rest of the network is dropped.
     pub(crate) fn into_noc(self) -> Noc {
         self.noc
     }
 
-    /// The network node of a station.
+    /// The network node at which a station is attached.
     #[inline]
     pub(crate) fn place(&self, station: StationId) -> NocNode {
         self.places[station as usize].place
     }
 
-    /// The network node of the memory of a bank's lines.
+    /// The network node at which the memory of a bank's lines is attached.
     pub(crate) fn memory_place(&self, bank: u32, banks: u32) -> NocNode {
         self.placement.memory(bank, banks)
     }
@@ -137,8 +138,8 @@ impl Network {
         self.transits.get(number)
     }
 
-    /// The cycle at which a message may leave for a destination, such that messages to one
-    /// destination leave in order.
+    /// The cycle at which a message leaves for its destination. It is never earlier than that of an
+    /// earlier message to the same destination.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
         let last = self.places[departure.from as usize].departures.last(to, now);
@@ -173,8 +174,8 @@ impl Network {
         false
     }
 
-    /// Counts a sent message and adds it to the message history. Returns true if the message is to
-    /// be dropped.
+    /// Counts a sent message and adds it to the message history. Returns true if a seeded fault
+    /// drops it.
     #[must_use]
     pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, past: PastMessage, bytes: u32) -> bool {
         reports.tally.message(past.name, bytes);
@@ -207,8 +208,8 @@ impl Network {
         engine.at(arrives, Event::Arrive(number));
     }
 
-    /// Sends bytes from one node to another. Returns the cycle of arrival and the cycles spent
-    /// waiting for links.
+    /// Sends bytes from one node to another. Returns the cycle at which they arrive, and the cycles
+    /// for which they waited for busy links.
     #[inline]
     pub(crate) fn cross(
         &mut self,
@@ -231,7 +232,7 @@ impl Network {
         Some(transit)
     }
 
-    /// Counts a message of `bytes` bytes that has arrived.
+    /// Counts a message of `bytes` bytes as delivered.
     #[inline]
     pub(crate) fn delivered(&mut self, bytes: u32) {
         self.noc.delivered(bytes);

@@ -1,11 +1,11 @@
-//! The places of a protocol's stations (its controllers) on the network.
+//! The nodes of the network at which a protocol's stations (its controllers) are attached.
 //!
-//! Components that come in groups are divided among the chiplets in order. The compute units of a
-//! chiplet are spread evenly over its nodes, and so are the banks of the shared levels. On a
-//! crossbar with enough ports, compute units take the first ports and banks the ports after them. A
-//! single component stands in the middle of the first chiplet; the host stands at the first node of
-//! that chiplet. The memory of a bank's lines stands beside the bank, even if a protocol has no
-//! controller there.
+//! Compute units and other components that come in groups are divided among the chiplets in order.
+//! The compute units of a chiplet are spread evenly over its nodes, and so are the banks of the
+//! shared levels. On a crossbar with enough ports, compute units take the first ports and banks the
+//! ports after them. A component that exists only once is at the middle node of the first chiplet;
+//! the host is at the first node of that chiplet. The memory of a bank's lines is attached beside
+//! the bank, even if a protocol has no controller there.
 
 use proto::Per;
 
@@ -17,7 +17,8 @@ use crate::stations::fabric::LevelInfo;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
-    /// The number of nodes of each chiplet. `cus` is the number of compute units of each chiplet.
+    /// The number of nodes of each chiplet. The next field, `cus`, is the number of its compute
+    /// units.
     nodes: u32,
     cus: u32,
     columns: Option<u32>,
@@ -33,7 +34,7 @@ impl Placement {
         Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
-    /// The network node of a station, given its level and its index there.
+    /// The network node of a station, given the station's level and its index within this level.
     pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
         let (_, index) = level.site(index);
         let (count, has_lines) = match &level.beside {
@@ -53,7 +54,7 @@ impl Placement {
         }
     }
 
-    /// The network node of a bank, at which the memory of the bank's lines stands as well.
+    /// The network node of a bank. The memory of the bank's lines is attached to the same node.
     pub(crate) fn memory(&self, bank: u32, banks: u32) -> NocNode {
         self.divided(bank, banks, |bank, banks| match self.columns {
             None if self.cus < self.nodes => self.cus + bank % (self.nodes - self.cus),
@@ -63,8 +64,9 @@ impl Placement {
     }
 
     /// The node of component `index` of `count` components, which are divided among the chiplets.
-    /// `within` gives the node of a component on its chiplet. If `count` is not a multiple of the
-    /// number of chiplets, all components stand on the first chiplet.
+    /// `within` gives the node of a component on its chiplet, from its index there and their number
+    /// there. If `count` is not a multiple of the number of chiplets, all components are on the
+    /// first chiplet.
     fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
         let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
         NocNode((index / each * self.nodes + within(index % each, each)) as u16)

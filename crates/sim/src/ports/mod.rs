@@ -1,8 +1,8 @@
-//! The ports of the stations (controllers of the protocol) that take requests from cores.
+//! The ports through which requests of cores enter the stations (controllers of the protocol).
 //!
-//! A port serves its line requests in order, up to a fixed number each cycle. A request that its
-//! station cannot answer yet waits inside the station. It does not block the port unless too many
-//! requests are outstanding.
+//! A port passes its line requests to the station in order, up to a fixed number in each cycle. A
+//! request that the station cannot answer yet waits inside the station. It does not block the port
+//! unless too many requests are outstanding.
 
 use std::collections::VecDeque;
 
@@ -34,21 +34,22 @@ pub(crate) struct PendingRequest {
     pub(crate) spent: Spent,
 }
 
-/// The port of one station: the requests that wait for it, and those that the station has not
-/// answered.
+/// The port of one station: the requests that wait to enter the station, and those that the station
+/// has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: VecDeque<WaitingRequest>,
-    /// The requests that the station has not answered. Their numbers are the station's slots.
+    /// The requests that the station has not answered. Their numbers are the slots by which the
+    /// station knows them.
     pending: Slab<PendingRequest>,
     free_at: Cycle,
     is_scheduled: bool,
-    /// Whether the port serves no request because too many are outstanding.
+    /// Whether the port passes no request on because too many are outstanding.
     is_full: bool,
 }
 
 impl Port {
-    /// The first line request of an instruction that still waits for the port. `None` if the
+    /// The first line request of an instruction that has not entered the station. `None` if the
     /// instruction has no such request.
     pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
         self.queue.iter().find(|waiting| waiting.instr == instr).map(|waiting| &waiting.part)
@@ -61,8 +62,8 @@ impl Port {
         pending.map(|(slot, pending)| (Slot(slot), &pending.part))
     }
 
-    /// Decides whether to serve the port in this cycle. If not, schedules the next service when
-    /// requests wait for it.
+    /// Decides whether to pass requests on in this cycle. If not, and if requests wait, schedules
+    /// an event that tries again.
     #[inline]
     fn next(&mut self, engine: &mut Engine, station: StationId) -> bool {
         if self.is_scheduled || self.is_full || self.queue.is_empty() {
@@ -77,7 +78,8 @@ impl Port {
     }
 }
 
-/// The limits of a port: requests outstanding, and requests per cycle.
+/// The limits of a port: the number of outstanding requests, and the number of requests in each
+/// cycle.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// The number of requests that may be outstanding.
@@ -86,11 +88,11 @@ struct Limits {
     per_cycle: u32,
 }
 
-/// The number of requests that may be outstanding at an L1, per miss register. Requests without a
-/// register wait in the station, so that later hits can pass them.
+/// The number of requests that may be outstanding at an L1, for each of its miss registers.
+/// Requests beyond the number of registers wait in the station, where later hits can pass them.
 const PENDING_PER_MISS_REGISTER: usize = 4;
 
-/// The ports by station. A port is created at its first request.
+/// The ports of all stations. A port is created when its first request comes.
 #[derive(Debug)]
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
@@ -101,11 +103,12 @@ pub(crate) struct Ports {
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl Ports {
-    /// The ports of these stations, with their limits. No port is created yet.
+    /// Prepares the ports of these stations. Only their limits are computed; a port is created when
+    /// its first request comes.
     pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
         let limits = |station: &StationInfo| {
             let level = &levels[usize::from(station.level)];
-            // A level without miss registers of its own takes as many requests as an L1.
+            // A level that has no miss registers of its own accepts as many requests as an L1.
             let registers = match level.miss_registers {
                 0 => system.l1.miss_registers,
                 registers => registers,
@@ -135,14 +138,14 @@ impl Ports {
         self.of[station as usize].get_or_insert_with(new)
     }
 
-    /// The existing ports with their stations, by station. A port exists once a request has entered
-    /// it.
+    /// The ports that exist, each with its station, in the order of the stations. A port exists
+    /// once a request has come to it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StationId, &Port)> {
         (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 
-    /// Queues the line requests of an instruction. Returns true if the caller is to serve the port
-    /// now.
+    /// Queues the line requests of an instruction at the port of a station. Returns true if the
+    /// caller must serve the port now.
     #[inline]
     #[must_use]
     pub(crate) fn queue(
@@ -158,32 +161,32 @@ impl Ports {
         port.next(engine, station)
     }
 
-    /// Queues a request without a line. Returns true if the caller is to serve the port now.
+    /// Queues a request without a line at the port of a station. Returns true if the caller must
+    /// serve the port now.
     #[must_use]
     pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
         self.queue(engine, station, instr, &[NO_PART])
     }
 
-    /// Handles a scheduled service event of a port. Returns true if the caller is to serve the port
-    /// now.
+    /// Handles a scheduled event of a port. Returns true if the caller must serve the port now.
     #[must_use]
     pub(crate) fn due(&mut self, engine: &mut Engine, station: StationId) -> bool {
         let Some(port) = self.get_mut(station) else { return false };
         port.is_scheduled = false;
-        // An invalidation may have blocked the port since this service was scheduled.
+        // An invalidation may have blocked the port since this event was scheduled.
         port.free_at <= engine.now() || port.next(engine, station)
     }
 
-    /// Begins the service of a port in this cycle. Returns the number of requests that may enter
-    /// the station.
+    /// Begins to serve a port in this cycle. Returns the number of requests that may enter the
+    /// station.
     #[inline]
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
         self.open(station).free_at = now + 1;
         self.limits[station as usize].per_cycle
     }
 
-    /// Takes the next request that waits for the port. `None` if none waits, or too many are
-    /// outstanding.
+    /// Takes the next request that waits at the port. `None` if no request waits, or if too many
+    /// are outstanding.
     #[inline]
     pub(crate) fn take(&mut self, station: StationId) -> Option<WaitingRequest> {
         let pending_max = self.limits[station as usize].pending;
@@ -192,8 +195,8 @@ impl Ports {
         if port.is_full { None } else { port.queue.pop_front() }
     }
 
-    /// Ends the service of a port in this cycle. If requests still wait, schedules the next
-    /// service.
+    /// Ends the service of a port in this cycle. If requests still wait, schedules an event for the
+    /// next cycle in which the port is free.
     #[inline]
     pub(crate) fn end(&mut self, engine: &mut Engine, station: StationId) {
         let Some(port) = self.get_mut(station) else { return };
@@ -228,8 +231,8 @@ impl Ports {
         Some(pending)
     }
 
-    /// Changes the activity (access, acquire or release) to which the time of some requests is
-    /// charged.
+    /// Changes the activity (access, acquire or release) on which certain requests spend their time
+    /// from now on.
     #[inline(never)]
     pub(crate) fn set_activity(
         &mut self,
@@ -246,7 +249,7 @@ impl Ports {
         }
     }
 
-    /// Blocks the port of a station that has just taken a request, until the cycle `until`.
+    /// Blocks the port of a station until the cycle `until`. The station has just taken a request.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = until;

@@ -1,7 +1,8 @@
-//! Vector clocks. A thread's clock tells which operations of other threads it is ordered after.
+//! Vector clocks. The clock of a thread tells which operations of other threads happened before the
+//! thread's next operation.
 
-/// The number of a thread: the host or a wavefront. Numbers start anew whenever the machine has
-/// become idle. Wavefronts that start together have adjacent numbers.
+/// The number of a thread, which is the host or a wavefront. When the machine becomes idle, the
+/// numbers start again. Wavefronts that start together have adjacent numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ThreadId(pub(super) u32);
 
@@ -10,9 +11,9 @@ impl ThreadId {
     pub(super) const HOST: ThreadId = ThreadId(0);
 }
 
-/// A vector clock: for each thread, the latest epoch known of it, or zero if none is known. Only
-/// the range of wavefronts with known epochs is stored, because the wavefronts of a work-group know
-/// few others.
+/// A vector clock: for each thread, the number of its latest epoch that is known, or zero. A thread
+/// begins a new epoch after each release and each barrier. Only the range of wavefronts with known
+/// epochs is stored, because a wavefront usually knows epochs of only a few others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     host: u32,
@@ -21,7 +22,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The latest epoch known of `thread`. Zero if none is known.
+    /// The latest epoch of `thread` (the time between two of its releases) that this clock knows.
+    /// Zero if it knows none.
     #[inline]
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         if thread == ThreadId::HOST {
@@ -33,7 +35,8 @@ impl Clock {
         }
     }
 
-    /// Raises the epoch known of `thread` to at least `epoch`.
+    /// Raises the epoch of `thread` that this clock knows to at least `epoch`. An epoch is the time
+    /// between two releases of a thread.
     pub(super) fn learn(&mut self, thread: ThreadId, epoch: u32) {
         if thread == ThreadId::HOST {
             self.host = self.host.max(epoch);
@@ -44,7 +47,7 @@ impl Clock {
         *place = epoch.max(*place);
     }
 
-    /// Takes, for each thread, the later of the epochs in this clock and in another one.
+    /// Combines this clock with another one: takes the later epoch of each thread.
     pub(super) fn join(&mut self, other: &Clock) {
         self.host = self.host.max(other.host);
         if other.epochs.is_empty() {

@@ -1,27 +1,27 @@
-//! Code sites: the places in the source from which a kernel or the host issues an operation, with
-//! the operation's semantics.
+//! Code sites. A code site is a place in the source from which a kernel or the host issues an
+//! operation, with the operation's semantics.
 
 use kernel::{Action, Posted, Semantics, Site, Space};
 use proto::{Level, Order};
 use rustc_hash::FxHashMap;
 
-/// The number of a code site (an operation at a place in the source). Some thousand sites have
-/// numbers of their own. Accesses of further sites use the number of a site with the same
-/// semantics, and are counted.
+/// The number of a code site. A code site is an operation at a place in the source. The first few
+/// thousand sites have numbers of their own. A further site gets the number of a site with the same
+/// semantics, and its accesses are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CodeId(pub(super) u16);
 
 impl CodeId {
-    /// The number of bits of a site's number.
+    /// The number of bits of a code site's number.
     pub(super) const BITS: u32 = 12;
-    /// The number of sites that can have numbers of their own.
+    /// The maximum number of code sites that have numbers of their own.
     const MOST: usize = (1 << CodeId::BITS) - 1;
 }
 
 /// The description of a code site: an operation at a place in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
-    /// The number of the kernel, in the order of first launches. `None` for the host.
+    /// The number of the kernel's name, in the order of first launches. `None` for the host.
     pub(super) kernel: Option<u16>,
     pub(super) site: Site,
     pub(super) what: OpKind,
@@ -29,13 +29,14 @@ pub(super) struct Code {
     pub(super) space: Space,
 }
 
-/// The kind of an operation, as far as the race detector distinguishes kinds.
+/// The kind of an operation. Kinds that the race detector treats alike are not distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum OpKind {
     Load,
     Store,
     Update,
-    /// A compare-exchange that found a value other than the expected one, and therefore only read.
+    /// A compare-exchange that found a value other than the expected one. It reads, but does not
+    /// write.
     Failed,
     Fence,
     Barrier,
@@ -116,18 +117,18 @@ pub fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// All code sites seen so far, with their numbers.
+/// All code sites (operations at places in the source) seen so far, with their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
     all: Vec<Code>,
     numbers: FxHashMap<Key, CodeId>,
     last: Option<(Key, CodeId)>,
-    /// The number of accesses whose site has no number of its own.
+    /// The number of accesses from code sites that have no number of their own.
     pub(super) overflowed: u64,
 }
 
-/// The fields that identify a code site. The address of the site's text is cheaper to compare than
-/// the text itself.
+/// The fields that identify a code site. The address of the source file's name is used instead of
+/// the name, because it is cheaper to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kernel: Option<u16>,
@@ -164,8 +165,8 @@ impl Codes {
         number
     }
 
-    /// The number of a known code site with the same semantics, for a site that can have no number
-    /// of its own.
+    /// The number of a known code site with the same semantics as `code`. It serves for a code site
+    /// that can have no number of its own.
     fn like(&self, code: &Code) -> CodeId {
         let alike = |other: &&Code| {
             (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)

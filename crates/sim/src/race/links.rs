@@ -9,21 +9,22 @@ use super::clock::{Clock, ThreadId};
 use super::code::CodeId;
 use super::scope::{Instance, Pairing, RaceModel, Standing, wider};
 
-/// The identity of a place at which releases and acquires synchronize, such as a word.
+/// A place at which releases and acquires synchronize, such as a word of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SyncPlace {
-    /// A word of global memory, by number.
+    /// The word of global memory with this number.
     Word(u64),
     /// A word of a work-group's local memory.
     Local { group: u64, word: u64 },
-    /// The barrier of a work-group with the number `nth`.
+    /// Use number `nth` of a work-group's barrier.
     Barrier { group: u64, nth: u32 },
-    /// A single place that stands for all locations, if releases and acquires of any two locations
-    /// pair.
+    /// One place that stands for all locations, if an acquire synchronizes with releases at any
+    /// location.
     Anywhere,
 }
 
-/// The operation that is the origin of a release or an acquire: its thread, epoch and code site.
+/// An operation that makes a release or an acquire: its thread, its epoch and its code site (place
+/// in the source).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) standing: Standing,
@@ -31,7 +32,7 @@ pub(super) struct Source {
     pub(super) code: CodeId,
 }
 
-/// The clocks that a release passes on to acquires at its scope.
+/// The vector clocks that a release publishes. An acquire at its scope takes them.
 #[derive(Clone, Debug)]
 pub(super) struct Published {
     scope: Instance,
@@ -39,28 +40,28 @@ pub(super) struct Published {
     /// remote operation does.
     is_remote: bool,
     clock: Rc<Clock>,
-    /// The clock that the release would pass on if all scopes were one.
+    /// The clock that the release would publish if all scopes were one scope.
     wide: Rc<Clock>,
     source: Source,
 }
 
-/// The clocks that an acquire may take, and the sources of the releases. The flag of a source tells
-/// whether its code site released in more than one work-group.
+/// The clocks that an acquire may take, and the operations that made the releases. The flag of an
+/// operation tells whether its code site made releases in more than one work-group.
 type AcquirableRelease = (Published, Vec<(Source, bool)>);
 
-/// All releases at one scope and one place, combined.
+/// The combined releases of all threads at one scope and one place.
 #[derive(Clone, Debug)]
 struct Channel {
     all: Published,
-    /// Releases that may turn out not to have happened, such as those of a compare-exchange. Each
-    /// has the token of its operation.
+    /// Releases by operations that may turn out not to write, such as a compare-exchange. Each has
+    /// the token that identifies its operation.
     tentative: Vec<(usize, Published)>,
-    /// The sources of the releases. The flag of a source tells whether its code site released in
-    /// more than one work-group.
+    /// The operations that made the releases. The flag of an operation tells whether its code site
+    /// made releases in more than one work-group.
     sources: Vec<(Source, bool)>,
 }
 
-/// A release and an acquire that did not synchronize because of their scopes.
+/// A release and an acquire that do not synchronize because their scopes do not match.
 #[derive(Clone, Debug)]
 pub(super) struct MissedLink {
     pub(super) release: Source,
@@ -68,29 +69,33 @@ pub(super) struct MissedLink {
     pub(super) wide: Rc<Clock>,
 }
 
-/// A thread of the race detector: its vector clocks and its operations that are not complete.
+/// A thread as the race detector sees it: its vector clocks, and its operations that are not
+/// complete.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) standing: Standing,
     pub(super) epoch: u32,
-    /// The first thread number that is not ordered by kernel ends. Threads before it belong to
-    /// kernels that have ended, so this thread is ordered after all of their operations.
+    /// Threads with numbers below this one belong to kernels that have ended. This thread is
+    /// therefore ordered after all of their operations.
     pub(super) since: u32,
-    /// The epoch of the host when it launched the kernel.
+    /// The epoch of the host in which it launched the thread's kernel. An epoch of a thread is the
+    /// time between two of its releases.
     host: u32,
-    /// The clocks by closure. A closure is a set of scopes whose links of synchronization compose:
-    /// each scope alone under HRF-direct, all scopes together otherwise.
+    /// The vector clocks, one for each closure. A closure is a set of scopes whose synchronization
+    /// composes: under HRF-direct each scope is a closure of its own, otherwise all scopes form one
+    /// closure.
     clocks: Vec<(Instance, Rc<Clock>)>,
     wide: Rc<Clock>,
-    /// The clock of what is known through barriers, which order local memory whatever their
-    /// semantics are.
+    /// The clock of the operations that happened before because of barriers. A barrier orders
+    /// accesses of local memory whatever its semantics are.
     local: Rc<Clock>,
-    /// The last release fence of the thread at each scope.
+    /// The last release fence of this thread at each scope.
     fences: Vec<Published>,
-    /// The releases that earlier atomic reads found, by place. A later acquire fence acquires them.
+    /// The releases that earlier atomic reads of this thread found, by place. A later acquire fence
+    /// synchronizes with them.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
-    /// Tokens of operations that are recorded only at their completion, each with the epoch of its
-    /// issue.
+    /// Tokens of operations that are recorded at their completion instead of their issue. Each has
+    /// the epoch in which its operation was issued.
     pub(super) in_flight: Vec<(usize, u32)>,
     pub(super) barriers: u32,
 }
@@ -112,8 +117,9 @@ impl Thread {
         }
     }
 
-    /// Whether this thread is ordered after an epoch of `thread` without synchronization: by
-    /// program order, or by the beginning or end of a kernel.
+    /// Whether an epoch of `thread` happened before the next operation of this thread without any
+    /// synchronization: because of program order, or because a kernel began or ended in between. An
+    /// epoch is the time between two releases of `thread`.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {
@@ -122,32 +128,33 @@ impl Thread {
         thread.0 == self.standing.thread || thread.0 < self.since
     }
 
-    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
+    /// next operation of this thread.
     #[inline]
     pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
     }
 
-    /// Whether epoch `epoch` of `thread` happened before the next operation of this thread, for two
-    /// accesses of local memory.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
+    /// next operation of this thread, if both access local memory.
     #[inline]
     pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)
     }
 
-    /// Whether every thread that synchronizes with the next operation of this thread is then also
-    /// ordered after epoch `epoch` of `thread`.
+    /// Whether a thread that synchronizes with the next operation of this thread is also ordered
+    /// after epoch `epoch` of `thread` (the time between two of its releases).
     #[inline]
     pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
         match model {
-            // A thread does not pass on through one scope the order that it has through another.
+            // Order that this thread has through one scope is not passed on through another scope.
             RaceModel::HrfDirect => self.knows_anyway(thread, epoch),
             RaceModel::Drf | RaceModel::HrfIndirect => self.knows(thread, epoch),
         }
     }
 
-    /// Whether epoch `epoch` of `thread` would have happened before the next operation of this
-    /// thread if all scopes were one.
+    /// Whether epoch `epoch` of `thread` (the time between two of its releases) would have happened
+    /// before the next operation of this thread if all scopes were one scope.
     pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
         self.wide.of(thread) >= epoch
     }
@@ -177,28 +184,30 @@ fn join(into: &mut Rc<Clock>, from: &Rc<Clock>) {
     }
 }
 
-/// The closure to which links of synchronization at this scope belong: the scope alone under
-/// HRF-direct, all scopes otherwise.
+/// The closure (a set of scopes whose synchronization composes) that contains this scope: the scope
+/// alone under HRF-direct, all scopes otherwise.
 fn closure(model: RaceModel, scope: Instance) -> Instance {
     if model == RaceModel::HrfDirect { scope } else { Instance::SYSTEM }
 }
 
-/// The releases of a run with which later acquires may still synchronize.
+/// The releases of a run. Later acquires may synchronize with them.
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) model: RaceModel,
     pairing: Pairing,
     channels: FxHashMap<SyncPlace, Vec<Channel>>,
-    /// For each barrier, the combined clock of the threads that have reached it.
+    /// For each use of a barrier, the combined clock of the threads that have reached it.
     barriers: FxHashMap<SyncPlace, Rc<Clock>>,
     missed: Vec<MissedLink>,
-    /// For each code site, the widest scope level that its synchronization needed.
+    /// For each code site (operation at a place in the source), the widest scope level that its
+    /// synchronization needed.
     pub(super) needed: FxHashMap<CodeId, Level>,
 }
 
-/// The largest number of missed links that are kept.
+/// The maximum number of missed links that are kept. A missed link is a release and an acquire
+/// whose scopes do not match.
 const MISSED_MOST: usize = 256;
-/// The largest number of release sources that one channel distinguishes.
+/// The maximum number of different release operations that are kept for one scope and place.
 const SOURCES_MOST: usize = 8;
 
 impl Links {
@@ -214,7 +223,7 @@ impl Links {
     }
 
     /// Removes all releases. The machine is idle, so every later thread is ordered after them
-    /// anyway.
+    /// without synchronization.
     pub(super) fn forget(&mut self) {
         self.channels.clear();
         self.barriers.clear();
@@ -228,7 +237,7 @@ impl Links {
         }
     }
 
-    /// The clocks that a release of `thread` at `scope` publishes now.
+    /// The vector clocks that a release by `thread` at `scope` publishes now.
     fn published(&self, thread: &mut Thread, code: CodeId, scope: Instance, is_remote: bool) -> Published {
         let (me, epoch) = (ThreadId(thread.standing.thread), thread.epoch);
         let scope = if self.model == RaceModel::Drf { Instance::SYSTEM } else { scope };
@@ -243,9 +252,9 @@ impl Links {
     }
 
     /// Records an atomic write of `thread` at the place `at`. If the write is a release, it
-    /// publishes the clock of its thread. Every write, release or not, publishes the clocks of
-    /// earlier release fences of the thread. `tentative` is the token of the operation if it is not
-    /// yet certain whether the operation writes.
+    /// publishes the clock of its thread. Every write also publishes the clocks of earlier release
+    /// fences of the thread. If it is not yet certain that the operation writes, `tentative` is the
+    /// token that identifies it.
     pub(super) fn write(
         &mut self,
         thread: &mut Thread,
@@ -278,8 +287,9 @@ impl Links {
         }
     }
 
-    /// Decides which tentative writes of the operation `token` happened. Calls `happened` for each
-    /// place, or once with `None` if all locations pair.
+    /// Decides for the operation `token`, whose writes were uncertain, which of them happened.
+    /// Calls `happened` for each place, or once with `None` if an acquire synchronizes with
+    /// releases at any location.
     pub(super) fn decide(
         &mut self,
         token: usize,
@@ -324,8 +334,8 @@ impl Links {
         }
     }
 
-    /// Lets `thread` acquire a release at `scope`. If the scopes do not match, records a missed
-    /// link instead.
+    /// Makes `thread` acquire a release at `scope`. If the scopes of the two do not match, records
+    /// this as a missed link instead.
     fn take(
         &mut self,
         thread: &mut Thread,
@@ -368,8 +378,9 @@ impl Links {
         self.missed.push(missed);
     }
 
-    /// The missed link (a release and an acquire with unsuitable scopes) because of which `thread`
-    /// is not ordered after epoch `epoch` of `first`.
+    /// The release and the acquire whose scopes do not match, and because of which `thread` is not
+    /// ordered after epoch `epoch` of `first` (the time between two of its releases). `None` if
+    /// there is no such pair.
     pub(super) fn cut(&self, thread: &Thread, first: ThreadId, epoch: u32) -> Option<&MissedLink> {
         let carries = |m: &&MissedLink| m.wide.of(first) >= epoch;
         let own = |m: &&MissedLink| m.acquire.standing.thread == thread.standing.thread;
@@ -422,8 +433,8 @@ impl Links {
             for (published, sources) in &found {
                 self.take(thread, published, sources, code, scope, is_remote);
             }
-            // A later fence does not need the releases from which this fence has acquired all
-            // clocks.
+            // The fence has taken the clocks of some releases completely. A later fence does not
+            // need these releases.
             found.retain(|(published, _)| match self.model {
                 RaceModel::Drf => false,
                 RaceModel::HrfDirect => published.scope != scope,
@@ -450,8 +461,8 @@ impl Channel {
         }
     }
 
-    /// The clocks of all certain and tentative releases of this channel. An acquire may take these
-    /// clocks now.
+    /// The combined clocks of the releases of this channel. An acquire may take them now. Releases
+    /// by operations that may turn out not to write are included.
     fn acquirable(&self) -> Published {
         let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {

@@ -1,17 +1,17 @@
 //! A race detector for simulated runs.
 //!
-//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront. The clock tells after
-//! which operations of other threads the wavefront is ordered, by synchronization at sufficient
-//! scope. For each word of global and local memory, the detector keeps the accesses with which a
-//! later access may race. Two accesses race if only their timing ordered them. A race is therefore
-//! found even if the run's answer is right.
+//! [`Detector`] is a [`Probe`]. It keeps a vector clock for each wavefront. The clock tells which
+//! operations of other threads happened before the wavefront's next operation, because of
+//! synchronization at sufficient scope. For each word of global and local memory, the detector
+//! keeps the accesses with which a later access may race. Two accesses race if nothing but their
+//! timing in this run ordered them. A race is therefore found even if the run's answer is right.
 //!
 //! * A wavefront is one thread. Its lanes advance together, so its instructions are ordered. Two
 //!   lanes that store to one word in the same instruction race.
-//! * The beginning and end of a kernel order everything. A barrier orders the local memory of its
-//!   work-group with any semantics.
-//! * A release takes effect at its issue and an acquire at its completion. This is the most that a
-//!   run can order.
+//! * The beginning and the end of a kernel order all accesses. A barrier orders accesses of local
+//!   memory in its work-group, whatever its semantics are.
+//! * A release takes effect when it is issued, and an acquire when it completes. No run orders more
+//!   accesses than this.
 
 mod clock;
 mod code;
@@ -49,10 +49,11 @@ pub struct RaceOptions {
     pub pairing: Pairing,
 }
 
-/// The number of ended threads that are kept because operations of other threads are not complete.
+/// The maximum number of threads that have ended and are still kept, because operations of other
+/// threads are not complete.
 const GONE_MOST: usize = 1 << 12;
 
-/// A race detector for one or several runs of one program. It is a probe.
+/// A race detector for one or several runs of one program. It observes the runs as a probe.
 #[derive(Debug)]
 pub struct Detector {
     links: Links,
@@ -61,23 +62,27 @@ pub struct Detector {
     /// The names of the kernels in the order of their first launches.
     kernels: Vec<String>,
     kernel_of: FxHashMap<KernelId, (u16, u32)>,
-    /// The scope positions of all threads since the machine was last idle. The host is the first.
+    /// The positions of all threads in the scope hierarchy, since the machine was last idle. The
+    /// host is the first thread.
     standings: Vec<Standing>,
-    /// The threads of running wavefronts, by compute unit and slot.
+    /// The threads of running wavefronts. The key is the compute unit and the slot of the
+    /// wavefront.
     live: FxHashMap<(u32, u32), Thread>,
     /// Threads that ended while an operation of another thread was not complete.
     gone: FxHashMap<u32, Thread>,
-    /// The number of issued operations that will be recorded only at their completion.
+    /// The number of issued operations that are recorded at their completion and are not complete
+    /// yet.
     late: u32,
     host: Thread,
-    /// The number of compute units per chiplet. `None` if the machine has one chiplet.
+    /// The number of compute units of each chiplet. `None` if the machine has one chiplet.
     cus_per_chiplet: Option<u32>,
     /// The number of kernels that were launched and have not ended.
     pending: u32,
     found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// The number of threads and epochs beyond the detector's limits. Their races may be missed.
+    /// The number of threads and epochs beyond the limits of the detector. It may miss races of
+    /// these threads and epochs.
     unwatched: u64,
 }
 
@@ -128,8 +133,8 @@ impl Detector {
         self.codes.number(Code { kernel, site: op.site, what, semantics: op.semantics, space: op.space })
     }
 
-    /// Calls `act` with the detector and the thread of a wavefront. Does nothing if the wavefront
-    /// has no thread.
+    /// Calls `act` with the detector and the thread of the wavefront at `at`. Does nothing if the
+    /// wavefront has no thread.
     fn with(&mut self, at: WaveAt, act: impl FnOnce(&mut Detector, &mut Thread)) {
         let Some(mut thread) = self.live.remove(&(at.cu, at.slot)) else { return };
         act(self, &mut thread);
@@ -154,8 +159,8 @@ impl Detector {
         Some(Thread::new(standing, self.host.since, launched))
     }
 
-    /// Begins a new epoch of the thread. Releases that the thread made earlier do not cover the
-    /// accesses of the new epoch.
+    /// Begins a new epoch of the thread after a release, a barrier or a launch. An earlier release
+    /// does not cover the accesses of the new epoch.
     fn next_epoch(&mut self, thread: &mut Thread) {
         thread.epoch += 1;
         if thread.epoch > EPOCHS_MOST {
@@ -270,7 +275,7 @@ impl Detector {
         thread.standing.group.map(|_| thread.standing.kernel)
     }
 
-    /// Records an access by those lanes of an operation that satisfy `takes`.
+    /// Records an access. Only the lanes of the operation for which `takes` returns true take part.
     fn record(
         &mut self,
         thread: &Thread,
@@ -329,8 +334,8 @@ impl Detector {
         }
     }
 
-    /// Removes all records, because the machine is idle: later accesses are ordered after all
-    /// earlier ones.
+    /// Removes all records. The machine is idle, so later accesses are ordered after all earlier
+    /// ones.
     fn nothing_runs(&mut self) {
         self.standings.truncate(1);
         self.shadow.forget();
@@ -356,7 +361,7 @@ impl Detector {
         self.host = host;
     }
 
-    /// Records the bytes that the host copies while a kernel runs.
+    /// Records an access by the host to the bytes that it copies while a kernel runs.
     fn copy(&mut self, host: &Thread, op: &Posted) {
         let code = self.code(None, op, OpKind::of(op));
         let current = CurrentAccess::new(host, &self.codes, code);
@@ -369,8 +374,8 @@ impl Detector {
     }
 }
 
-/// The bytes of a word that lie from `first` up to, but not including, `end`, as a mask of four
-/// bits.
+/// A mask of the bytes of a word that lie from `first` up to, but not including, `end`. It has four
+/// bits, one for each byte.
 fn mask_of(word: u64, first: u64, end: u64) -> u8 {
     let [from, to] = [first, end].map(|byte| byte.saturating_sub(word * 4).min(4));
     (1 << to) - (1 << from)
@@ -424,8 +429,8 @@ fn barrier(thread: &Thread) -> SyncPlace {
     SyncPlace::Barrier { group: thread.standing.group.unwrap_or(u64::MAX), nth: thread.barriers }
 }
 
-/// The scopes that a barrier orders: its work-group, and the scope of its semantics if that is
-/// another one.
+/// The scopes that a barrier orders: its work-group, and the scope `named` by its semantics if that
+/// is a different one.
 fn barrier_scopes(thread: &Thread, named: Instance) -> impl Iterator<Item = Instance> + use<> {
     let own = kernel::acq_rel(Level::WorkGroup);
     let group = thread.standing.instance(&own);

@@ -79,8 +79,8 @@ pub struct Race {
     pub count: u64,
 }
 
-/// An atomic operation or a fence whose scope is wider than necessary. The synchronization in the
-/// observed runs needed only a narrower scope.
+/// An atomic operation or a fence whose scope is wider than necessary: a narrower scope would have
+/// been sufficient in all observed runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WideScope {
     /// The name of the kernel that contains the operation, or `host`.
@@ -105,37 +105,36 @@ fn by_name<S: serde::Serializer>(level: &Level, to: S) -> Result<S::Ok, S::Error
     to.serialize_str(level_name(*level))
 }
 
-/// The amount of work that a race detector did, and counts that show how near it came to its
-/// limits.
+/// The amount of work that a race detector did, and how near it came to its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// The number of accesses by lanes that were checked.
     pub accesses: u64,
-    /// The number of bytes of memory that have a shadow (records of earlier accesses). The shadow
-    /// takes 16 bytes for each word.
+    /// The number of bytes of memory for which the detector keeps records of accesses. The records
+    /// take 16 bytes for each word.
     pub watched_bytes: u64,
-    /// The number of times that a word needed a list, because it had more than two accesses to
-    /// keep.
+    /// The number of times that the records of a word had to move into a list, because there were
+    /// more than two.
     pub spilled: u64,
-    /// The length of the longest list of a word's accesses.
+    /// The length of the longest list of records of one word.
     pub longest_list: u64,
-    /// The number of wavefronts and releases that exceeded the largest number that the detector can
-    /// store. Their races may be missed.
+    /// The number of wavefronts and releases beyond the limits of the detector. It may miss their
+    /// races.
     pub unwatched: u64,
 }
 
 /// The result of a race detector, over all observed runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RaceReport {
-    /// The races, one for each pair of places in the source.
+    /// The races that were found, one for each pair of places in the source.
     pub races: Vec<Race>,
     /// The operations whose scopes are wider than necessary.
     pub wide_scopes: Vec<WideScope>,
-    /// The amount of work of the detector, and counts that show how near it came to its limits.
+    /// The amount of work that the detector did, and how near it came to its limits.
     pub usage: Usage,
 }
 
-/// A race at one pair of places in the source, with the first pair of accesses found.
+/// A race at one pair of places in the source, with the first pair of accesses that showed it.
 #[derive(Debug)]
 struct RacePair {
     kind: RaceKind,
@@ -146,15 +145,15 @@ struct RacePair {
     count: u64,
 }
 
-/// All races found so far, by the two places in the source.
+/// All races found so far. The key is the pair of their places in the source.
 #[derive(Debug, Default)]
 pub(super) struct FoundRaces {
     pairs: Vec<RacePair>,
     numbers: FxHashMap<(RaceKind, RaceSite, RaceSite), usize>,
 }
 
-/// A place in the source within a kernel: the kernel's number, or `None` for the host, and the
-/// address of the place's text.
+/// A place in the source: the number of the kernel's name (`None` for the host), and the address of
+/// the place's description.
 type RaceSite = (Option<u16>, usize);
 
 impl FoundRaces {
@@ -233,8 +232,8 @@ impl Detector {
         self.links.model != RaceModel::Drf && thread.would_know(first, epoch)
     }
 
-    /// The advice for a missed link: the change of scopes that would let an acquire synchronize
-    /// with a release.
+    /// The advice for a release and an acquire that did not synchronize because of their scopes:
+    /// the change of scopes that would let them synchronize.
     fn widen(&self, release: Source, acquire: Source) -> String {
         let enough = release.standing.common(&acquire.standing);
         let side = |source: Source| {
@@ -274,7 +273,8 @@ fn scope_of(code: &Code, standing: &Standing) -> String {
     }
 }
 
-/// The name of a word for a report: the array and the element at its beginning, such as `head[3]`.
+/// The name of a word in a report: the array and the element with which the word begins, such as
+/// `head[3]`.
 fn name(arrays: &[ArrayInfo], at: WordAt) -> String {
     match at {
         WordAt::Local { word, .. } => format!("local memory, byte {}", word * 4),
@@ -345,8 +345,8 @@ fn wide_scopes(links: &Links, code: impl Fn(CodeId) -> (Code, String)) -> Vec<Wi
     let wide = |(number, level): (CodeId, Level)| {
         let (code, kernel) = code(number);
         let scope = code.semantics.level;
-        // A scope narrower than a work-group costs as much as a work-group scope, so the report
-        // names the work-group.
+        // A scope narrower than a work-group costs as much as work-group scope. The report
+        // therefore never recommends a narrower scope.
         let enough = if rank(level) < rank(Level::WorkGroup) { Level::WorkGroup } else { level };
         let is_wide = code.is_atomic() && code.space == Space::Global && rank(scope) > rank(enough);
         is_wide.then(|| WideScope {

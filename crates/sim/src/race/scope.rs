@@ -11,10 +11,10 @@ pub enum RaceModel {
     /// Data-race-free (DRF): scopes have no effect. Every operation synchronizes with the whole
     /// system.
     Drf,
-    /// Heterogeneous-race-free, direct (HRF-direct): all links of a chain of synchronization use
-    /// the same scope instance.
+    /// Heterogeneous-race-free, direct (HRF-direct): in a chain of synchronization, all operations
+    /// must use the same scope instance.
     HrfDirect,
-    /// Heterogeneous-race-free, indirect (HRF-indirect): the links of a chain of synchronization
+    /// Heterogeneous-race-free, indirect (HRF-indirect): in a chain of synchronization, operations
     /// may use different scopes.
     #[default]
     HrfIndirect,
@@ -32,16 +32,17 @@ impl RaceModel {
 /// The rule that decides with which releases an acquire synchronizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pairing {
-    /// An acquire synchronizes with releases at its own location. A fence releases through the
-    /// atomic writes after it, and acquires the releases that the atomic reads before it found.
+    /// An acquire synchronizes with releases at its own location. A release fence publishes through
+    /// later atomic writes. An acquire fence synchronizes with the releases that earlier atomic
+    /// reads found.
     #[default]
     SameLocation,
     /// An acquire synchronizes with all earlier releases at its scope, at any location, as in the
-    /// definitions of HRF. This hides races that the timing of one run happened to order.
+    /// definitions of HRF. This hides races whose accesses the timing of one run happened to order.
     AnyLocation,
 }
 
-/// One instance of a scope, such as work-group 3.
+/// One instance of a scope, for example work-group 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Instance {
     pub(super) level: Level,
@@ -63,12 +64,13 @@ pub(super) struct Standing {
     /// The number of the thread's chiplet. `None` if the machine has one chiplet.
     pub(super) chiplet: Option<u32>,
     pub(super) at: WaveAt,
-    /// The number of the name of the thread's kernel.
+    /// The number of the name of the thread's kernel, in the order of first launches.
     pub(super) kernel: u16,
 }
 
 impl Standing {
-    /// The number of the work-group of the wavefront at `at`, over all kernels.
+    /// A number for the work-group of the wavefront at `at`. Work-groups of different kernels have
+    /// different numbers.
     pub(super) fn group_of(at: &WaveAt) -> u64 {
         u64::from(at.kernel.0) << 32 | u64::from(at.work_group)
     }
@@ -85,7 +87,7 @@ impl Standing {
         Instance { level: semantics.level, number }
     }
 
-    /// The narrowest scope level of which one instance contains both threads.
+    /// The narrowest scope level that has an instance with both threads.
     pub(super) fn common(&self, other: &Standing) -> Level {
         match (self.group, other.group) {
             _ if self.thread == other.thread => Level::SubGroup,
@@ -97,7 +99,7 @@ impl Standing {
     }
 }
 
-/// The rank of a scope level. The narrowest level has the lowest rank.
+/// The rank of a scope level: the wider the level, the higher the rank.
 pub(super) fn rank(level: Level) -> u8 {
     match level {
         Level::WorkItem => 0,

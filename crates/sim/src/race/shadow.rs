@@ -1,7 +1,8 @@
-//! The shadow of memory: for each word, the earlier accesses with which a later access may race.
+//! The shadow of memory: for each word of memory, the recorded accesses with which a later access
+//! may race.
 //!
-//! A word has room for two records of accesses. Further unordered accesses, such as those of many
-//! readers, go to a list.
+//! A word has room for two records. If more accesses must be kept, such as those of many readers,
+//! the records move to a list.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +15,7 @@ const EPOCH_BITS: u32 = 19;
 const LANE_BITS: u32 = 6;
 const MASK_BITS: u32 = 4;
 
-/// The largest thread number and the largest epoch that a record can hold.
+/// The largest thread number that a record can hold. The next constant is the largest epoch.
 pub(super) const THREADS_MOST: u32 = (1 << THREAD_BITS) - 1;
 pub(super) const EPOCHS_MOST: u32 = (1 << EPOCH_BITS) - 1;
 
@@ -35,7 +36,8 @@ impl Record {
         bits = bits << CodeId::BITS | u64::from(code.0);
         bits = bits << LANE_BITS | u64::from(lane);
         bits = bits << MASK_BITS | u64::from(mask);
-        // The tag takes the two lowest bits: 21 + 19 + 12 + 6 + 4 + 2 = 64.
+        // The tag takes the two lowest bits. The sizes of all fields add up to 64 bits: 21 + 19 +
+        // 12 + 6 + 4 + 2.
         Record(bits << 2 | RECORD)
     }
 
@@ -64,22 +66,22 @@ impl Record {
         (self.0 >> 2) as u8 & ((1 << MASK_BITS) - 1)
     }
 
-    /// Whether the other record adds nothing to this one: both are the same access, possibly by
-    /// different lanes.
+    /// Whether `other` is a record of the same access as this one, possibly by a different lane. It
+    /// need not be stored then.
     #[inline]
     pub(super) fn is_repeated_by(self, other: Record) -> bool {
         (self.0 ^ other.0) >> (2 + MASK_BITS + LANE_BITS) == 0 && other.mask() & !self.mask() == 0
     }
 }
 
-/// The shadow of one word: two records, or the number of a list of records.
+/// The recorded accesses to one word: up to two records, or the number of a list of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word([u64; 2]);
 
 const _: () = assert!(size_of::<Word>() == 16);
 
-/// The list of a word with more than two records. A summary makes it unnecessary to examine each
-/// record for most accesses.
+/// The list of records of a word with more than two. The other fields summarize the records, so
+/// that most accesses need not be compared with each record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
     /// The records in sorted order, and therefore grouped by thread.
@@ -88,9 +90,9 @@ pub(super) struct List {
     pub(super) writes: bool,
     /// Whether any record of the list is an ordinary (not atomic) access.
     pub(super) plain: bool,
-    /// The scope of all atomic accesses in the list, if they share one.
+    /// The scope instance of all atomic accesses in the list. `None` if they have different ones.
     pub(super) scope: Option<Instance>,
-    /// Whether the list contains no atomic access so far.
+    /// Whether the list contains no atomic access yet.
     pub(super) is_fresh: bool,
 }
 
@@ -103,7 +105,7 @@ impl List {
     }
 }
 
-/// The records of a word: up to two in place, or a list.
+/// The recorded accesses to a word: up to two records in the word itself, or a list.
 pub(super) enum WordRecords<'a> {
     Inline([Option<Record>; 2]),
     List(&'a mut List),
@@ -125,14 +127,15 @@ pub(super) enum WordAt {
     Local { group: u64, word: u32 },
 }
 
-/// The memory that the shadow uses.
+/// The amount of memory that the shadow uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShadowUse {
     /// The number of pages allocated.
     pub(super) pages: u64,
-    /// The number of times that a word needed a list, because it had more than two records.
+    /// The number of times that the records of a word had to move into a list, because there were
+    /// more than two.
     pub(super) spilled: u64,
-    /// The length of the longest list of a word's accesses.
+    /// The length of the longest list of records of one word.
     pub(super) longest: u64,
 }
 
@@ -203,8 +206,8 @@ impl Shadow {
         }
     }
 
-    /// Stores a list for a word that has more than two records. Returns the new contents of the
-    /// word.
+    /// Stores a list of records for a word that has more than two. Returns the new value of the
+    /// word, which refers to the list.
     pub(super) fn spill(&mut self, list: List) -> Word {
         self.usage.spilled += 1;
         let number = match self.free.pop() {
@@ -220,8 +223,8 @@ impl Shadow {
         Word([u64::from(number) << 2 | LIST, 0])
     }
 
-    /// Moves the records of a list that has become short back into the word. Returns the new
-    /// contents of the word.
+    /// Moves the records of a list that has at most two back into the word. Returns the new value
+    /// of the word.
     pub(super) fn shrink(&mut self, word: Word) -> Word {
         let Some(number) = word.list() else { return word };
         let list = &mut self.lists[number as usize];

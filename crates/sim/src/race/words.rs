@@ -11,19 +11,20 @@ use super::report::RaceKind;
 use super::scope::{Instance, RaceModel, Standing, wider};
 use super::shadow::{List, Record, Word, WordAt, WordRecords};
 
-/// The properties of the access that is being checked.
+/// The access that is checked now, with the properties that all its words share.
 pub(super) struct CurrentAccess<'a> {
     pub(super) thread: &'a Thread,
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Whether the access is recorded at its completion instead of its issue. This holds for
+    /// Whether the access is recorded at its completion instead of its issue. This is true of
     /// atomics that read.
     is_late: bool,
     code: CodeId,
     scope: Instance,
-    /// Whether the access is a remote operation (it synchronizes with narrower scopes elsewhere),
-    /// or accesses local memory, which has one scope. Such an atomic races with no other atomic.
+    /// Whether the scope of the access does not matter: it is a remote operation (it synchronizes
+    /// with narrower scopes elsewhere), or it accesses local memory, which has one scope. Such an
+    /// atomic races with no other atomic.
     is_any_scope: bool,
 }
 
@@ -47,8 +48,8 @@ fn is_any_scope(code: &Code) -> bool {
     code.semantics.hints.remote || code.space == Space::Lds
 }
 
-/// The relation of a recorded access to a later one: the kind of their race, and whether the later
-/// one replaces the record.
+/// The relation of a recorded access to a later one: the kind of their race, and whether the record
+/// of the later one makes that of the earlier one unnecessary.
 struct Relation {
     race: Option<RaceKind>,
     /// Whether every future access that races with the earlier access also races with the later
@@ -77,8 +78,8 @@ impl Detector {
             false => current.thread.knows(thread, epoch),
         };
         let race = kind.filter(|_| conflicts && !is_ordered() && !self.is_answered(current, earlier, now));
-        // A remote atomic races with fewer accesses than an earlier atomic of narrower scope, so it
-        // does not replace the record of that atomic.
+        // A remote atomic races with fewer accesses than an earlier atomic of narrower scope does.
+        // The record of the earlier atomic must therefore be kept.
         let covers_scope = self.links.model == RaceModel::Drf
             || is_any_scope(code)
             || !current.is_any_scope && standing.instance(&code.semantics) == current.scope;
@@ -90,8 +91,9 @@ impl Detector {
         Relation { race, is_covered }
     }
 
-    /// Whether `earlier`, although recorded first, happens after `now`. This is possible because an
-    /// atomic that reads is recorded at its completion but releases at its issue.
+    /// Whether `earlier` happens after `now`, although it was recorded first. This is possible
+    /// because an atomic that reads is recorded when it completes, but its release takes effect
+    /// when it is issued.
     #[cold]
     fn is_answered(&self, current: &CurrentAccess<'_>, earlier: Record, now: Record) -> bool {
         if !current.is_late {
@@ -108,7 +110,7 @@ impl Detector {
         other.is_some_and(|other| other.knows(now.thread(), now.epoch()))
     }
 
-    /// Checks an access to a word against the recorded ones, and records it.
+    /// Checks an access to a word against the recorded accesses to this word, and records it.
     #[inline]
     pub(super) fn touch(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record) {
         let word = self.shadow.get(at);
@@ -161,8 +163,8 @@ impl Detector {
 
     fn touch_list(&mut self, current: &CurrentAccess<'_>, at: WordAt, record: Record, list: &mut List) {
         let (first, last) = (list.records[0], list.records[list.records.len() - 1]);
-        // The list is sorted by thread, and the threads of a work-group are adjacent. If the first
-        // and the last record belong to one work-group, all records do.
+        // The list is sorted by thread, and the threads of a work-group have adjacent numbers. If
+        // the first and the last record belong to one work-group, all records do.
         self.note_sharing(current, first);
         self.note_sharing(current, last);
         let own = list.of(ThreadId(current.thread.standing.thread));
@@ -173,7 +175,7 @@ impl Detector {
         let conflicts_with_none = (!current.writes && !list.writes)
             || (current.is_atomic && !list.plain && (is_one_scope || list.scope == Some(current.scope)));
         if conflicts_with_none {
-            // Only records of this thread can be unnecessary after this access.
+            // This access can make only records of its own thread unnecessary.
             let mut at_record = own.start;
             for _ in own {
                 if self.compare(current, list.records[at_record], record).is_covered {
@@ -203,7 +205,7 @@ impl Detector {
         self.add_to_sum(list, record);
     }
 
-    /// Computes the summary of a list of records anew.
+    /// Computes the fields that summarize the records of a list anew.
     pub(super) fn sum_up(&self, list: &mut List) {
         (list.writes, list.plain, list.scope, list.is_fresh) = (false, false, None, true);
         for number in 0..list.records.len() {
@@ -224,8 +226,8 @@ impl Detector {
         list.is_fresh = false;
     }
 
-    /// Notes, for the code sites of two atomics on one word, that their scopes must contain both
-    /// threads.
+    /// Notes that two atomics access the same word: the scope of each of their code sites (places
+    /// in the source) must contain both threads.
     fn note_sharing(&mut self, current: &CurrentAccess<'_>, earlier: Record) {
         if !current.is_atomic || earlier.thread().0 == current.thread.standing.thread {
             return;
@@ -240,7 +242,7 @@ impl Detector {
         }
     }
 
-    /// A thread with its position in the scope hierarchy: its work-group and its chiplet.
+    /// The position of a thread in the scope hierarchy: its work-group and its chiplet.
     pub(super) fn standing(&self, thread: ThreadId) -> &Standing {
         &self.standings[thread.0 as usize]
     }

@@ -1,23 +1,21 @@
 //! Attribution: every cycle of a run is assigned to one cause.
 //!
-//! **Method.** A run is a sequence of kernels, with the host between them. A kernel
-//! is launched, acquires, runs and releases, one after the other; only the running
-//! phase needs a rule. For each wavefront slot that the kernel used, that phase
-//! lasts from the kernel's first dispatch to the end of its last wavefront. In that
-//! time the slot is in one of these states:
+//! **Method.** A run is a sequence of kernels, with the host between them. A kernel is launched,
+//! acquires, runs and releases, in this order. Only the running phase needs a rule. It lasts from
+//! the kernel's first dispatch to the end of its last wavefront. Each wavefront slot that the
+//! kernel uses is, at each cycle of this phase, in one of these states:
 //!
-//! * not yet started, or between two wavefronts: launch;
-//! * done while other slots still run: load imbalance;
-//! * at its SIMD unit: computing, or waiting for a turn to issue;
-//! * held up: charged to the operation whose completion ends the wait.
+//! * not yet started, or between two wavefronts: the cause is launch;
+//! * done while other slots still run: the cause is load imbalance;
+//! * at its SIMD unit: the cause is computing, or waiting for a turn to issue;
+//! * waiting for an operation: the causes are those of this operation.
 //!
-//! The wait for an operation is divided as the time of its slowest line: the wait
-//! for the L1's port, acquire, release, the queues in the network, at the L2 and at
-//! memory on the path of the answer, and the access itself, which takes the rest.
-//! If the operation was issued before the wavefront stopped, the parts shrink in
-//! proportion; the access takes the rounding loss. The times of all slots are
-//! summed by cause and divided by the number of slots. The cycles lost in rounding
-//! go to the causes with the largest remainders.
+//! The wait for an operation is divided like the time of its slowest line. The parts are the wait
+//! for the L1's port, the acquire, the release, the queues on the path of the answer (in the
+//! network, at the L2 and at memory), and the access, which gets the rest. If the operation was
+//! issued before the wavefront had to stop, the parts shrink in proportion, and the access gets the
+//! cycles lost in rounding. The times of all slots are summed by cause and divided by the number of
+//! slots. The cycles lost in this division go to the causes with the largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +54,7 @@ symbols! {
         QueueL2,
         /// Waiting for busy memory.
         QueueDram,
-        /// Idle slot of an ended wavefront, while others still run.
+        /// The slot of a wavefront that has ended is idle while other wavefronts still run.
         Imbalance,
         /// The time between kernels, in which the host runs.
         Host,
@@ -119,9 +117,8 @@ impl Attribution {
         self.0[cause.index()] += cycles;
     }
 
-    /// Adds the mean over `count` wavefront slots whose sums are `slots`. Each slot accounts for
-    /// `cycles` cycles, so the added cycles sum to `cycles`. If `count` is 0, all of them count as
-    /// launch.
+    /// Adds the mean of `count` wavefront slots whose times sum to `slots`. Each slot has `cycles`
+    /// cycles, so `cycles` cycles are added in all. If `count` is 0, all of them count as launch.
     pub(crate) fn add_mean(&mut self, slots: &Attribution, count: u64, cycles: Cycle) {
         if count == 0 {
             return self.add(Cause::Launch, cycles);
@@ -140,8 +137,8 @@ impl Attribution {
     }
 }
 
-/// The cycles that a message or a memory operation has waited in queues, together with those of the
-/// messages that caused it.
+/// The cycles that a message or a memory operation has waited in queues. The waits of the messages
+/// that caused it are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trail {
     pub(crate) noc: u32,
@@ -169,7 +166,7 @@ impl Trail {
     }
 }
 
-/// Converts to 32 bits. A larger number becomes the largest 32-bit number.
+/// Converts a number of cycles to 32 bits. A larger number becomes the largest 32-bit number.
 #[inline]
 pub(crate) fn small(cycles: u64) -> u32 {
     u32::try_from(cycles).unwrap_or(u32::MAX)

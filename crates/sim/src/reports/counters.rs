@@ -58,9 +58,9 @@ counts! {
     order_requests,
     /// The number of requests that were answered.
     answers,
-    /// The cycles from issue to completion, summed over the operations of wavefronts (except
-    /// accesses to local memory) and the kernel boundaries. The counters from here to
-    /// `release_wait_cycles` are its parts.
+    /// The cycles from issue to completion, summed over the kernel boundaries and the operations of
+    /// wavefronts (except accesses to local memory). The counters from here to
+    /// `release_wait_cycles` are parts of it.
     op_wait_cycles,
     /// The cycles from issue to completion of plain loads, summed over all of them.
     load_wait_cycles,
@@ -83,10 +83,10 @@ counts! {
     release_wait_cycles,
     /// The number of requests for an atomic access to a line.
     atomic_requests,
-    /// The size of the distinct lines that atomics accessed, in bytes.
+    /// The sum of the sizes of the different lines that atomics accessed, in bytes.
     atomic_line_bytes,
-    /// The largest size of all lines that were registered at L1s (owned by them) at one time, in
-    /// bytes.
+    /// The maximum over time of the total size of the lines that are registered at L1s (owned by
+    /// them), in bytes.
     registered_bytes_peak,
     /// The cycles that line requests waited for the port of their L1, summed over all requests.
     l1_port_wait_cycles,
@@ -205,11 +205,11 @@ fn add_causes(sum: &mut [u64; CAUSES], more: &ByCause) {
     }
 }
 
-/// The number of steps after which the 32-bit counters are added to their 64-bit sums. One step
-/// adds far less than 2^32 / 1,000,000, so no counter overflows in between.
+/// The number of steps after which the 32-bit counters are added to their 64-bit sums. In one step,
+/// a counter grows by far less than 2^32 / 1,000,000, so no counter overflows in between.
 const STEPS_BETWEEN_SUMS: u32 = 1 << 10;
 
-/// The number and the bytes of the messages with one name.
+/// The number of messages with one name, and the sum of their bytes.
 #[derive(Clone, Copy, Debug)]
 struct MessageCount {
     name: &'static str,
@@ -223,12 +223,13 @@ pub(crate) struct Tally {
     pub(crate) counts: Counts,
     /// For each level, its name and the activity of its stations.
     levels: Vec<(String, LevelUses)>,
-    /// For each level, the activity that is not in `levels` yet. These 32-bit sums are added to
-    /// `levels` in batches.
+    /// For each level, the activity that has not been added to `levels` yet. These 32-bit sums are
+    /// added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
     names: Vec<MessageCount>,
-    /// The number of messages between stations that stand at the same place, which use no network.
+    /// The number of messages between stations that are at the same place, so that no network is
+    /// used.
     pub(crate) beside_messages: u64,
     /// The number of lines that are registered (owned by a cache) now.
     registered: u64,
@@ -282,7 +283,7 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts the activity of a hit at a level, as [`Hit::uses`] defines it.
+    /// Counts a hit at a level, with the activity that [`Hit::uses`] defines.
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
         let Uses { tag_lookups, accesses, hits, data_reads, .. } = Hit::uses();
@@ -314,7 +315,7 @@ impl Tally {
         self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
 
-    /// Adds the recent activity to the 64-bit sums, which cannot overflow.
+    /// Adds the activity since the last call to the 64-bit sums, which cannot overflow.
     pub(crate) fn sum_up(&mut self) {
         self.recent_steps = 0;
         for ((_, level), recent) in self.levels.iter_mut().zip(&mut self.recent) {
@@ -322,8 +323,8 @@ impl Tally {
         }
     }
 
-    /// The name of each level and its activity up to the last [`Tally::sum_up`], by the number of
-    /// the level.
+    /// The name of each level and its activity up to the last call of [`Tally::sum_up`], by the
+    /// number of the level.
     pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
         &self.levels
     }

@@ -1,4 +1,5 @@
-//! Energy of a run: a cost in picojoules for each access, summed at the end of the run.
+//! The energy of a run. Each access costs a number of picojoules; the costs are summed at the end
+//! of the run.
 
 use std::collections::BTreeMap;
 
@@ -106,8 +107,8 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// The energy of `uses` under `spec`. `levels` is the energy of levels other than L1 and L2, by
-    /// name.
+    /// The energy of `uses` at the costs in `spec`. `levels` is the energy of the levels other than
+    /// L1 and L2, by name.
     #[must_use]
     pub fn of(spec: &EnergySpec, uses: &EnergyUses, levels: BTreeMap<String, f64>) -> Energy {
         let cost = |count: u64, each: f64| count as f64 * each;
@@ -127,13 +128,13 @@ impl Energy {
         energy
     }
 
-    /// Adds the energy of the links between chiplets to this energy and its total.
+    /// Adds the energy of the links between chiplets as a component. The total grows by it.
     #[must_use]
     pub fn with_links(self, picojoules: f64) -> Energy {
         Energy { links: Some(picojoules), total: self.total + picojoules, ..self }
     }
 
-    /// The name and energy of each component, then of the total, in a fixed order.
+    /// The name and energy of each component and, last, of the total, in a fixed order.
     #[must_use]
     pub fn entries(&self) -> Vec<(String, f64)> {
         let parts = [

@@ -49,8 +49,8 @@ impl History {
         }
     }
 
-    /// The last `most` messages about a line, oldest first, and also all messages about it that
-    /// were dropped, however old.
+    /// The last messages about a line, oldest first: at most `most` of those that were delivered,
+    /// and all that were dropped.
     pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<PastMessage> {
         let (newer, older) = self.ring.split_at(self.next);
         let about = |past: &&PastMessage| past.line == Some(line);

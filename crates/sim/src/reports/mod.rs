@@ -26,7 +26,7 @@ use sample::{LEVELS, Sample};
 use samples::Samples;
 use times::Times;
 
-/// The records of a run. Every part of the machine adds to them.
+/// The records of a run, to which every part of the machine adds.
 #[derive(Debug)]
 pub(crate) struct Reports<'a, Pr> {
     pub(crate) probe: &'a mut Pr,

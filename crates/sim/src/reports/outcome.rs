@@ -24,17 +24,17 @@ pub struct KernelTime {
 /// The result of a run that finished with consistent counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The number of cycles of the run, without waits before untimed copies of the host.
+    /// The number of cycles of the run. Waits before untimed copies of the host are not counted.
     pub cycles: Cycle,
     /// The answer that the program computed. The caller checks it.
     pub answer: Answer,
-    /// The value of every counter, by name. The attribution is included as `cycles.CAUSE`.
+    /// The value of every counter, by name. The counters `cycles.CAUSE` are the cycles by cause.
     pub counters: BTreeMap<String, u64>,
-    /// The number of cycles by cause. They add up to [`Outcome::cycles`].
+    /// The number of cycles that each cause took. They add up to [`Outcome::cycles`].
     pub attribution: Attribution,
     /// The energy of the run by component, in picojoules.
     pub energy: Energy,
-    /// The number of times that each row of the protocol's tables fired.
+    /// The number of times that each row of the protocol's tables was used.
     pub coverage: Coverage,
     /// The times of the kernels, in the order in which they ran.
     pub kernels: Vec<KernelTime>,

@@ -2,8 +2,8 @@
 //!
 //! The timeline has one track for each wavefront slot, L1, L2 bank, link and memory channel, and
 //! counters for each interval of cycles. Times are those of the machine's clock, rounded to
-//! nanoseconds; every slice (an interval on a track) has its first cycle as a note. Packets are
-//! written immediately, so memory use does not grow with the run.
+//! nanoseconds. A slice is an interval on a track; each slice has its first cycle as a note.
+//! Packets are written immediately, so memory use does not grow with the run.
 
 mod intervals;
 mod packet;
@@ -50,7 +50,7 @@ enum Track {
 /// The default length of the intervals of the counters, in cycles.
 const EVERY: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 
-/// The clock frequency of the machine. If the layout does not give it, 1 GHz.
+/// The clock frequency of the machine, or 1 GHz if the layout does not contain it.
 fn clock_mhz(layout: &Layout) -> u32 {
     if layout.clock_mhz == 0 { 1000 } else { layout.clock_mhz }
 }
@@ -59,7 +59,8 @@ fn clock_mhz(layout: &Layout) -> u32 {
 #[derive(Clone, Copy, Debug)]
 struct TrackState {
     uuid: u64,
-    /// The end of the track's last slice (an interval). Slices of a track do not overlap.
+    /// The cycle at which the track's last slice ends. Slices (intervals) of a track do not
+    /// overlap.
     end: Cycle,
 }
 
@@ -171,8 +172,8 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Writes a slice (an interval on a track). A part that overlaps the track's last slice is cut
-    /// off.
+    /// Writes a slice (an interval on a track). If the slice overlaps the track's last slice, it
+    /// begins at the end of that slice.
     fn slice(&mut self, track: Track, name: &str, from: Cycle, until: Cycle, notes: &[(&str, u64)]) {
         let open = self.track(track);
         let from = from.max(open.end);
@@ -206,7 +207,7 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// Writes the value of a counter track.
+    /// Writes a value of a track that shows a counter.
     fn value(&mut self, value: Value) {
         let open = self.track(Track::Counter(value.name, value.unit));
         self.write(Packet {
@@ -227,8 +228,8 @@ impl<W: Write> Timeline<W> {
         u64::try_from((u128::from(cycle) * 1000 + clock / 2) / clock).unwrap_or(u64::MAX)
     }
 
-    /// The number that stands for a name, and at its first use the packet data that declares the
-    /// number.
+    /// The number that stands for a name in the trace. If the name is used for the first time, also
+    /// the packet data that declare the number.
     fn intern(&mut self, name: &str) -> (u64, Option<InternedData>) {
         if let Some(&iid) = self.names.get(name) {
             return (iid, None);

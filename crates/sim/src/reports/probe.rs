@@ -1,8 +1,8 @@
 //! Probes: observers of a run.
 //!
-//! The machine calls a [`Probe`] for every event when the event happens. Every method has an empty
-//! default, and a run is compiled for its probe, so an event without an observer costs nothing. A
-//! probe does not affect the run.
+//! The machine calls a method of a [`Probe`] whenever an event happens. Every method has an empty
+//! default, and a run is compiled for its probe, so an event that the probe ignores costs nothing.
+//! A probe does not affect the run.
 
 use core::num::NonZeroU64;
 
@@ -21,7 +21,7 @@ pub struct WaveAt {
     pub cu: u32,
     /// The slot of the wavefront on its compute unit.
     pub slot: u32,
-    /// The kernel of the wavefront.
+    /// The number of the kernel that the wavefront runs.
     pub kernel: KernelId,
     /// The number of the wavefront's work-group in the grid.
     pub work_group: u32,
@@ -53,7 +53,7 @@ pub struct MessageSeen {
 pub struct Layout {
     /// The names of the protocol's stations (controllers), for example `L2[3]`, by number.
     pub stations: Vec<String>,
-    /// The ends of the links of the network, by number.
+    /// The two ends of each link of the network, by the number of the link.
     pub links: Vec<LinkEnds>,
     /// The number of compute units.
     pub compute_units: u32,
@@ -74,7 +74,7 @@ pub trait Probe {
     /// The host launches a kernel. The kernel runs after the kernels launched before it.
     #[inline]
     fn launch(&mut self, now: Cycle, kernel: KernelId, name: &str) {}
-    /// A kernel has ended. The times include its launch and its end.
+    /// A kernel has ended. The time from `from` to `until` includes its launch and its release.
     #[inline]
     fn kernel(&mut self, name: &str, from: Cycle, until: Cycle) {}
     /// A wavefront starts.
@@ -92,7 +92,7 @@ pub trait Probe {
     /// An operation of a wavefront is complete.
     #[inline]
     fn complete(&mut self, at: WaveAt, op: &Posted, issued: Cycle, until: Cycle) {}
-    /// The host issues an operation. A copy of an array is complete at once.
+    /// The host issues an operation at cycle `now`. A copy of an array is complete at once.
     #[inline]
     fn host_issue(&mut self, now: Cycle, op: &Posted) {}
     /// An operation of the host is complete.

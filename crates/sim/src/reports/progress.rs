@@ -1,17 +1,17 @@
 //! Detection of runs that make no progress.
 //!
 //! Progress is a wavefront that retires or a byte that changes. A change of memory or local memory
-//! is visible at once. A store into a cache is not: it may write the value that was already there.
-//! As long as the last progress is recent, operations are therefore not examined. After that, each
-//! operation is compared with the earlier ones of its wavefront. A wavefront with a new operation
-//! (another address, another value) still advances, for example in a long loop. A wavefront that
-//! only repeats operations does not.
+//! is visible at once. The change by a store into a cache is not visible: the store may write the
+//! value that was already there. As long as the last progress is recent, operations are not
+//! examined. After that, each operation is compared with the earlier ones of its wavefront. A
+//! wavefront with a new operation (another address or another value) still advances, for example in
+//! a long loop. A wavefront that only repeats operations does not advance.
 //!
 //! The user sets the patience: the number of cycles without progress that are allowed. Two things
-//! can take longer without an error. First, a long computation extends the limit: the cycles are
-//! counted from the end of the computation. While operations are examined, computations of one
-//! length extend the limit only once for each wavefront. A spin with pauses is therefore found too.
-//! Second, the machine's own latencies are the lower bound of the limit: see [`least_patience`].
+//! can take longer without an error. First, a long computation extends the limit: the cycles
+//! without progress are counted from its end. While operations are examined, computations of the
+//! same length extend the limit only once for each wavefront, so a spin with pauses is found too.
+//! Second, the latencies of the machine set a lower bound of the limit: see [`least_patience`].
 
 use core::hash::{Hash, Hasher};
 
@@ -26,18 +26,19 @@ use crate::queue::Cycle;
 const ROUND_TRIPS: u64 = 16;
 /// The minimum patience in periods of the longest timer.
 const TIMER_PERIODS: u64 = 4;
-/// A computation is long if it takes more than the patience divided by this number.
+/// A computation is long if it takes more cycles than the patience divided by this number.
 const LONG_TIMES: u64 = 4;
 
-/// The number by which [`Watch`] knows the host as a busy component. Small numbers are wavefronts.
+/// The number that stands for the host in [`Watch::busy`]. Small numbers stand for wavefronts.
 pub(crate) const BUSY_HOST: u32 = u32::MAX;
-/// The number by which [`Watch`] knows the command processor as a busy component, during a launch.
+/// The number that stands for the command processor in [`Watch::busy`], while it launches a kernel.
 pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
-/// The number by which [`Watch`] knows the first station (controller) as a busy component. Station
-/// `n` has this number minus `n`.
+/// The number that stands for the first station (controller) in [`Watch::busy`]. For station `n`,
+/// it is this number minus `n`.
 pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
 
-/// The minimum patience in cycles that the latencies of a machine allow.
+/// The minimum patience in cycles: with less, the latencies of a machine alone could make a run
+/// count as stuck.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;
     let hops = match noc.topology {
@@ -66,12 +67,14 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     (ROUND_TRIPS * round_trip).max(TIMER_PERIODS * u64::from(timer))
 }
 
-/// The detector of runs that make no progress.
+/// The detector of runs that make no progress. It examines operations only if the last progress is
+/// not recent.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     patience_cycles: u64,
     last_progress: Cycle,
-    /// The cycle of the last operation that was new, while operations are examined.
+    /// While operations are examined, the cycle of the last operation that differed from all
+    /// earlier ones of its wavefront.
     last_novelty: Cycle,
     examining: bool,
     /// The cycle at which the last long computation ends.
@@ -101,8 +104,8 @@ impl Watch {
         }
     }
 
-    /// Records that a component is busy for `cycles` cycles. If the number of cycles is large, they
-    /// extend the limit of the run without progress.
+    /// Records that component `who` is busy for `cycles` cycles. If this is long, the run may go
+    /// without progress until their end.
     #[inline]
     pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
         if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {
@@ -129,15 +132,15 @@ impl Watch {
         self.last_progress
     }
 
-    /// Examines an operation: records whether it is new. `operation` contains everything that
-    /// distinguishes it from other operations.
+    /// Records whether an operation differs from all earlier ones. `operation` contains everything
+    /// that distinguishes operations.
     pub(crate) fn examine(&mut self, now: Cycle, operation: impl Hash) {
         if self.seen.insert(hash(operation)) {
             self.last_novelty = now;
         }
     }
 
-    /// The last cycle at which the run cannot count as stuck yet.
+    /// The last cycle at which the run does not count as stuck, even without further progress.
     pub(crate) fn stuck_after(&self) -> Cycle {
         let since = match self.examining {
             true => self.last_novelty.max(self.busy_until),
@@ -147,7 +150,7 @@ impl Watch {
     }
 
     /// Whether the run has made no progress for too long. When the patience elapses for the first
-    /// time, begins to examine operations instead.
+    /// time, the answer is no, and operations are examined from then on.
     pub(crate) fn is_stuck(&mut self, now: Cycle) -> bool {
         if now <= self.stuck_after() {
             return false;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::queue::Cycle;
 
-/// The counters that are levels instead of sums: they give the number of outstanding items at the
-/// time of the sample.
+/// The counters that are not sums over the run: each is the number of items that are outstanding at
+/// the time of the sample.
 pub const LEVELS: [&str; 3] = ["requests_in_flight", "messages_in_flight", "memory_ops_in_flight"];
 
 /// The values of the counters of a run at one cycle.
@@ -13,8 +13,8 @@ pub const LEVELS: [&str; 3] = ["requests_in_flight", "messages_in_flight", "memo
 pub struct Sample {
     /// The cycle of the sample. Events before this cycle are counted, events of this cycle are not.
     pub cycle: Cycle,
-    /// The value of every counter by name, including the [levels](LEVELS). The counters of a
-    /// message name exist only after a message of that name was sent.
+    /// The value of every counter by name, including those in [`LEVELS`]. The counters for messages
+    /// of one name exist only after such a message was sent.
     pub counters: BTreeMap<String, u64>,
 }
 

@@ -1,15 +1,15 @@
-//! The waits of an operation by cause: port, acquire, release, queues, and the access.
+//! The waits of an operation by cause: the port, an acquire, a release, and queues.
 //!
-//! The time of an operation is the time of its slowest line. The protocol reports the activity of a
-//! line's request (access, acquire or release) step by step. The messages that bring the answer
-//! carry the cycles that they waited in queues.
+//! The waits of an operation are those of its slowest line. The protocol reports each change of the
+//! activity (access, acquire or release) on which the request for a line spends its time. The
+//! messages that bring the answer carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
 
 use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
-/// Cycles of waits of an operation by cause, without the access itself. An operation takes far
+/// Cycles that an operation has waited, by cause, without the access itself. An operation takes far
 /// fewer than 2^32 cycles. Cycles above this limit count as access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
@@ -40,8 +40,8 @@ impl Waits {
     }
 }
 
-/// The time account of a request: its waits so far, its current activity, and the cycle at which
-/// the activity began.
+/// The account of the time of a request: its waits so far, its current activity (access, acquire or
+/// release), and the cycle at which this activity began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     waits: Waits,
@@ -50,8 +50,8 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// The account of a request that reaches its station after it has waited `waited` cycles for
-    /// the port.
+    /// The account of a request that reaches its station. Before that, it has waited `waited`
+    /// cycles for the port.
     #[inline]
     pub(crate) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
@@ -62,15 +62,15 @@ impl Spent {
         Spent { waits: Waits { port: small(waited), ..Waits::default() }, on, since: now }
     }
 
-    /// Ends the current activity of the request and begins another, `on`. An input causes this
-    /// change. `trail` holds the cycles that this input has waited in queues.
+    /// Ends the current activity of the request and begins the activity `on`. An input of the
+    /// station causes this change; `trail` has the cycles that the input has waited in queues.
     pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits up to now, when an input arrives. `trail` holds the cycles that this input has
-    /// waited in queues. Queue waits are limited to the time of the current activity, because the
-    /// input may have been sent before the activity began.
+    /// The waits of the request up to cycle `now`, at which an input of its station arrives.
+    /// `trail` has the cycles that the input has waited in queues. They are limited to the time of
+    /// the current activity, because the input may have been sent before the activity began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

@@ -1,4 +1,4 @@
-//! The diagnosis of a run that does not finish: the threads, and the thing that each of them waits
+//! The diagnosis of a run that does not finish: its threads, and the event that each of them waits
 //! for.
 
 use core::fmt;
@@ -16,11 +16,12 @@ pub struct Stuck {
     pub seed: u64,
     /// The waits of all threads: first of the host, then of wavefronts by compute unit and slot.
     pub waits: Vec<Wait>,
-    /// Kernels, and work-groups that are not dispatched yet, as text.
+    /// The kernels that have not ended and the number of their work-groups that are not dispatched,
+    /// as text.
     pub kernels: Vec<String>,
     /// The parked inputs of the stations (controllers of the protocol), as text.
     pub parked: Vec<String>,
-    /// The last messages about the lines that threads wait for.
+    /// For each line that threads wait for, the last messages about it.
     pub lines: Vec<LineHistory>,
 }
 
@@ -42,25 +43,26 @@ pub enum Cause {
     },
 }
 
-/// A thread that waits, and the thing it waits for.
+/// A thread that waits, and the event that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The host or a wavefront, as text.
     pub who: String,
-    /// The thing that the thread waits for.
+    /// The event that the thread waits for.
     pub what: Awaited,
     /// The place in the program's source where the thread waits.
     pub site: String,
 }
 
-/// The thing that a thread waits for.
+/// The event that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// The answer to an operation.
     Answer {
         /// The name of the operation: `load`, `atomic`, ...
         what: &'static str,
-        /// The accessed place in memory, by array and element if the array is known.
+        /// The array and the element that are accessed, as text, or the address if the array is not
+        /// known.
         place: String,
         /// The cycle at which the operation was issued.
         since: u64,
@@ -80,14 +82,15 @@ pub enum Awaited {
     Spins {
         /// The name of the operation that the thread repeats.
         what: &'static str,
-        /// The accessed place in memory, by array and element if the array is known.
+        /// The array and the element that are accessed, as text, or the address if the array is not
+        /// known.
         place: String,
         /// The value that the thread read last. `None` if it is not known.
         value: Option<u64>,
     },
     /// The end of the kernel with this name.
     Kernel(String),
-    /// The start of the wavefront, or its turn on the SIMD unit.
+    /// The first cycle of the wavefront, or its turn on the SIMD unit.
     Turn,
 }
 
@@ -121,7 +124,7 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// The number of waits that the error message lists. Further waits are only counted.
+/// The number of waits that the error message lists. For further waits, it gives only their number.
 const WAITS_SHOWN: usize = 12;
 
 impl fmt::Display for Stuck {

@@ -19,7 +19,7 @@ pub(crate) struct Times {
     since: Cycle,
 }
 
-/// The time account of a wavefront slot.
+/// The account of the time of a wavefront slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The cycle up to which the slot's time is attributed to causes.
@@ -29,7 +29,7 @@ struct Slot {
 }
 
 impl Times {
-    /// The time accounts of a machine with `slots` wavefront slots.
+    /// Empty accounts for a machine with `slots` wavefront slots.
     pub(crate) fn new(slots: usize) -> Times {
         Times {
             run: Attribution::default(),
@@ -47,13 +47,15 @@ impl Times {
         self.since = now;
     }
 
-    /// Attributes the time of a kernel's launch, acquire or release, which ends now, to its cause.
+    /// Attributes the time of a kernel's launch, acquire or release to `cause`. This phase ends
+    /// now.
     pub(crate) fn phase_done(&mut self, now: Cycle, cause: Cause) {
         self.run.add(cause, now - self.since);
         self.since = now;
     }
 
-    /// Records that a wavefront starts in a slot. The slot's time before counts as launch.
+    /// Records that a wavefront starts in a slot. The time of the slot before this cycle counts as
+    /// launch.
     pub(crate) fn started(&mut self, now: Cycle, number: u32) {
         let slot = &mut self.by_slot[number as usize];
         if slot.kernel != self.kernels {
@@ -63,7 +65,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// Attributes the time of a slot since its mark (the end of the attributed time) to a cause.
+    /// Attributes to `cause` the time of a slot that is not attributed yet.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -71,9 +73,8 @@ impl Times {
         slot.mark = now;
     }
 
-    /// Attributes the time of a slot since its mark (the end of the attributed time) to the
-    /// operation that its wavefront waited for. `spent` holds the waits of the operation, without
-    /// the time of its access.
+    /// Attributes the time of a slot that is not attributed yet to the operation that its wavefront
+    /// waited for. `spent` has the waits of the operation, without the time of its access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
@@ -90,7 +91,8 @@ impl Times {
         if stood == 0 || all == 0 {
             return slots.add(access, stood);
         }
-        // 128 bits are wide enough: a run has fewer than 2^64 cycles, and waits are far shorter.
+        // The product fits into 128 bits: a run has fewer than 2^64 cycles, and each wait is below
+        // 2^32.
         let share = |cycles: u32| (u128::from(cycles) * u128::from(stood.min(all)) / u128::from(all)) as u64;
         let mut left = stood;
         for (cause, cycles) in [
@@ -110,11 +112,11 @@ impl Times {
         slots.add(access, left);
     }
 
-    /// Ends the running phase of a kernel. A slot whose wavefronts ended earlier has waited for the
-    /// last wavefront since then: this time counts as imbalance.
+    /// Ends the running phase of a kernel. If the wavefronts of a slot ended earlier, the time
+    /// since then counts as imbalance.
     ///
     /// # Errors
-    /// A message that names the inconsistent sums.
+    /// If the attributed times do not add up to the time of the phase. The error names the sums.
     pub(crate) fn kernel_ran(&mut self, now: Cycle) -> Result<(), String> {
         let (count, cycles) = (self.used.len() as u64, now - self.since);
         for number in self.used.drain(..) {
@@ -132,10 +134,10 @@ impl Times {
         Ok(())
     }
 
-    /// The attribution of the whole run. Cycles outside of kernels count for the host.
+    /// The attribution of the whole run. Cycles outside of kernels are attributed to the host.
     ///
     /// # Errors
-    /// A message that names the inconsistent sums.
+    /// If the attributed times do not add up to the time of the run. The error names the sums.
     pub(crate) fn close(mut self, cycles: Cycle) -> Result<Attribution, String> {
         let found = self.run.total();
         let Some(rest) = cycles.checked_sub(found) else {
@@ -157,8 +159,8 @@ mod tests {
         times.phase_done(10, Cause::Launch);
         times.started(10, 0);
         times.spend(20, 0, Cause::Compute);
-        // The operation was issued ten cycles before the wavefront stopped, so half of its waits
-        // count.
+        // The operation was issued ten cycles before the wavefront had to stop, so half of the
+        // operation's waits count.
         let spent = Waits { port: 4, noc: 8, ..Waits::default() };
         times.held_up(30, 0, Cause::Load, 10, &spent);
         times.started(30, 1);

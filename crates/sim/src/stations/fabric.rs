@@ -1,10 +1,10 @@
-//! The stations (controllers with parked inputs) of a protocol, behind an interface that is
-//! independent of the protocol.
+//! The stations of a protocol (controllers with their waiting inputs), behind an interface that is
+//! the same for all protocols.
 //!
-//! Everything else in this crate is compiled once; this file is compiled once for each protocol. It
+//! The rest of this crate is compiled once; this file is compiled once for each protocol. It
 //! executes the steps of stations, stores the messages in transit, and makes the one choice that
-//! does not depend on time: the victim of an eviction is the least recently used way of the lowest
-//! rank.
+//! does not depend on time: the line to evict. It evicts the least recently used of the ways that
+//! the protocol ranks lowest.
 
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
@@ -15,8 +15,8 @@ use proto::{
 
 use crate::options::RunOptions;
 
-/// The number of a station (controller). Stations are numbered kind by kind, in the order of the
-/// protocol's kinds.
+/// The number of a station (controller). All stations of the protocol's first kind come first, then
+/// those of the second kind, and so on.
 pub(crate) type StationId = At;
 
 /// The number of a message in transit.
@@ -33,7 +33,7 @@ pub(crate) struct Sent {
     pub(crate) is_access: bool,
 }
 
-/// The effects of a step of a station, without the protocol's types.
+/// The effects of a step of a station, in types that do not depend on the protocol.
 #[derive(Debug, Default)]
 pub(crate) struct StepEffects {
     pub(crate) sends: Vec<Sent>,
@@ -61,10 +61,10 @@ pub(crate) struct StationInfo {
 /// A memory level at which the protocol has stations (controllers).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelInfo {
-    /// The name of the level on the machine, for example `l2`.
+    /// The name of the level in the machine description, for example `l2`.
     pub(crate) name: String,
-    /// The kind of unit (such as a chiplet) that each station belongs to. `count` is the number of
-    /// stations in all.
+    /// The kind of unit, such as a chiplet, to which each station of the level belongs. `count` is
+    /// the number of all stations of the level.
     pub(crate) per: Per,
     pub(crate) count: u32,
     /// Whether the stations keep lines.
@@ -72,9 +72,9 @@ pub(crate) struct LevelInfo {
     /// The number of misses that each station can have outstanding. Zero if the stations keep no
     /// lines.
     pub(crate) miss_registers: u32,
-    /// The number of levels between this level and memory.
+    /// The number of levels between this level and main memory.
     pub(crate) height: u32,
-    /// The level with which this level shares a place on the network. `None` if it has a place of
+    /// The level with which this level shares its places on the network. `None` if it has places of
     /// its own.
     pub(crate) beside: Option<Beside>,
 }
@@ -91,8 +91,9 @@ impl LevelInfo {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The place of station `index` on the network, as a level and the number of a station of that
-    /// level. If this level has a place of its own, the result is this level and `index`.
+    /// The place of station `index` on the network: the name of a level, and the number of a
+    /// station of that level. If this level has places of its own, the result is its name and
+    /// `index`.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -101,14 +102,14 @@ impl LevelInfo {
     }
 }
 
-/// A parked input of a station: one that waits until the station can handle it.
+/// An input that waits at a station until the station can handle it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parked {
-    /// A request that is presented again when a wake names its key.
+    /// A request that the station parked under this key. A wake of the key presents it again.
     Request { key: String, slot: Slot },
-    /// A request that waits for the fill of its line.
+    /// A request that waits for the fill of this line.
     Waiting { line: LineAddr, slot: Slot },
-    /// A message that is presented again when a wake names its key.
+    /// A message that the station parked under this key. A wake of the key presents it again.
     Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
@@ -123,17 +124,17 @@ pub(crate) trait Fabric {
     /// # Errors
     /// If the machine has no such station.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<StationId, String>;
-    /// The homes (chiplet and bank) of lines.
+    /// The rule that gives each line its home, which is a chiplet and a bank.
     fn homes(&self) -> &Homes;
-    /// Places the page of a line on a chiplet, unless it is placed already.
+    /// Places the page of a line on a chiplet, unless the page has a chiplet already.
     fn touch(&mut self, line: LineAddr, chiplet: u16);
     /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
-    /// Tells the protocol which arrays the next kernel uses. The calls come in launch order.
+    /// Tells the protocol which arrays a launched kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
-    /// Answers a plain load if the load is a hit and its step has no other effect. Executes that
-    /// step and returns the bytes. Returns `None`, without any change, if the load needs a normal
-    /// step.
+    /// Answers a plain load, if it is a hit and its step has no effect but the answer. Executes
+    /// that step and returns the bytes. Otherwise returns `None`, without any change: the load
+    /// needs a normal step.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
     /// Gives a station a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
@@ -159,15 +160,15 @@ pub(crate) trait Fabric {
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
     /// The parked inputs of a station: those that wait until the station can handle them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
-    /// The number of times that each row of the tables fired.
+    /// The number of times that each row of the protocol's tables was used.
     fn coverage(&self) -> &Coverage;
-    /// Sets who chooses victims: the caller, with [`Fabric::evict`], if `held`; otherwise the
-    /// fabric.
+    /// Sets who chooses the ways to evict: if `held` is true, the caller, with [`Fabric::evict`];
+    /// otherwise the fabric.
     fn hold_ways(&mut self, held: bool);
-    /// Sorts the lines by their numbers within each set, in all stations. The explorer does the
-    /// same after each move. The order decides which line a flush writes first.
+    /// Sorts the lines of each set by their numbers, in all stations. The explorer does the same
+    /// after each move. A flush writes lines in this order.
     fn sort_ways(&mut self);
-    /// The ways of a station, for a caller that chooses victims.
+    /// The ways of a station, for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;
     /// Lets a station evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
@@ -184,31 +185,31 @@ pub(crate) struct Ways {
     pub(crate) unrest: Option<String>,
 }
 
-/// The stations (controllers with parked inputs) of protocol `P`, as a [`Fabric`].
+/// The stations of protocol `P` (controllers with their waiting inputs), as a [`Fabric`].
 pub(crate) struct Stations<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// The times of the last use of ways, by station.
+    /// For each station, the times at which its ways were last used.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
     /// The messages in transit, each with its sender.
     messages: Messages<(StationId, P::Msg)>,
-    /// The sender's clock in ticks at the time of sending, by message. Used only if the protocol
-    /// has clocks.
+    /// For each message, the clock of its sender when it was sent, in ticks. Used only if the
+    /// protocol has clocks.
     sent: Vec<i64>,
-    /// The number of ticks by which each station's clock has been advanced, by station.
+    /// For each station, the number of ticks by which its clock has been advanced.
     clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// Whether the caller chooses victims, instead of the fabric.
+    /// Whether the caller chooses the ways to evict, instead of the fabric.
     holds_ways: bool,
     /// Whether hits are answered by a shortcut instead of a step.
     skips_hits: bool,
 }
 
-/// The last uses of a station's ways. All uses at all stations are numbered in order. Each way has
-/// the number of its last use.
+/// The last uses of a station's ways. The uses at all stations are numbered in the order of time,
+/// and each way has the number of its last use.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,
@@ -229,7 +230,7 @@ impl<P: Protocol> Stations<P> {
     /// The stations of a machine in their initial states.
     ///
     /// # Errors
-    /// The property of the machine that the protocol does not support.
+    /// If the machine lacks a property that the protocol needs. The error names it.
     pub(crate) fn new(
         topology: &Topology,
         settings: &Settings,
@@ -251,7 +252,8 @@ impl<P: Protocol> Stations<P> {
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
             holds_ways: false,
-            // Ticks and seeded faults take effect only in a step, so they exclude the shortcut.
+            // Clock ticks and seeded faults take effect only in a step, so a run with one of them
+            // does not use the shortcut.
             skips_hits: !P::CLOCKED && options.mutation.is_none() && !options.steps_hits,
         })
     }
@@ -264,7 +266,7 @@ impl<P: Protocol> Stations<P> {
         told: &StationInput<&Request, &P::Msg, &MemoryReply>,
         out: &mut StepEffects,
     ) {
-        // The reader of `out` has emptied it, so it contains no earlier effect.
+        // The caller has emptied `out` after the last step, so that it contains no earlier effect.
         debug_assert!(out.replies.is_empty() && out.memory.is_empty() && out.timers.is_empty());
         let mut chooser = Chooser {
             recency: &mut self.recency[at as usize],
@@ -290,12 +292,13 @@ impl<P: Protocol> Stations<P> {
     }
 }
 
-/// The driver for one step of a station: it chooses victims and collects the effects.
+/// The driver of one step of a station: it chooses the ways to evict, and collects the effects.
 struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Whether the caller of the fabric chooses victims, so that this driver chooses none.
+    /// Whether the caller of the fabric chooses the ways to evict, so that this driver chooses
+    /// none.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
@@ -315,7 +318,8 @@ impl<M> Chooser<'_, M> {
 }
 
 impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
-    /// Chooses the least recently used way among the possible victims of the lowest rank.
+    /// Chooses the least recently used of the ways that the protocol ranks lowest. Ways in
+    /// `touched` are not chosen.
     fn victim(&mut self, _: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
         if self.holds {
@@ -323,7 +327,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         }
         self.victims.clear();
         node.victims(set, self.victims);
-        // A use is a counter value, and no run reaches 2^56 uses, so the rank fits above it.
+        // The number of a use is below 2^56 in any run, so the rank fits into the bits above it.
         let last_use = self.recency.last_use.as_slice();
         let mut best = (u64::MAX, None);
         for &(way, Rank(rank)) in self.victims.iter() {
@@ -364,7 +368,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         self.out.timers.push(class);
     }
 
-    /// Does nothing: the input waits at its station until a way is free.
+    /// Does nothing. An input that needs a free way waits at its station.
     #[inline]
     fn blocked(&mut self, _: At, _: SetIndex) {}
 

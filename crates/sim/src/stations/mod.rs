@@ -1,4 +1,4 @@
-//! The stations (controllers with parked inputs) of a protocol, and their timing.
+//! The stations of a protocol (controllers with their waiting inputs), and their timing.
 
 pub(crate) mod fabric;
 pub(crate) mod subject;

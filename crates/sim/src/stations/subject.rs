@@ -1,4 +1,4 @@
-//! A protocol as a value, so that the code that runs protocols is compiled only once.
+//! A protocol as a value, so that code that handles any protocol is compiled only once.
 
 use proto::{Homes, Protocol};
 
@@ -30,7 +30,7 @@ fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dy
     Ok(Box::new(stations.map_err(RunError::Machine)?))
 }
 
-/// The homes (chiplet and bank) of lines on a machine.
+/// The rule that gives each line of a machine its home, which is a chiplet and a bank.
 fn homes(system: &System) -> Homes {
     let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
     Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())

@@ -1,7 +1,7 @@
 //! The stations of a machine (the controllers of the protocol) and their timing.
 //!
-//! A step changes its station at once. The station first finishes its earlier work. Messages and
-//! answers of the step leave one latency of the station later.
+//! A step changes the state of its station at once. Its messages and answers leave later: the
+//! station first finishes its earlier work, and then takes its latency.
 
 use proto::{
     Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,
@@ -53,7 +53,7 @@ struct TimedStation {
     timers_running: u8,
     timing: StationTiming,
     busy_until: Cycle,
-    /// The lines on which an atomic is in progress, each with the cycle of the atomic's end.
+    /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
     /// The cycle of the station's next scheduled deadline event. `None` if none is scheduled.
@@ -72,8 +72,8 @@ struct Periods {
 /// The stations of a machine, with their timing.
 pub(crate) struct TimedStations {
     fabric: Box<dyn Fabric>,
-    /// The effects of the last step, in a box so that the caller can take them while it carries
-    /// them out.
+    /// The effects of the last step. They are in a box, so that the caller can take them out and
+    /// give the box back.
     out: Option<Box<StepEffects>>,
     levels: Vec<LevelInfo>,
     stations: Vec<TimedStation>,
@@ -129,7 +129,7 @@ impl TimedStations {
         self.stations.iter().map(|station| station.name.as_str())
     }
 
-    /// The stations without their timing.
+    /// The stations without their timing, for reading.
     pub(crate) fn fabric(&self) -> &dyn Fabric {
         &*self.fabric
     }
@@ -139,7 +139,7 @@ impl TimedStations {
         &mut *self.fabric
     }
 
-    /// The homes (chiplet and bank) of lines.
+    /// The rule that gives each line its home, which is a chiplet and a bank.
     #[inline]
     pub(crate) fn homes(&self) -> &Homes {
         self.fabric.homes()
@@ -256,7 +256,8 @@ impl TimedStations {
         engine.at(engine.now() + period, Event::Timer(station, class));
     }
 
-    /// Takes the effects of the last step. The caller [gives back](TimedStations::done) the box.
+    /// Takes the box with the effects of the last step. The caller gives the box back with
+    /// [`TimedStations::done`].
     #[inline]
     pub(crate) fn take_out(&mut self) -> Box<StepEffects> {
         self.out.take().unwrap_or_default()
@@ -274,9 +275,9 @@ impl TimedStations {
         reports.tally.uses(self.stations[station as usize].level, uses);
     }
 
-    /// The number of ticks that have passed since the station's clock was last advanced. The caller
-    /// must advance the clock by it. `None` if no tick has passed, or the station's clock does not
-    /// follow simulated time.
+    /// The number of ticks since the station's clock was last advanced. The caller must advance the
+    /// clock by this number. `None` if no tick has passed, or if simulated time does not advance
+    /// the clock.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Cycle, station: StationId) -> Option<u32> {
         if !self.is_clocked || self.holds_time {
@@ -289,12 +290,12 @@ impl TimedStations {
         (elapsed > 0).then(|| u32::try_from(elapsed).unwrap_or(u32::MAX))
     }
 
-    /// Lets a script of moves advance the clocks of stations from now on.
+    /// From now on, the moves of a script advance the clocks of all stations.
     pub(crate) fn hold_time(&mut self) {
         self.holds_time = true;
     }
 
-    /// Lets simulated time advance the clocks of all stations from now on.
+    /// From now on, simulated time advances the clocks of all stations.
     pub(crate) fn release_time(&mut self, engine: &mut Engine, watch: &mut Watch) {
         self.holds_time = false;
         for station in self.numbers() {
@@ -388,9 +389,9 @@ impl TimedStations {
         LeaveTimes { sends: leave, values: leave, accepts: leave, queued, invalidation }
     }
 
-    /// Copies the dirty bytes of all stations over bytes read from memory, as if every cache had
-    /// written its dirty lines out. Levels next to memory come first, because the dirty bytes of
-    /// the levels above are newer.
+    /// Copies the dirty bytes of all stations over bytes that were read from memory, as if every
+    /// cache had written its dirty lines out. The levels next to memory are copied first, because
+    /// the dirty bytes of the levels above them are newer.
     pub(crate) fn overlay_dirty(&self, from: Addr, to: &mut [u8], line_bytes: u64) {
         let end = from.0 + to.len() as u64;
         let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
@@ -418,8 +419,8 @@ fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
 }
 
-/// The cycle at which an atomic on a line may begin: after the previous atomic on that line.
-/// Reserves the line for `length` cycles.
+/// The cycle at which an atomic on a line may begin: not before the end of the previous atomic on
+/// this line. Reserves the line for `length` cycles.
 fn after_atomics(
     atomics: &mut Vec<(LineAddr, Cycle)>,
     now: Cycle,

@@ -5,33 +5,33 @@ use crate::config::{Invalidation, Per, System};
 /// The latencies and the throughput of the stations of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
-    /// Cycles from an access to the messages and answers that it causes.
+    /// Cycles from the arrival of an access until its messages and answers leave.
     pub(crate) latency_cycles: u64,
     /// Cycles for which one access occupies the station.
     pub(crate) occupancy_cycles: u64,
     /// The minimum number of cycles between two atomics on one line.
     pub(crate) atomic_cycles: u64,
-    /// Cycles of the path to memory in each direction, without those on the network.
+    /// Cycles of the path to memory in each direction, not counting the network.
     pub(crate) memory_path_cycles: u64,
     /// Cycles of an invalidation: of all lines together, or of each line if `is_walked`.
     pub(crate) invalidate_cycles: u64,
     /// Whether an invalidation removes lines one after the other.
     pub(crate) is_walked: bool,
-    /// The number of requests from cores that enter in one cycle.
+    /// The number of requests from cores that may enter a station in one cycle.
     pub(crate) ports: u32,
 }
 
 impl StationTiming {
-    /// The timing of the level with this name. A controller whose level the machine does not
-    /// declare takes one cycle.
+    /// The timing of the level with this name. If the machine does not declare the level, each of
+    /// its stations takes one cycle.
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);
         let path = if level == "host" { system.host.memory_latency_cycles.div_ceil(2) } else { 0 };
         let is_first = declared.is_some_and(|declared| declared.per == Per::Cu);
         let (latency, occupancy, atomic) = match (declared, level) {
-            // The port of a first level already limits requests to a fixed number per cycle, so an
-            // access does not occupy the station as well.
+            // The port of a first-level cache already limits its requests in each cycle. An access
+            // therefore does not occupy the station as well.
             (Some(level), _) if is_first => (level.latency_cycles, 0, 0),
             (Some(level), _) => (level.latency_cycles, level.occupancy_cycles, level.atomic_cycles),
             (None, "l1") => (l1.latency_cycles, 0, 0),

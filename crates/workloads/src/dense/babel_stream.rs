@@ -1,5 +1,4 @@
-//! BabelStream: five kernels over three arrays. The kernels run in turn, and the whole sequence
-//! runs many times.
+//! BabelStream: a sequence of five kernels over three arrays. The sequence runs many times.
 
 use kernel::prelude::*;
 
@@ -18,7 +17,8 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "1300"), ("times", "2")],
         small: &[("n", "32k")],
-        // Table 5.2 gives 524288 elements. BabelStream's default of 100 times takes ten times as long.
+        // Table 5.2 of the thesis gives 524288 elements. BabelStream repeats its kernels 100 times
+        // by default, which takes ten times as long.
         paper: &[("n", "512k"), ("times", "10")],
     },
     settings: &[
@@ -39,7 +39,7 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
 };
 
 const SCALAR: f64 = 0.4;
-/// The maximum number of work-groups of `dot`.
+/// The maximum number of work-groups of the kernel `dot`.
 const DOT_GROUPS: u64 = 256;
 
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ async fn dot<T: Float>(w: Wave, s: Arrays<T>, sums: Array<T>) {
     }
 }
 
-/// Launches the first four kernels.
+/// Launches the first four of the five kernels, one after the other.
 async fn four_kernels<T: Float>(host: &Host, s: Arrays<T>) {
     let grid = grid_over(&host.shape(), s.a.len());
     let Arrays { a, b, c } = s;
@@ -114,7 +114,7 @@ async fn four_kernels<T: Float>(host: &Host, s: Arrays<T>) {
 
 fn stream<T: Float>(settings: &Settings, seed: u64) -> Instance {
     let (n, repetitions) = (settings.count("n"), settings.count("times"));
-    // BabelStream starts with equal elements. Different ones reveal a wrong index.
+    // BabelStream starts with equal elements. Different elements reveal a wrong index.
     let start =
         move || -> Vec<T> { data::floats(seed, n).into_iter().map(|x| T::of(f64::from(x))).collect() };
     let program = Program::new("babel-stream", move |host| async move {
@@ -151,7 +151,7 @@ fn stream<T: Float>(settings: &Settings, seed: u64) -> Instance {
         answer.expect("a", &a)?;
         answer.expect("b", &b)?;
         answer.expect("c", &c)?;
-        // All terms are positive, so the error of the sum is relative to the sum.
+        // All terms of the sum are positive, so its error is proportional to the sum.
         let relative = if T::WIDTH.bytes() == 8 { 1e-12 } else { 1e-5 };
         answer.compare("dots", &dots, near::<T>(relative, 0.0))
     })

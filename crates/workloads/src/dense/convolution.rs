@@ -36,15 +36,16 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
     },
 };
 
-/// An image with a margin of zeros, and its filters.
+/// The arrays of a convolution, and the sizes of the image and of the mask.
 #[derive(Clone, Copy)]
 struct Filtering {
-    /// The image with its margin.
+    /// The image, surrounded by a margin of zeros.
     input: Array<f32>,
-    /// The result of the pass over the rows, with a margin above and below.
+    /// The result of the kernel for the rows, with a margin of zeros above and below.
     between: Array<f32>,
     output: Array<f32>,
-    /// The weights: the whole mask, or the filter of the rows and then the filter of the columns.
+    /// The weights: those of the whole mask, or those of the filter for rows followed by those of
+    /// the filter for columns.
     mask: Array<f32>,
     width: u32,
     /// The number of rows of the mask. The number of columns is the same.
@@ -52,12 +53,13 @@ struct Filtering {
 }
 
 impl Filtering {
-    /// The columns of the image with its margin.
+    /// The number of columns of the image and its margin.
     fn padded(&self) -> u32 {
         self.width + self.side - 1
     }
 
-    /// The column and the row of each lane's element of an image without margin.
+    /// The column and the row in the image, without its margin, of the pixel that each lane
+    /// computes.
     fn element(&self, w: &Wave) -> (Lanes<u32>, Lanes<u32>) {
         let item = w.item();
         let row = item / self.width;
@@ -126,19 +128,20 @@ impl Filtering {
     }
 }
 
-/// The bytes of the image with its margin, of the result of the first pass and of the output.
+/// The size in bytes of three arrays: the image with its margin, the result of the first kernel,
+/// and the output.
 fn arrays_bytes(settings: &Settings) -> u64 {
     let [width, height] = ["width", "height"].map(|name| settings.count(name));
     let margin = 2 * settings.count("radius");
     4 * ((width + margin) * (height + margin) + width * (height + margin) + width * height)
 }
 
-/// Random numbers from 0 to 1.
+/// `count` random numbers from 0 to 1.
 fn positive(seed: u64, count: u64) -> Vec<f32> {
     data::floats(seed, count).into_iter().map(f32::abs).collect()
 }
 
-/// The image with a margin of `radius` zeros.
+/// Surrounds an image by a margin of zeros, `radius` elements wide.
 fn padded(image: &[f32], width: usize, radius: usize) -> Vec<f32> {
     let row = |row: &[f32]| [vec![0.0; radius], row.to_vec(), vec![0.0; radius]].concat();
     let above = vec![0.0; radius * (width + 2 * radius)];
@@ -176,12 +179,12 @@ fn convolution(settings: &Settings, seed: u64) -> Instance {
     });
     Instance::new(program, move |answer| {
         let (image, filters) = inputs();
-        // All terms are positive, so the errors are relative.
+        // All terms of a sum are positive, so the error of a result is proportional to the result.
         answer.compare("output", &reference(&image, &filters, width, radius), near::<f32>(1e-5, 0.0))
     })
 }
 
-/// The convolution in double precision, element by element.
+/// The result of the convolution, computed on the host in double precision.
 fn reference(image: &[f32], filters: &[f32], width: u64, radius: u64) -> Vec<f32> {
     let (width, radius) = (width as i64, radius as i64);
     let height = image.len() as i64 / width;

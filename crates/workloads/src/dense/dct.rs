@@ -34,27 +34,28 @@ pub(crate) static DCT: Workload = Workload {
     make: dct,
 };
 
-/// The number of rows of a block. The number of columns is the same.
+/// The number of rows of a block of pixels. The number of columns is the same.
 const BLOCK: u32 = 8;
 
 #[derive(Clone, Copy)]
 struct Transform {
     input: Array<f32>,
     output: Array<f32>,
-    /// The cosines: a row for each frequency.
+    /// The matrix of cosines, with one row for each frequency.
     cosines: Array<f32>,
     width: u32,
     is_inverse: bool,
 }
 
 impl Transform {
-    /// Multiplies a block by the matrix of cosines from the right and from the left.
+    /// Transforms one block in each work-group: multiplies it by the matrix of cosines, first along
+    /// rows and then along columns.
     async fn block(self, w: Wave) {
         let at = in_tile(&w, BLOCK);
         let (block_x, block_y) = group_at(&w, self.width / BLOCK);
         let here = Unit(first_local(&w));
         let between = w.lds::<f32>(0, BLOCK * BLOCK);
-        // The cosines that row or column `i` needs, and their distance.
+        // The index of the first cosine for row or column `i`, and the distance to the next cosine.
         let cosine = |i: Lanes<u32>| if self.is_inverse { (i, BLOCK) } else { (i * BLOCK, 1) };
         let active = members(&w, BLOCK * BLOCK);
 
@@ -83,7 +84,7 @@ impl Transform {
     }
 }
 
-/// The factor of pixel `x` in frequency `u`.
+/// The factor by which pixel `x` contributes to frequency `u`.
 fn cosine(u: usize, x: usize) -> f64 {
     let scale = if u == 0 { libm::sqrt(0.125) } else { 0.5 };
     scale * libm::cos((2 * x + 1) as f64 * u as f64 * PI / 16.0)
@@ -123,7 +124,8 @@ fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The transform in double precision, by its definition with four nested sums.
+/// The transform of an image on the host, in double precision, by its definition with four nested
+/// sums.
 fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
     let factor = |to: usize, from: usize| if is_inverse { cosine(from, to) } else { cosine(to, from) };
     let factors: Vec<f64> = (0..64).map(|i| factor(i / 8, i % 8)).collect();
@@ -147,8 +149,8 @@ fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// The worked example of JPEG in the literature: a block of pixels, and the transform of these
-    /// pixels less 128, in hundredths.
+    /// The worked example of JPEG in the literature. The first constant is a block of pixels. The
+    /// next one is the transform of these pixels less 128, in hundredths.
     const PIXELS: [[i16; 8]; 8] = [
         [52, 55, 61, 66, 70, 61, 64, 73],
         [63, 59, 55, 90, 109, 85, 69, 72],
@@ -184,13 +186,14 @@ mod tests {
 
     #[test]
     fn the_cosines_are_those_of_the_standard() {
-        // The halves of cos(k pi / 16), for k from 1 to 7.
+        // The values of cos(k pi / 16) / 2, for k from 1 to 7.
         let halves = [0.490_393, 0.461_940, 0.415_735, 0.353_553, 0.277_785, 0.191_342, 0.097_545];
         for (k, half) in (1..8).zip(halves) {
             assert!((cosine(k, 0) - half).abs() < 1e-6, "{k}");
         }
         assert!((0..8).all(|x| (cosine(0, x) - 0.353_553).abs() < 1e-6));
-        // Signs of the odd and the even rows.
+        // For odd frequencies, the last cosine is the negative of the first one. For even
+        // frequencies, it is the same.
         assert!((cosine(1, 7) + 0.490_393).abs() < 1e-6 && (cosine(2, 7) - 0.461_940).abs() < 1e-6);
     }
 }

@@ -1,7 +1,8 @@
-//! The discrete wavelet transform of a picture: for each of three colours, level after level.
+//! The discrete wavelet transform of a picture. Each of its three colours is transformed in several
+//! levels.
 //!
 //! A work-group transforms a tile in local memory, first along its rows and then along its columns.
-//! It loads as many elements around the tile as its results depend on.
+//! It also loads the elements around the tile on which the results depend.
 
 use kernel::charge;
 use kernel::prelude::*;
@@ -21,7 +22,8 @@ pub(crate) static DWT2D: Workload = Workload {
     sizes: Sizes {
         tiny: &[("width", "41"), ("height", "19"), ("levels", "2")],
         small: &[],
-        // Table 3.3. Table 5.2 has 4096 rows and columns, which takes 16 times as long.
+        // The size is that of Table 3.3. Table 5.2 has 4096 rows and columns, which take 16 times
+        // as long.
         paper: &[("width", "1024"), ("height", "1024")],
     },
     settings: &[
@@ -35,7 +37,7 @@ pub(crate) static DWT2D: Workload = Workload {
         ),
     ],
     make: |settings, seed| {
-        // The pixels, and the input and the output of each colour.
+        // The arrays are the pixels, and an input and an output for each of three colours.
         let bytes = 4 * 7 * settings.count("width") * settings.count("height");
         settings.limit_arrays(&["width", "height"], bytes)?;
         let dwt = if settings.is("wavelet", "5-3") { dwt::<i32> } else { dwt::<f32> };
@@ -48,18 +50,19 @@ const TILE: u32 = 32;
 
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
-/// One level of one colour.
+/// The transform of one colour at one level.
 #[derive(Clone, Copy)]
 struct Level2d<T> {
     from: Array<T>,
     to: Array<T>,
     /// The number of elements from the start of one row to the start of the next.
     stride: u32,
-    /// The columns and rows of this level.
+    /// The number of columns and the number of rows at this level.
     size: [u32; 2],
 }
 
-/// Splits pixels into three colours, and moves their values around zero.
+/// Splits pixels into their three colours, and shifts the values of each colour so that they lie
+/// around zero.
 async fn split<T: Lifted>(w: Wave, pixels: Array<u32>, colours: [Array<T>; 3]) {
     let base = w.first_item();
     let w = w.below(base, pixels.len());
@@ -74,14 +77,15 @@ impl<T: Lifted> Level2d<T> {
     /// columns is the same.
     const SIDE: u32 = TILE + 2 * T::STEPS;
 
-    /// The columns and rows of the low bands.
+    /// The number of columns and the number of rows of the part that the next level transforms (the
+    /// low band).
     fn low(&self) -> [u32; 2] {
         self.size.map(|n| n.div_ceil(2))
     }
 
     /// Distributes the numbers from 0 to `count - 1` over the lanes of the work-group, in rounds.
-    /// Each round gives the wave, with only the lanes active that have a number in this round, and
-    /// the number of each lane.
+    /// For each round, the iterator returns the wavefront and the number of each lane. Only those
+    /// lanes are active that have a number in the round.
     fn rounds(w: &Wave, count: u32) -> impl Iterator<Item = (Wave, Lanes<u32>)> {
         let (stride, local) = (w.waves() * w.lanes(), local_item(w));
         let w = w.clone();
@@ -91,8 +95,8 @@ impl<T: Lifted> Level2d<T> {
         })
     }
 
-    /// The quotient and the remainder of `item` divided by a constant. The division is a
-    /// multiplication and a shift.
+    /// The quotient and the remainder of `item` divided by the constant `by`. The division is
+    /// charged as a multiplication, because compilers divide by a constant in this way.
     fn divided(item: Lanes<u32>, by: u32) -> (Lanes<u32>, Lanes<u32>) {
         let quotient = item.map(Class::IntMul, |item| item / by);
         (quotient, item - quotient * by)
@@ -116,8 +120,8 @@ impl<T: Lifted> Level2d<T> {
         w.barrier().await;
     }
 
-    /// Performs all lifting steps along rows (neighbours at distance 1) or along columns. Each step
-    /// omits one more element at both ends than the step before.
+    /// Performs all lifting steps on a tile, along its rows or along its columns. In each step, one
+    /// more element at each end of a row or column is left out.
     async fn lift(w: &Wave, tile: Lds<T>, along_rows: bool) {
         let pairs = Self::SIDE / 2;
         let distance = if along_rows { 1 } else { Self::SIDE };
@@ -146,7 +150,8 @@ impl<T: Lifted> Level2d<T> {
 
     async fn store(&self, w: &Wave, tile: Lds<T>, first: [u32; 2]) {
         let [low_x, low_y] = self.low();
-        // A quarter of the tile for each band, so that the stores of a band are consecutive.
+        // The results of each of the four bands are stored in turn, so that the stores of a band
+        // are consecutive.
         for (high_y, high_x) in [(false, false), (false, true), (true, false), (true, true)] {
             for (w, item) in Self::rounds(w, TILE * TILE / 4) {
                 let (row, column) = (item >> (TILE / 2).trailing_zeros(), item & (TILE / 2 - 1));
@@ -171,7 +176,7 @@ impl<T: Lifted> Level2d<T> {
         self.store(&w, tile, first).await;
     }
 
-    /// Copies the low band back, as the input of the next level.
+    /// Copies the low band from the output back to the input, where the next level reads it.
     async fn copy_low(self, w: Wave) {
         let [width, height] = self.low();
         let item = w.item();
@@ -182,7 +187,7 @@ impl<T: Lifted> Level2d<T> {
         w.store(self.from, index, values);
     }
 
-    /// Launches the kernels of a level, unless it has only one pixel. Gives the next level.
+    /// Launches the kernels of this level, unless it has only one pixel. Returns the next level.
     async fn launch(self, host: &Host, is_last: bool) -> Self {
         let shape = host.shape();
         let [tiles_x, tiles_y] = self.size.map(|n| u64::from(n.div_ceil(TILE)));
@@ -233,7 +238,7 @@ fn dwt<T: Lifted>(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-/// The transform of a whole picture, a row or a column at a time.
+/// The transform of a whole picture on the host, one row or column at a time.
 fn reference<T: Lifted>(mut picture: Vec<T>, stride: usize, levels: u64) -> Vec<T> {
     let (mut width, mut height) = (stride, picture.len() / stride);
     for _ in 0..levels {

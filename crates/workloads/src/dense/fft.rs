@@ -1,8 +1,9 @@
-//! The fast Fourier transform of complex numbers: a kernel for each pass, between two buffers.
+//! The fast Fourier transform of complex numbers. Each pass is a kernel that reads one buffer and
+//! writes another.
 //!
-//! The passes are those of Stockham's form (Govindaraju et al., 2008). Each pass combines groups of
-//! `done` finished frequencies into groups of `radix * done` finished frequencies. No reversal of
-//! bits is necessary.
+//! The passes are those of Stockham's form (Govindaraju et al., 2008). Each pass combines `radix`
+//! finished transforms of size `done` into one transform of size `radix * done`. The frequencies
+//! come out in ascending order, so no reversal of bits is necessary.
 
 use core::f64::consts::PI;
 use core::ops::{Add, Sub};
@@ -70,13 +71,13 @@ impl Complex {
         }
     }
 
-    /// The product with the negative imaginary unit.
+    /// The product of each number with the negative imaginary unit.
     fn turned(self) -> Complex {
         Complex { re: self.im, im: -self.re }
     }
 }
 
-/// Complex numbers as two arrays.
+/// Complex numbers in memory: an array of real parts and an array of imaginary parts.
 #[derive(Clone, Copy)]
 struct Numbers {
     re: Array<f32>,
@@ -89,20 +90,20 @@ impl Numbers {
     }
 }
 
-/// One pass.
+/// One pass of the transform, which is one kernel.
 #[derive(Clone, Copy)]
 struct Pass {
     from: Numbers,
     to: Numbers,
-    /// The powers of the root of unity.
+    /// The powers of the complex root of unity.
     roots: Numbers,
     radix: u64,
-    /// The size of the transforms that are finished before the pass.
+    /// The size of the transforms that are finished before this pass.
     done: u64,
 }
 
 impl Pass {
-    /// The number of work-items.
+    /// The number of work-items of the pass.
     fn items(&self) -> u64 {
         self.from.re.len() / self.radix
     }
@@ -198,15 +199,15 @@ fn fft(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let numbers = numbers.map(|(re, im)| (f64::from(re), f64::from(im))).collect();
         let (re, im): (Vec<f32>, Vec<f32>) =
             reference(numbers).into_iter().map(|(re, im)| (re as f32, im as f32)).unzip();
-        // Each pass adds an error of about 2^-24 of the root mean square of the frequencies.
+        // Each pass adds an error of about 2^-24 times the root mean square of the frequencies.
         let error = 1e-6 * libm::sqrt(n as f64);
         answer.compare("re", &re, near::<f32>(0.0, error))?;
         answer.compare("im", &im, near::<f32>(0.0, error))
     }))
 }
 
-/// The transform in double precision. It combines the transform of the numbers at even indices with
-/// the transform of the numbers at odd indices.
+/// The transform on the host, in double precision. It combines the transform of the numbers at even
+/// indices with the transform of the numbers at odd indices.
 fn reference(numbers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let n = numbers.len();
     if n == 1 {

@@ -1,8 +1,9 @@
-//! All shortest paths of a graph by the Floyd-Warshall algorithm on a matrix of distances.
+//! The shortest paths between all vertices of a graph, by the Floyd-Warshall algorithm on a matrix
+//! of distances.
 //!
-//! The naive form launches a kernel for each intermediate vertex. All work-items of the kernel for
-//! vertex `k` read row `k` and column `k`. No work-item writes them, because a path that begins or
-//! ends at `k` never becomes shorter by a visit to `k`. The blocked form (Katz and Kider, 2008)
+//! The naive form launches a kernel for each intermediate vertex. In the kernel for vertex `k`, all
+//! work-items read row `k` and column `k`. No work-item writes them, because a path that begins or
+//! ends at `k` does not become shorter by a visit to `k`. The blocked form (Katz and Kider, 2008)
 //! launches three kernels for each block of vertices: the first for the block on the diagonal, the
 //! second for the blocks in its row and its column, the third for all other blocks.
 
@@ -45,17 +46,16 @@ pub(crate) static FW: Workload = Workload {
     },
 };
 
-/// The largest number of vertices. The matrix then has 256 MiB.
+/// The maximum number of vertices. With this number, the matrix of distances has 256 MiB.
 const VERTICES_MAX: u64 = 1 << 13;
 
-/// The vertices of a block.
+/// The number of vertices in a block.
 const B: u32 = 16;
 
-/// The distance of two vertices without a path between them. The sum of two such distances fits in
-/// 32 bits.
+/// The distance between two vertices without a path. The sum of two such distances fits in 32 bits.
 const NO_PATH: u32 = u32::MAX / 4;
 
-/// The largest length of an edge. The smallest is 1.
+/// The length of the longest edge of a generated graph. The shortest edge has length 1.
 const LENGTH_MAX: u64 = 100;
 
 #[derive(Clone, Copy)]
@@ -63,7 +63,8 @@ struct Paths {
     d: Array<u32>,
     /// The number of rows of the matrix. The number of columns is the same.
     n: u32,
-    /// The intermediate vertex, or the block of intermediate vertices.
+    /// The number of the intermediate vertex, or of the block of intermediate vertices, of this
+    /// kernel.
     k: u32,
 }
 
@@ -82,16 +83,16 @@ impl Paths {
         shorter.store(self.d, index, over);
     }
 
-    /// The index in the matrix of each lane's element of the block at column `block_x` and row
-    /// `block_y` of blocks.
+    /// The index in the matrix of the element that each lane computes. The element belongs to the
+    /// block in column `block_x` and row `block_y` of blocks.
     fn element(&self, at: InTile, block_x: u32, block_y: u32) -> Lanes<u32> {
         (at.y + block_y * B) * self.n + at.x + block_x * B
     }
 
     /// Shortens the paths of block `own` by paths over the vertices of the diagonal block. Block
-    /// `left` has the distances between the rows of `own` and these vertices. Block `above` has the
-    /// distances between these vertices and the columns of `own`. `left`, `above` or both may be
-    /// `own` itself.
+    /// `left` has the distances from the rows of `own` to these vertices. Block `above` has the
+    /// distances from these vertices to the columns of `own`. `left`, `above` or both may be the
+    /// same block as `own`.
     async fn shorten(w: &Wave, at: InTile, own: Lds<u32>, left: Lds<u32>, above: Lds<u32>) {
         let here = at.y * B + at.x;
         for k in 0..B {
@@ -116,8 +117,8 @@ impl Paths {
         w.store(self.d, index, values);
     }
 
-    /// Shortens the paths of the blocks in the row of the diagonal block and of the blocks in its
-    /// column. The first half of the work-groups has the row, the second half has the column.
+    /// Shortens the paths of the blocks that are in the row or the column of the diagonal block.
+    /// The first half of the work-groups computes the row, the second half the column.
     async fn cross_blocks(self, w: Wave) {
         let at = in_tile(&w, B);
         let others = self.n / B - 1;
@@ -177,7 +178,7 @@ impl Paths {
     }
 }
 
-/// The edges as source, target and length.
+/// Random edges, each with its source, its target and its length.
 fn edges(seed: u64, vertices: u64, count: u64) -> Vec<(u32, u32, u32)> {
     let mut rng = Rng::new(seed);
     let mut edge = || {
@@ -187,7 +188,7 @@ fn edges(seed: u64, vertices: u64, count: u64) -> Vec<(u32, u32, u32)> {
     (0..count).map(|_| edge()).collect()
 }
 
-/// The matrix of the lengths of edges, with `n` rows.
+/// A matrix with `n` rows that holds the lengths of edges as distances.
 fn matrix(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     let mut matrix = vec![NO_PATH; n * n];
     for &(source, target, length) in edges {
@@ -198,7 +199,7 @@ fn matrix(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     matrix
 }
 
-/// The instance on a given graph.
+/// Makes the program and its check for a given graph.
 ///
 /// # Errors
 /// If the matrix of the graph is too large, or its paths are too long for 32 bits.
@@ -225,7 +226,8 @@ fn floyd_warshall(edges: Vec<(u32, u32, u32)>, vertices: u64, settings: &Setting
     let of_check = edges.clone();
     let is_blocked = settings.is("form", "blocked");
     let program = Program::new("fw", move |host| async move {
-        // Whole blocks: the vertices beyond have no edges.
+        // The matrix has whole blocks. The vertices that are added to fill the last block have no
+        // edges.
         let n = if is_blocked { vertices.next_multiple_of(u64::from(B)) } else { vertices };
         let d = host.alloc::<u32>("distances", n * n);
         host.write(d, &matrix(&edges, n as usize)).await;
@@ -250,7 +252,7 @@ fn floyd_warshall(edges: Vec<(u32, u32, u32)>, vertices: u64, settings: &Setting
     Instance::new(program, move |answer| answer.expect("distances", &reference(&of_check, vertices as usize)))
 }
 
-/// The distances by Dijkstra's algorithm from each vertex.
+/// The distances from each vertex to all vertices on the host, by Dijkstra's algorithm.
 fn reference(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     let mut outgoing = vec![Vec::new(); n];
     for &(source, target, length) in edges {

@@ -1,4 +1,5 @@
-//! Gaussian elimination, two kernels for each column, and the solution of the system.
+//! Gaussian elimination with two kernels for each column, and the solution of the resulting system
+//! on the host.
 
 use kernel::prelude::*;
 
@@ -20,7 +21,7 @@ pub(crate) static GAUSSIAN: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "13")],
         small: &[],
-        // Table 5.2. Table 3.3 has 1024, which takes 64 times as long.
+        // The size is that of Table 5.2. Table 3.3 has 1024, which takes 64 times as long.
         paper: &[("n", "256")],
     },
     settings: &[
@@ -39,21 +40,23 @@ pub(crate) static GAUSSIAN: Workload = Workload {
 
 #[derive(Clone, Copy)]
 struct Elimination {
-    /// The factors of the rows.
+    /// The factor of each row and column: the multiple of the column's row that is subtracted from
+    /// the row.
     m: Array<f32>,
     /// The coefficients of the equations.
     a: Array<f32>,
     /// The right-hand sides.
     b: Array<f32>,
     n: u32,
-    /// The eliminated column.
+    /// The number of the column that is eliminated now.
     t: u32,
     /// The number of work-items along one side of a work-group of the second kernel.
     block: u32,
 }
 
 impl Elimination {
-    /// Computes the factor of each row below row `t`.
+    /// Computes the factor of each row below row `t`: the multiple of row `t` that is to be
+    /// subtracted.
     async fn fan1(self, w: Wave) {
         let w = w.below(w.first_item(), u64::from(self.n - 1 - self.t));
         let index = (w.item() + self.t + 1) * self.n + self.t;
@@ -62,8 +65,8 @@ impl Elimination {
         w.store(self.m, index, factor);
     }
 
-    /// Subtracts a multiple of row `t` from each row below. As in Rodinia, consecutive work-items
-    /// have consecutive rows.
+    /// Subtracts from each row below row `t` its multiple of row `t`. As in Rodinia, consecutive
+    /// work-items have consecutive rows.
     async fn fan2(self, w: Wave) {
         let w = members(&w, self.block * self.block);
         let at = in_tile(&w, self.block);
@@ -84,14 +87,14 @@ impl Elimination {
     }
 }
 
-/// The system, with its solution if that is known.
+/// A system of equations, with its solution if the solution is known.
 struct Equations {
     a: Vec<f32>,
     b: Vec<f32>,
     solution: Option<Vec<f32>>,
 }
 
-/// The system of a table with the right-hand sides in the last column.
+/// The system of equations in a table. The last column has the right-hand sides.
 fn given_equations(table: &Table) -> Equations {
     let rows = || table.numbers().chunks(table.columns() as usize);
     let split = |row: &[f32]| row.split_last().map_or(0.0, |(last, _)| *last);
@@ -111,7 +114,7 @@ fn random_equations(seed: u64, n: u64) -> Equations {
     Equations { a, b, solution: Some(solution) }
 }
 
-/// Solves the triangular system, from the last unknown to the first.
+/// Solves a triangular system of equations, from the last unknown to the first.
 fn back_substitution(a: &[f32], b: &[f32]) -> Vec<f32> {
     let n = b.len();
     let mut x = vec![0.0f32; n];
@@ -123,7 +126,7 @@ fn back_substitution(a: &[f32], b: &[f32]) -> Vec<f32> {
     x
 }
 
-/// Equations from a file.
+/// The form of the workload that reads its equations from a file.
 pub(crate) const GAUSSIAN_ON_FILES: NumberProgram = NumberProgram {
     workload: &GAUSSIAN,
     files: |settings| {
@@ -194,7 +197,7 @@ fn gaussian(settings: &Settings, equations: impl Fn() -> Equations + Clone + 'st
     })
 }
 
-/// Eliminates row by row. Gives the factors.
+/// Eliminates the system on the host, row by row. Returns the factors.
 fn eliminate(a: &mut [f32], b: &mut [f32]) -> Vec<f32> {
     let n = b.len();
     let mut m = vec![0.0f32; n * n];

@@ -2,30 +2,31 @@
 
 use kernel::prelude::*;
 
-/// A wavelet over elements of type `Self`.
+/// A wavelet whose elements have the type `Self`. Its transform is a sequence of lifting steps.
 ///
-/// Step `i` changes the odd elements if `i` is even, and the even elements otherwise. It adds to
-/// each a function of its two neighbours.
+/// Step `i` changes the elements at odd indices if `i` is even, and those at even indices
+/// otherwise. It adds to each of them a function of its two neighbours.
 pub(super) trait Lifted: Word {
-    /// The number of steps. The results of a tile depend on the same number of elements beyond each
-    /// end of the tile.
+    /// The number of lifting steps. The results of a tile depend on this number of elements beyond
+    /// each end of the tile.
     const STEPS: u32;
-    /// A step on vectors.
+    /// Makes one lifting step on vectors. Returns the new values of `here`.
     fn lift(step: u32, left: Lanes<Self>, here: Lanes<Self>, right: Lanes<Self>) -> Lanes<Self>;
-    /// The same step on one element.
+    /// Makes one lifting step on single numbers. Returns the new value of `here`.
     fn lift_one(step: u32, left: Self, here: Self, right: Self) -> Self;
-    /// Scales an element. `high` says for each of the two directions whether the element is in the
-    /// high band.
+    /// Scales the result of the lifting steps. `high` says for each of the two directions whether
+    /// the element is in the high band.
     fn scaled(here: Lanes<Self>, high: [bool; 2]) -> Lanes<Self>;
-    /// The same scaling for one element.
+    /// Scales the result of the lifting steps for a single number, as [`Lifted::scaled`] does for
+    /// vectors.
     fn scaled_one(here: Self, high: [bool; 2]) -> Self;
-    /// Converts pixels, with values from 0 to 255, to elements.
+    /// Converts pixels, with values from 0 to 255, to elements of the transform.
     fn pixels(byte: Lanes<u32>) -> Lanes<Self>;
-    /// The same conversion for one pixel.
+    /// Converts one pixel, with a value from 0 to 255, to an element of the transform.
     fn pixel(byte: u32) -> Self;
 }
 
-/// The 5/3 wavelet, which is exact.
+/// The 5/3 wavelet of JPEG 2000, which is computed exactly in integers.
 impl Lifted for i32 {
     const STEPS: u32 = 2;
 
@@ -55,20 +56,21 @@ impl Lifted for i32 {
     }
 }
 
-/// The factors of the four steps of the 9/7 wavelet.
+/// The factors of the four lifting steps of the 9/7 wavelet.
 const FACTORS: [f32; 4] = [-1.586_134_3, -0.052_980_12, 0.882_911_1, 0.443_506_85];
 
-/// The factor of the high band. The low band is divided by it.
+/// The scale of the 9/7 wavelet: elements of the high band are multiplied by it, those of the low
+/// band are divided by it.
 const SCALE: f32 = 1.230_174_1;
 
-/// The factor of an element. `high` says for each of the two directions whether the element is in
-/// the high band.
+/// The factor by which an element of the 9/7 wavelet is scaled. `high` says for each of the two
+/// directions whether the element is in the high band.
 fn scale(high: [bool; 2]) -> f32 {
     let one = |is_high| if is_high { SCALE } else { 1.0 / SCALE };
     one(high[0]) * one(high[1])
 }
 
-/// The 9/7 wavelet.
+/// The 9/7 wavelet of JPEG 2000, which is computed in floating point.
 impl Lifted for f32 {
     const STEPS: u32 = 4;
 
@@ -97,20 +99,21 @@ impl Lifted for f32 {
     }
 }
 
-/// The index within `0..n` of the element that stands for element `index`. Beyond both ends, the
-/// elements are mirrored.
+/// The index below `n` of the element that stands for element `index`, which may lie beyond the
+/// ends. The elements are mirrored at both ends.
 pub(super) fn mirrored(index: i64, n: i64) -> i64 {
     let period = (2 * (n - 1)).max(1);
     let index = index.rem_euclid(period);
     if index < n { index } else { period - index }
 }
 
-/// Transforms the first `n` of the elements that are `distance` apart, without scaling. The low
-/// band goes to the first half, the high band to the second half.
+/// Transforms `n` of the values, which are `distance` apart, without scaling. The low band goes to
+/// the first half, the high band to the second half.
 pub(super) fn transform<T: Lifted>(values: &mut [T], distance: usize, n: usize) {
     let mut line: Vec<T> = values.iter().step_by(distance).take(n).copied().collect();
     if n == 1 {
-        // The mirrors of a single element are equal, so all odd elements are, and all even ones.
+        // If there is one element, its mirror images are equal. One number therefore stands for all
+        // odd elements, and one for all even elements.
         let mut odd = line[0];
         for step in 0..T::STEPS {
             let (change, beside) = if step % 2 == 0 { (&mut odd, line[0]) } else { (&mut line[0], odd) };
@@ -151,9 +154,9 @@ mod tests {
         }
     }
 
-    /// The bands of lines with one element `unit` each, around the middle: the taps of the filters
-    /// that the lifting steps make. A tap of the low filter and one of the high filter for each
-    /// distance from -4 to 4.
+    /// The coefficients of the filters that the lifting steps form. For each distance from -4 to 4,
+    /// there is a coefficient of the low-pass filter and one of the high-pass filter. They are the
+    /// results of lines in which a single element has the value `unit`.
     fn taps<T: Lifted>(unit: T) -> [[T; 2]; 9] {
         core::array::from_fn(|distance| {
             let band = |centre: usize, index: usize| {
@@ -184,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_filters_of_the_5_3_wavelet_are_those_of_jpeg_2000() {
-        // In eighths: -1 2 6 2 -1 and -4 8 -4.
+        // The coefficients in eighths are -1 2 6 2 -1 for the low band and -4 8 -4 for the high
+        // band.
         let want = [[0, 0], [0, 0], [-8, 0], [16, -32], [48, 64], [16, -32], [-8, 0], [0, 0], [0, 0]];
         assert_eq!(taps(64_i32), want);
     }

@@ -1,7 +1,8 @@
-//! The decomposition of a matrix into a lower and an upper triangle, in place, by blocks.
+//! The decomposition of a matrix into a lower and an upper triangular matrix, in place, block by
+//! block.
 //!
-//! A step decomposes one block of the diagonal, then the blocks to its right and below, and then
-//! subtracts their product from the blocks that remain.
+//! A step decomposes one block on the diagonal, and then the blocks to its right and below it. It
+//! subtracts the products of these blocks from the blocks that remain.
 
 use kernel::prelude::*;
 
@@ -30,18 +31,18 @@ const B: u32 = 16;
 struct Decomposition {
     m: Array<f32>,
     n: u32,
-    /// The first row and column of the block on the diagonal.
+    /// The number of the first row and first column of the block on the diagonal.
     first: u32,
 }
 
 impl Decomposition {
-    /// The index in the matrix of an element. `row` and `column` count from the first element of
-    /// the block on the diagonal.
+    /// The index in the matrix of an element, given its row and column. Both count from the first
+    /// element of the block on the diagonal.
     fn at(&self, row: u32, column: u32) -> u32 {
         (self.first + row) * self.n + self.first + column
     }
 
-    /// Decomposes the block on the diagonal, with one row of work-items.
+    /// Decomposes the block on the diagonal, with as many work-items as the block has rows.
     async fn diagonal(self, w: Wave) {
         let w = members(&w, B);
         let tx = local_item(&w);
@@ -77,8 +78,8 @@ impl Decomposition {
         }
     }
 
-    /// Decomposes two blocks: the first half of the work-items has a block to the right of the
-    /// diagonal block, the other half has a block below it.
+    /// Decomposes two blocks in each work-group: the first half of the work-items has a block to
+    /// the right of the diagonal block, the other half has a block below the diagonal block.
     async fn perimeter(self, w: Wave) {
         let item = local_item(&w);
         let tx = item & (B - 1);
@@ -126,8 +127,8 @@ impl Decomposition {
         }
     }
 
-    /// Subtracts the product from a block that is below and to the right of the diagonal block,
-    /// with one work-item for each element.
+    /// Subtracts the product of two decomposed blocks from a block that is below and to the right
+    /// of the diagonal block. Each element has one work-item.
     async fn internal(self, w: Wave) {
         let (block_x, block_y) = group_at(&w, (self.n - self.first) / B - 1);
         let (right, down) = ((block_x + 1) * B, (block_y + 1) * B);
@@ -165,8 +166,8 @@ impl Decomposition {
     }
 }
 
-/// A random matrix whose diagonal elements are larger than the sum of all other elements of their
-/// row, so that no search for pivots is necessary.
+/// A random matrix. In each row, the diagonal element is larger than the sum of all others, so that
+/// no search for pivots is necessary.
 pub(super) fn dominant(seed: u64, n: u64) -> Vec<f32> {
     let mut values = data::floats(seed, n * n);
     values.iter_mut().step_by(n as usize + 1).for_each(|x| *x += n as f32);
@@ -178,7 +179,7 @@ fn lud(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     decomposition(settings, Numbers::generated(move || dominant(seed, n)))
 }
 
-/// A matrix from a file.
+/// The form of the workload that reads its matrix from a file.
 pub(crate) const LUD_ON_FILES: NumberProgram = NumberProgram {
     workload: &LUD,
     files: |settings| {
@@ -218,7 +219,8 @@ fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSe
         let triangles = reference(&wanted, n);
         match matrix {
             Numbers::Generated(_) => compare(answer, &triangles, n),
-            // The triangles of any matrix may be inaccurate; their product is accurate.
+            // For an arbitrary matrix, the triangular matrices may be inaccurate, but their product
+            // is accurate.
             Numbers::Given(_) => {
                 let mut products = Products::of(answer, n).into_iter();
                 let mut wanted = wanted.iter();
@@ -231,9 +233,9 @@ fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSe
     }))
 }
 
-/// Compares the triangles of a matrix of [`dominant`]. The elements of the lower triangle have the
-/// magnitude `1 / n`, those of the upper triangle the magnitude 1, and those of the diagonal `n`.
-/// Each kind has its own tolerance.
+/// Compares the decomposition of a matrix that [`dominant`] has made with its reference. The
+/// elements of the lower triangle have the magnitude `1 / n`, those of the upper triangle the
+/// magnitude 1, and those of the diagonal `n`. Each of these three kinds has its own tolerance.
 fn compare(answer: &Answer, triangles: &[f32], n: usize) -> Result<(), WrongAnswer> {
     let below = near::<f32>(0.0, 1e-5 / n as f64);
     let above = near::<f32>(1e-5, 1e-5);
@@ -244,16 +246,16 @@ fn compare(answer: &Answer, triangles: &[f32], n: usize) -> Result<(), WrongAnsw
     })
 }
 
-/// An element of the product of two triangles.
+/// An element of the product of the two triangular matrices, which is a sum of products.
 #[derive(Clone, Copy, Debug, Default)]
 struct Products {
     sum: f64,
-    /// The sum of the magnitudes of the products.
+    /// The sum of the absolute values of the products.
     magnitude: f64,
 }
 
 impl Products {
-    /// The product of the triangles in an answer.
+    /// The product of the two triangular matrices in an answer, element by element.
     fn of(answer: &Answer, n: usize) -> Vec<Products> {
         let bits = answer.parts().iter().filter(|part| part.name == "m").flat_map(|part| part.bits());
         let m: Vec<f64> = bits.map(|bits| f64::from(f32::from_bits(bits as u32))).collect();
@@ -274,15 +276,16 @@ impl Products {
         products
     }
 
-    /// Whether the difference is at most the error of a decomposition in single precision (Higham,
-    /// Accuracy and Stability of Numerical Algorithms, theorem 9.3).
+    /// Whether the element differs from `want` by at most the error of a decomposition in single
+    /// precision (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3).
     fn is_near(&self, want: f32, n: usize) -> bool {
         let error = n as f64 * f64::from(f32::EPSILON) * self.magnitude;
         (self.sum - f64::from(want)).abs() <= error + f64::from(f32::MIN_POSITIVE)
     }
 }
 
-/// The triangles in double precision, row by row.
+/// The decomposition on the host, in double precision, row by row. Both triangular matrices are in
+/// one matrix.
 fn reference(matrix: &[f32], n: usize) -> Vec<f32> {
     let mut m: Vec<f64> = matrix.iter().map(|&x| f64::from(x)).collect();
     for i in 1..n {
@@ -321,8 +324,9 @@ mod tests {
         let right = reference(&matrix, N);
         let answer = |triangles: &[f32]| Answer::new().with("m", triangles);
         assert_eq!(compare(&answer(&right), &right, N), Ok(()));
-        // The first step subtracts the product of two blocks from the block of these elements. A
-        // matrix to which the product is added decomposes as if this update were lost.
+        // The first step subtracts the product of two blocks from the block with these elements. If
+        // the test adds this product to the matrix, the decomposition is that of a run which loses
+        // this update.
         let (rows, columns, step) = (N - 16..N, 16..32, 0..16);
         for row in rows.clone() {
             for column in columns.clone() {

@@ -64,7 +64,7 @@ pub(crate) static DGEMM: Workload = Workload {
 /// The number of rows of a tile. The number of columns is the same.
 const TILE: u32 = 16;
 
-/// The matrices: `c = a * b`, or `c = alpha * a * b + beta * c`.
+/// The arrays and sizes of a product of matrices: `c = a * b`, or `c = alpha * a * b + beta * c`.
 #[derive(Clone, Copy)]
 struct Product<T> {
     a: Array<T>,
@@ -73,18 +73,18 @@ struct Product<T> {
     m: u32,
     n: u32,
     k: u32,
-    /// `alpha` and `beta`.
+    /// The factors `alpha` and `beta`, or `None` for the plain product.
     scale: Option<(T, T)>,
 }
 
 impl<T: Float> Product<T> {
-    /// The column and the row of the product that each lane computes.
+    /// The column and the row of the element that each lane computes.
     fn element(&self, w: &Wave, at: InTile) -> (Lanes<u32>, Lanes<u32>) {
         let (tile_x, tile_y) = group_at(w, self.n.div_ceil(TILE));
         (at.x + tile_x * TILE, at.y + tile_y * TILE)
     }
 
-    /// Stores the sums of the lanes whose element exists.
+    /// Stores the sum of each lane. Lanes whose element is outside the product store nothing.
     async fn finish(&self, w: &Wave, (column, row): (Lanes<u32>, Lanes<u32>), sum: Lanes<T>) {
         let w = w.when(row.lt(self.m) & column.lt(self.n));
         let index = row * self.n + column;
@@ -146,7 +146,7 @@ impl<T: Float> Product<T> {
     }
 }
 
-/// The matrices of a program, row by row.
+/// The elements of the matrices of a program, row by row.
 #[derive(Clone)]
 struct Matrices {
     a: Numbers,
@@ -165,7 +165,8 @@ impl Matrices {
         }
     }
 
-    /// The factors from files, and a random matrix to add to.
+    /// The matrices of a program: the two factors come from files, the matrix that is added is
+    /// random.
     fn of_files(tables: &[Arc<Table>], settings: &Settings, seed: u64) -> Matrices {
         let [a, b] = [0, 1].map(|at| Numbers::Given(tables[at].clone()));
         Matrices { a, b, ..Matrices::random(settings, seed) }
@@ -177,14 +178,14 @@ impl Matrices {
     }
 }
 
-/// The files of the two factors.
+/// The descriptions of the files that hold the two factors.
 fn files(settings: &Settings) -> Vec<NumberFile> {
     let [m, n, k] = ["m", "n", "k"].map(|name| settings.count(name));
     let (of_k, of_n) = ((k, "the setting `k`"), (n, "the setting `n`"));
     vec![NumberFile::matrix("left factor", m, of_k), NumberFile::matrix("right factor", k, of_n)]
 }
 
-/// The product of matrices from files.
+/// The form of `matmul` that reads its matrices from files.
 pub(crate) const MATMUL_ON_FILES: NumberProgram = NumberProgram {
     workload: &MATMUL,
     files,
@@ -192,7 +193,7 @@ pub(crate) const MATMUL_ON_FILES: NumberProgram = NumberProgram {
     make: |tables, settings, seed| product(settings, Matrices::of_files(tables, settings, seed)),
 };
 
-/// The scaled product of matrices from files.
+/// The form of `dgemm` that reads its matrices from files.
 pub(crate) const DGEMM_ON_FILES: NumberProgram = NumberProgram {
     workload: &DGEMM,
     files,
@@ -202,7 +203,7 @@ pub(crate) const DGEMM_ON_FILES: NumberProgram = NumberProgram {
     },
 };
 
-/// The plain product, in the precision of the settings.
+/// Makes the plain product of matrices, in the precision that the settings select.
 fn product(settings: &Settings, matrices: Matrices) -> Result<Instance, BadSetting> {
     match settings.is("type", "double") {
         true => matmul::<f64>("matmul", None, settings, matrices),
@@ -210,7 +211,7 @@ fn product(settings: &Settings, matrices: Matrices) -> Result<Instance, BadSetti
     }
 }
 
-/// The factors of the product and of the old matrix in `dgemm`.
+/// The factor `alpha` of the product and the factor `beta` of the old matrix in `dgemm`.
 const SCALE: (f64, f64) = (1.5, -0.5);
 
 fn matmul<T: Float>(
@@ -252,7 +253,8 @@ fn matmul<T: Float>(
     Ok(Instance::new(program, move |answer| {
         let [a, b, mut c] = of_check.get::<T>();
         for row in 0..m as usize {
-            // The terms of each element in ascending order, but a row of elements at a time.
+            // The host adds the terms of each element in ascending order, as the kernel does, but
+            // computes a whole row at a time.
             let mut sums = vec![T::default(); n as usize];
             for i in 0..k as usize {
                 let x = a[row * k as usize + i];

@@ -1,4 +1,4 @@
-//! Streams, dense matrices, transforms.
+//! Workloads on long arrays, dense matrices and transforms.
 
 mod babel_stream;
 mod convolution;

@@ -1,4 +1,4 @@
-//! The square of each element of a vector: the first sample of the HIP SDK.
+//! The square of each element of a vector, as in the first sample of the HIP SDK.
 
 use kernel::prelude::*;
 
@@ -16,8 +16,8 @@ pub(crate) static SQUARE: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "3001"), ("work-groups", "5")],
         small: &[],
-        // Table 5.2 gives the arguments `524288 1 2 2048 256`; we read 2 launches of 2048
-        // work-groups of 256 work-items.
+        // Table 5.2 gives the arguments `524288 1 2 2048 256`. We interpret them as 2 launches of
+        // 2048 work-groups of 256 work-items.
         paper: &[("n", "512k"), ("launches", "2"), ("work-groups", "2048")],
     },
     settings: &[

@@ -1,4 +1,4 @@
-//! The errors of an input file.
+//! The errors that can occur when an input file is read.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl fmt::Display for FilePosition {
     }
 }
 
-/// An error of an input file: the place, the value found and the expectation.
+/// An error of an input file. It contains the position, the value found and the value expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -39,9 +39,9 @@ pub enum FileError {
     Unexpected {
         /// The position in the file.
         place: FilePosition,
-        /// The text that stands there.
+        /// The text at this position of the file.
         found: String,
-        /// The text that is expected there.
+        /// A description of the text that is expected at this position.
         expected: String,
     },
     /// The file of binary numbers has an invalid value or an invalid size.
@@ -49,14 +49,14 @@ pub enum FileError {
     UnexpectedBytes {
         /// The path of the file.
         path: PathBuf,
-        /// The number of bytes before the fault.
+        /// The number of bytes before the invalid value.
         byte: u64,
         /// The value or the size that the file has.
         found: String,
         /// The value or the size that is expected.
         expected: String,
     },
-    /// The file has a self loop or a duplicate that the options refuse.
+    /// The file has a self loop or a duplicate arc, which the options of the reader refuse.
     #[error("{place}: {what}, which the options refuse")]
     Refused {
         /// The position in the file.
@@ -64,15 +64,15 @@ pub enum FileError {
         /// The feature of the file that is refused.
         what: String,
     },
-    /// The file ends too early.
+    /// The file ends before its content is complete.
     #[error("{place}: the file ends here, expected {expected}")]
     Truncated {
         /// The end of the file.
         place: FilePosition,
-        /// The content that is expected next.
+        /// The content that is expected at this position.
         expected: String,
     },
-    /// The compressed file of binary numbers ends early or is damaged.
+    /// A compressed file of binary numbers ends early or is damaged.
     #[error(
         "{}, byte {byte}: the rest of the compressed file, from here on, cannot be read: {reason}",
         printable_path(path)
@@ -80,12 +80,12 @@ pub enum FileError {
     BadGzipBytes {
         /// The path of the file.
         path: PathBuf,
-        /// The number of decompressed bytes before the fault.
+        /// The number of decompressed bytes before the defect.
         byte: u64,
         /// The cause of the error.
         reason: String,
     },
-    /// The compressed stream ends early or is damaged.
+    /// A compressed text file ends early or is damaged.
     #[error("{place}: the rest of the compressed file, from here on, cannot be read: {reason}")]
     BadGzip {
         /// The end of the readable part.
@@ -101,7 +101,7 @@ pub enum FileError {
         /// The cause, in the words of the operating system.
         reason: String,
     },
-    /// Neither a file nor a stand-in has the name.
+    /// The name is neither that of a file nor that of a stand-in (a generated graph).
     #[error("cannot read {}: there is no such file, and {hint}", printable_path(path))]
     Missing {
         /// The name that was given.
@@ -109,7 +109,7 @@ pub enum FileError {
         /// A list of the known stand-ins (generated graphs).
         hint: String,
     },
-    /// A file was requested at a scale other than 1.
+    /// A scale other than 1 was requested for a file.
     #[error(
         "{} is a file and has no scale {scale}, expected scale 1 or the name of a stand-in",
         printable_path(path)
@@ -120,22 +120,22 @@ pub enum FileError {
         /// The scale that was given.
         scale: String,
     },
-    /// The content exceeds the memory budget.
+    /// The content of the file would need more memory than the reader may use.
     #[error(
         "{place}: {size} takes at least {} to read, but at most {} may be used",
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {
-        /// The position in the file at which the reader knows this.
+        /// The position in the file at which the reader found this out.
         place: FilePosition,
-        /// The content with its size, such as `a graph of 2 vertices`.
+        /// The content that is too large, such as `a graph of 2 vertices`.
         size: String,
-        /// The memory that the reader needs for the graph.
+        /// The memory that the reader needs for this content.
         needed_bytes: u64,
         /// The memory that the reader may use.
         budget_bytes: u64,
     },
-    /// Neither the name nor the content shows the format.
+    /// Neither the name nor the content of the file shows its format.
     #[error(
         "cannot tell the format of {}: expected a name that ends in .mtx, .gr, .graph, .metis, .txt, .el, \
          .edges or .snap (and perhaps .gz), or a first line `%%MatrixMarket ...`, `c ...`, `p sp ...` or \
@@ -148,7 +148,7 @@ pub enum FileError {
     },
 }
 
-/// A word of a file for a message: without control characters, and shortened.
+/// A word of a file in a form for messages: without control characters, and shortened.
 pub(crate) fn printable(word: &[u8]) -> String {
     const CHARACTERS_MAX: usize = 40;
     let word = String::from_utf8_lossy(word);
@@ -160,13 +160,13 @@ pub(crate) fn printable(word: &[u8]) -> String {
     text
 }
 
-/// A path for a message: without control characters.
+/// A path in a form for messages: without control characters.
 pub(crate) fn printable_path(path: &Path) -> String {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// A number of bytes as text, in the largest unit in which the number is at least 1.
+/// A number of bytes as text, in the largest unit of which there is at least one.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;

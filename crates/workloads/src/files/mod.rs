@@ -1,8 +1,8 @@
 //! Input files: streams, a scanner of text, tables of numbers, and errors.
 //!
-//! [`numbers`] reads tables of numbers, such as matrices and points. The readers
-//! of graphs are in [`crate::graph`]. Both read a file as a stream, compressed or
-//! not, and never exceed their memory budget.
+//! [`numbers`] reads tables of numbers, such as matrices and points. The readers of graphs are in
+//! [`crate::graph`]. All readers process a file as a stream, compressed or not, and never exceed
+//! their memory budget.
 
 pub mod numbers;
 

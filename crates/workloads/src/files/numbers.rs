@@ -1,12 +1,12 @@
 //! Tables of numbers: matrices and points, as text or as binary numbers.
 //!
-//! A text has one row in each line. Blanks or commas separate numbers, and lines
-//! that begin with `#` or `%` are comments. A binary file has the numbers row by
-//! row, each as 4 bytes of single precision, little-endian, and nothing else. The
-//! caller knows the shape, so a file of another shape is an error.
+//! A text file has one row in each line. Blanks or commas separate numbers, and lines that begin
+//! with `#` or `%` are comments. A binary file contains only the numbers, row by row, each as 4
+//! bytes of single precision in little-endian order. The caller knows the shape of the table, so a
+//! file of a different shape is an error.
 //!
-//! Numbers are finite. A number that single precision cannot represent is rounded
-//! to the nearest one.
+//! All numbers must be finite. A number that single precision cannot represent is rounded to the
+//! nearest one that it can represent.
 
 use core::ops::RangeInclusive;
 use std::io::{self, Read, Write};
@@ -21,15 +21,15 @@ use super::scan::Scanner;
 /// A file format for tables of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberFormat {
-    /// Lines of decimal numbers.
+    /// A text with decimal numbers in lines.
     Text,
-    /// Single-precision numbers, little-endian.
+    /// Single-precision numbers in little-endian order.
     Binary,
 }
 
 impl NumberFormat {
-    /// The format of a file. A name that ends in `.f32` or `.bin`, and perhaps in
-    /// `.gz` after it, means binary numbers, and any other name means text.
+    /// The format of a file by its name. A name that ends in `.f32` or `.bin`, and perhaps in `.gz`
+    /// after it, means binary numbers. Any other name means text.
     #[must_use]
     pub fn of(path: &Path) -> NumberFormat {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -40,7 +40,7 @@ impl NumberFormat {
         }
     }
 
-    /// The name of the format.
+    /// The name of the format in messages.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -50,20 +50,21 @@ impl NumberFormat {
     }
 }
 
-/// The expected content of a file of numbers.
+/// The content that the reader expects in a file of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The content of a row, such as `place`.
+    /// The name of the thing that one row describes, such as `place`.
     pub row: &'static str,
-    /// The numbers of a row, and their names or the setting that says how many there are.
+    /// The number of numbers in a row. The text has their names, or the setting that determines how
+    /// many there are.
     pub columns: (u64, &'static str),
-    /// The number of rows.
+    /// The range of the number of rows.
     pub rows: RangeInclusive<u64>,
-    /// The range of all numbers.
+    /// The range in which all numbers must lie.
     pub range: RangeInclusive<f32>,
-    /// Whether a text has a row in each line. Otherwise line ends are blanks.
+    /// Whether each line of a text has one row. If false, the end of a line only separates numbers.
     pub row_in_line: bool,
-    /// The memory budget of the reader.
+    /// The maximum memory that the reader may use, in bytes.
     pub memory_bytes: u64,
 }
 
@@ -88,7 +89,7 @@ impl Table {
         Table { columns, numbers }
     }
 
-    /// The numbers of a row.
+    /// The number of numbers in a row.
     #[must_use]
     pub fn columns(&self) -> u64 {
         self.columns
@@ -100,13 +101,13 @@ impl Table {
         self.numbers.len() as u64 / self.columns
     }
 
-    /// All numbers, row by row.
+    /// All numbers of the table, row by row.
     #[must_use]
     pub fn numbers(&self) -> &[f32] {
         &self.numbers
     }
 
-    /// The numbers of one column.
+    /// The numbers in one column of the table.
     pub fn column(&self, column: usize) -> impl Iterator<Item = f32> + '_ {
         self.numbers.iter().copied().skip(column).step_by(self.columns as usize)
     }
@@ -124,7 +125,7 @@ pub fn read(path: &Path, expected: &Expected) -> Result<Table, FileError> {
 /// Reads numbers from a stream. Messages name the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from<'a>(
     input: impl Read + 'a,
     path: &Path,
@@ -140,7 +141,7 @@ pub fn read_from<'a>(
 }
 
 impl Expected {
-    /// The number that the range describes, for a message.
+    /// The kind of number that `range` allows, for a message.
     fn number(&self) -> String {
         match self.range == FINITE {
             true => "a finite number".to_owned(),
@@ -148,14 +149,14 @@ impl Expected {
         }
     }
 
-    /// The numbers of a row, for a message.
+    /// The number and the names of the numbers of a row, for a message.
     fn row_of_numbers(&self) -> String {
         let (columns, names) = self.columns;
         format!("{} ({names})", counted(columns, "number"))
     }
 
-    /// The bytes that a reader needs for a count of numbers. A vector that grows exists twice, and
-    /// the new one has room for twice the numbers.
+    /// The number of bytes that a reader needs for `count` numbers. When a vector grows, its old
+    /// and its new memory exist together, and the new one has room for twice the numbers.
     fn needed_bytes(count: u64) -> u64 {
         const BYTES_OF_NUMBER: u64 = 3 * size_of::<f32>() as u64;
         count.saturating_mul(BYTES_OF_NUMBER)
@@ -228,13 +229,13 @@ impl<'a, 'e> Text<'a, 'e> {
         Ok(())
     }
 
-    /// The error of a row with too many numbers.
+    /// The error of a row that has too many numbers.
     fn too_wide(&self, found: &str) -> FileError {
         let expected = format!("the end of the line after {}", self.expected.row_of_numbers());
         self.scan.unexpected_found(found.to_owned(), &expected)
     }
 
-    /// Reads numbers of any lines. The number of rows is fixed.
+    /// Reads a text in which a row may extend over several lines. The number of rows is fixed.
     fn lines(&mut self) -> Result<(), FileError> {
         let (count, row) = (self.expected.count_max(), self.expected.row);
         let shape =
@@ -289,7 +290,8 @@ impl Binary<'_, '_> {
         let (mut numbers, mut read_bytes) = (Vec::new(), 0);
         let count_max = self.expected.count_max().min(self.expected.memory_bytes / Expected::needed_bytes(1));
         loop {
-            // The bytes of a number that the last read did not complete are at the beginning.
+            // If the last read ended within a number, the bytes of this number are at the beginning
+            // of the buffer.
             let partial = (read_bytes % 4) as usize;
             let count = self.fill(&mut buffer[partial..], read_bytes)?;
             if count == 0 {
@@ -350,7 +352,8 @@ impl Binary<'_, '_> {
         FileError::UnexpectedBytes { path: self.path.to_owned(), byte, found, expected }
     }
 
-    /// Reads into the buffer. Returns the number of bytes, 0 at the end.
+    /// Reads bytes into the buffer. Returns their number, which is 0 at the end of the file. `byte`
+    /// is the number of bytes read before, for an error.
     fn fill(&mut self, buffer: &mut [u8], byte: u64) -> Result<usize, FileError> {
         loop {
             match self.stream.input.read(buffer) {
@@ -393,7 +396,7 @@ pub fn write(table: &Table, format: NumberFormat, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// The origin of a table in one line.
+/// A text of one line that says which file a table comes from.
 #[must_use]
 pub fn origin(path: &Path) -> String {
     format!("{}, {}", printable_path(path), NumberFormat::of(path).title())

@@ -1,4 +1,4 @@
-//! Files as streams, decompressed if they are gzip.
+//! Files as streams. The streams of files compressed by gzip are decompressed.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,14 +8,14 @@ use flate2::read::MultiGzDecoder;
 
 use super::error::FileError;
 
-/// The content of a file.
+/// The content of a file as a stream, after decompression.
 pub(crate) struct Stream<'a> {
     pub(crate) input: Box<dyn Read + 'a>,
     /// Whether the file is compressed.
     pub(crate) compressed: bool,
 }
 
-/// Opens a file. A folder is refused.
+/// Opens a file for reading. The path of a folder is an error.
 pub(crate) fn open(path: &Path) -> Result<File, FileError> {
     let unreadable =
         |error: io::Error| FileError::Unreadable { path: path.to_owned(), reason: error.to_string() };
@@ -27,8 +27,8 @@ pub(crate) fn open(path: &Path) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// The content of a stream. A stream with the magic number of gzip is decompressed, whatever the
-/// name of its file.
+/// Returns a stream of decompressed bytes if `input` begins with the magic number of gzip, whatever
+/// the name of the file. Otherwise returns a stream of the same bytes.
 pub(crate) fn unpacked<'a>(mut input: impl Read + 'a, path: &Path) -> Result<Stream<'a>, FileError> {
     const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut magic = Vec::new();

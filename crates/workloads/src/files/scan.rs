@@ -1,7 +1,7 @@
 //! A scanner of words and numbers in a streamed text, with their positions.
 //!
-//! The scanner holds one word at a time, and the length of a word is limited. So
-//! a file of any size, or one endless line, takes the same small memory.
+//! The scanner holds one word at a time, and the length of a word is limited. Its memory is
+//! therefore small for a file of any size, even if the file is one endless line.
 
 use core::ops::RangeInclusive;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use super::error::{FileError, FilePosition, printable};
 const BUFFER_BYTES: usize = 1 << 16;
 const WORD_BYTES_MAX: usize = 128;
 
-/// A text and a position in it.
+/// A text that is read as a stream, and the current position in it.
 pub(crate) struct Scanner<'a> {
     input: Box<dyn Read + 'a>,
     compressed: bool,
@@ -45,37 +45,38 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A scanner for which a comma is a word of its own.
+    /// Makes a scanner that reads a comma as a word of its own.
     pub(crate) fn with_commas(path: &Path, input: Box<dyn Read + 'a>, compressed: bool) -> Self {
         Scanner { splits_at_commas: true, ..Scanner::new(path, input, compressed) }
     }
 
-    /// The position of the next character.
+    /// The position of the next character that the scanner reads.
     pub(crate) fn here(&self) -> FilePosition {
         FilePosition::new(&self.path, self.line, self.column)
     }
 
-    /// The position of the last word.
+    /// The position of the word that was read last.
     pub(crate) fn word_place(&self) -> FilePosition {
         FilePosition::new(&self.path, self.line, self.word_column)
     }
 
-    /// The line of the next character.
+    /// The number of the line of the next character.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The column of the last word.
+    /// The number of the column at which the word that was read last begins.
     pub(crate) fn word_column(&self) -> u64 {
         self.word_column
     }
 
-    /// A position in this file.
+    /// The position in this file with the given line and column.
     pub(crate) fn place(&self, line: u64, column: u64) -> FilePosition {
         FilePosition::new(&self.path, line, column)
     }
 
-    /// The first bytes of the text, enough to detect a format. The scanner stays at its position.
+    /// The first bytes of the text, from which a format can be detected. They are not taken from
+    /// the scanner.
     pub(crate) fn head(&mut self) -> Result<&[u8], FileError> {
         const HEAD_BYTES: usize = 64;
         while self.end < HEAD_BYTES {
@@ -88,7 +89,7 @@ impl<'a> Scanner<'a> {
         Ok(&self.buffer[..self.end])
     }
 
-    /// The next byte, without taking it, or `None` at the end.
+    /// The next byte, which is not taken. `None` at the end of the text.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, FileError> {
         if self.next == self.end {
@@ -103,7 +104,8 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads into the buffer after `from`. Returns the number of bytes, 0 at the end.
+    /// Reads bytes of the file into the buffer, after the first `from` bytes. Returns their number,
+    /// which is 0 at the end of the file.
     fn read_after(&mut self, from: usize) -> Result<usize, FileError> {
         loop {
             match self.input.read(&mut self.buffer[from..]) {
@@ -115,7 +117,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn broken(&self, error: &io::Error) -> FileError {
-        // A failing device is not a damaged file.
+        // An error of the operating system is not a damaged file.
         if self.compressed && error.raw_os_error().is_none() {
             let reason = match error.kind() {
                 io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),
@@ -127,7 +129,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the byte that `peek` returned.
+    /// Takes the byte that [`Scanner::peek`] returned.
     #[inline]
     fn advance(&mut self, letter: u8) {
         self.next += 1;
@@ -149,7 +151,7 @@ impl<'a> Scanner<'a> {
         Ok(None)
     }
 
-    /// The next word of this line, or `None` at its end.
+    /// Takes the next word of this line. `None` at the end of the line.
     pub(crate) fn word(&mut self) -> Result<Option<&[u8]>, FileError> {
         self.word.clear();
         let first = self.skip_blanks()?;
@@ -175,7 +177,7 @@ impl<'a> Scanner<'a> {
         Ok(Some(&self.word))
     }
 
-    /// Skips the rest of the line. Returns false if the text ends first.
+    /// Skips the rest of this line. Returns false if the text ends before the line does.
     pub(crate) fn skip_line(&mut self) -> Result<bool, FileError> {
         while let Some(letter) = self.peek()? {
             self.advance(letter);
@@ -186,7 +188,7 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    /// Takes the rest of the line. Returns at most `bytes_max` bytes of it.
+    /// Takes the rest of this line. Returns at most its first `bytes_max` bytes.
     pub(crate) fn rest_of_line(&mut self, bytes_max: usize) -> Result<String, FileError> {
         let mut rest = Vec::new();
         while let Some(letter) = self.peek()? {
@@ -201,7 +203,7 @@ impl<'a> Scanner<'a> {
         Ok(String::from_utf8_lossy(&rest).into_owned())
     }
 
-    /// Ends the line. Fails if its rest is not blank.
+    /// Takes the end of this line. Fails if a word precedes the end; `expected` is for the error.
     pub(crate) fn end_line(&mut self, expected: &str) -> Result<(), FileError> {
         if self.word()?.is_some() {
             return Err(self.unexpected(expected));
@@ -209,8 +211,8 @@ impl<'a> Scanner<'a> {
         self.skip_line().map(drop)
     }
 
-    /// Skips to the next line that has a word and does not begin with a byte of
-    /// `comments`. Returns false at the end of the text.
+    /// Skips to the next line that has a word and is not a comment. The first byte of a comment is
+    /// one of `comments`. Returns false at the end of the text.
     pub(crate) fn next_line(&mut self, comments: &[u8]) -> Result<bool, FileError> {
         loop {
             match self.skip_blanks()? {
@@ -223,14 +225,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a whole number in a range.
+    /// Takes a word that is a whole number in `range`. `what` describes the number in an error.
     #[inline]
     pub(crate) fn whole(&mut self, range: RangeInclusive<u64>, what: &str) -> Result<u64, FileError> {
         self.word()?;
         self.last_whole(range, what)
     }
 
-    /// The last word as a whole number in a range.
+    /// The value of the word that was read last, a whole number in `range`. `what` describes the
+    /// number in an error.
     #[inline]
     pub(crate) fn last_whole(&self, range: RangeInclusive<u64>, what: &str) -> Result<u64, FileError> {
         match digits(&self.word) {
@@ -239,13 +242,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a finite number.
+    /// Takes a word that is a finite number. `what` describes the number in an error.
     pub(crate) fn number(&mut self, what: &str) -> Result<f64, FileError> {
         self.word()?;
         self.last_number(what)
     }
 
-    /// The last word as a finite number.
+    /// The value of the word that was read last, a finite number. `what` describes the number in an
+    /// error.
     pub(crate) fn last_number(&self, what: &str) -> Result<f64, FileError> {
         if let Some(value) = digits(&self.word).filter(|&value| value < 1 << 53) {
             return Ok(value as f64);
@@ -257,7 +261,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The last word as a finite number of single precision in a range.
+    /// The value of the word that was read last: a finite number of single precision in `range`.
+    /// `what` describes the number in an error.
     #[inline]
     pub(crate) fn last_single(&self, range: RangeInclusive<f32>, what: &str) -> Result<f32, FileError> {
         let value = core::str::from_utf8(&self.word).ok().and_then(|word| word.parse::<f32>().ok());
@@ -277,7 +282,7 @@ impl<'a> Scanner<'a> {
         Ok(is_comma)
     }
 
-    /// Takes a whole number, signed or not, that a double holds exactly.
+    /// Takes a whole number, with or without a sign, that double precision represents exactly.
     pub(crate) fn signed(&mut self, what: &str) -> Result<f64, FileError> {
         self.word()?;
         let (sign, magnitude) = match self.word.split_first() {
@@ -291,8 +296,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The error for a last word that is not `expected`, or for an end of the line or of the file
-    /// where `expected` should follow.
+    /// The error for the word that was read last, which is not as `expected`. If no word was read,
+    /// the error says that the line or the file ends there.
     pub(crate) fn unexpected(&self, expected: &str) -> FileError {
         if !self.word.is_empty() {
             return self.unexpected_found(format!("`{}`", printable(&self.word)), expected);
@@ -303,7 +308,7 @@ impl<'a> Scanner<'a> {
         self.unexpected_found("the end of the line".to_owned(), expected)
     }
 
-    /// The error of an unexpected value at the position of the last word.
+    /// The error of the value `found` at the position of the word that was read last.
     pub(crate) fn unexpected_found(&self, found: String, expected: &str) -> FileError {
         FileError::Unexpected { place: self.word_place(), found, expected: expected.to_owned() }
     }

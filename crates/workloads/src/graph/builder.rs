@@ -1,4 +1,4 @@
-//! The builder of a graph: collects arcs in file order and sorts them into rows.
+//! The builder of a graph: it collects arcs in the order of a file and sorts them into rows.
 
 use proto::words::{counted, grouped, plural};
 use serde::Serialize;
@@ -7,23 +7,24 @@ use super::csr::{Csr, Offsets, Weights};
 use super::options::{DefectPolicy, ReadOptions};
 use crate::files::{FileError, FilePosition, Scanner};
 
-/// The changes that a reader made to a graph.
+/// The numbers of changes that a reader made to repair a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repairs {
     /// The number of self loops that were removed.
     pub self_loops_removed: u64,
-    /// The number of duplicate arcs that were removed. The arc of least weight is kept.
+    /// The number of duplicate arcs that were removed. Of several arcs between two vertices, the
+    /// one of least weight is kept.
     pub duplicates_merged: u64,
     /// The number of reverse arcs that were added, because the file lists each edge only once.
     pub arcs_mirrored: u64,
     /// The number of vertices that were renumbered, because the file skips numbers.
     pub vertices_renumbered: u64,
-    /// Vertices whose sizes or weights were dropped.
+    /// The number of vertices whose sizes or weights the reader did not use.
     pub vertex_values_unused: u64,
 }
 
 impl Repairs {
-    /// A text for each count that is not zero.
+    /// Iterates over the counts that are not zero. Each item is a text for a report.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         [
             (self.self_loops_removed, "self loop", "removed"),
@@ -50,7 +51,7 @@ impl PackedPosition {
     }
 }
 
-/// The builder of a graph.
+/// The builder of a graph from the arcs of a file.
 pub(crate) struct GraphBuilder<'o> {
     options: &'o ReadOptions,
     pub(crate) repairs: Repairs,
@@ -59,12 +60,13 @@ pub(crate) struct GraphBuilder<'o> {
     values: Option<Vec<f64>>,
     positions: Option<Vec<PackedPosition>>,
     arcs_max: u64,
-    /// The vertices of removed self loops, if arcs alone define the vertices.
+    /// The vertices whose self loops were removed. They are kept only if the file defines its
+    /// vertices by arcs alone.
     isolated: Option<Vec<u32>>,
 }
 
 impl<'o> GraphBuilder<'o> {
-    /// A builder for arcs that all have a value or all have none.
+    /// Makes a builder. If `weighted` is true, all arcs have a value; otherwise no arc has one.
     pub(crate) fn new(options: &'o ReadOptions, weighted: bool) -> Self {
         let positions = options.duplicates == DefectPolicy::Refuse;
         let mut builder = GraphBuilder {
@@ -81,26 +83,25 @@ impl<'o> GraphBuilder<'o> {
         builder
     }
 
-    /// A builder for a format without a header, in which arcs alone define the
-    /// vertices.
+    /// Makes a builder for a file format without a header, in which arcs alone define the vertices.
     pub(crate) fn of_named_vertices(options: &'o ReadOptions, weighted: bool) -> Self {
         GraphBuilder { isolated: Some(Vec::new()), ..GraphBuilder::new(options, weighted) }
     }
 
-    /// The peak memory per arc: in the list, in the rows, and during renumbering
-    /// or the search for reverse arcs.
+    /// The maximum memory for each arc: in the list of arcs, in the rows, and during renumbering or
+    /// the search for reverse arcs.
     fn arc_bytes(&self) -> u64 {
         let besides = 8 * (u64::from(self.values.is_some()) + u64::from(self.positions.is_some()));
         (8 + besides) + (4 + besides) + 8
     }
 
-    /// The memory to read a graph of this size.
+    /// The memory needed to read a graph with these numbers of vertices and arcs.
     fn needed_bytes(&self, vertices: u64, arcs: u64) -> u64 {
         const ROW_BYTES: u64 = 32;
         (vertices + 1).saturating_mul(ROW_BYTES).saturating_add(arcs.saturating_mul(self.arc_bytes()))
     }
 
-    /// Reserves memory for the size in the header, or fails if the budget is too
+    /// Reserves memory for a graph of the size in the header. Fails if the memory budget is too
     /// small.
     pub(crate) fn reserve(&mut self, place: FilePosition, vertices: u64, arcs: u64) -> Result<(), FileError> {
         let budget_bytes = self.options.memory_bytes;
@@ -114,7 +115,8 @@ impl<'o> GraphBuilder<'o> {
         if needed_bytes > budget_bytes {
             return Err(too_large);
         }
-        // A header may be wrong: reserve the need of a short file, and grow later.
+        // A header may be wrong. Memory for a short file is reserved now, and more memory when the
+        // arcs are read.
         let reserve = arcs.min(1 << 20) as usize;
         let mut reserved = self.sources.try_reserve(reserve).and(self.targets.try_reserve(reserve));
         if let Some(values) = &mut self.values {
@@ -127,7 +129,8 @@ impl<'o> GraphBuilder<'o> {
         reserved.map_err(|_| too_large)
     }
 
-    /// Adds an arc. The last word that the scanner has read is the end of the arc in the file.
+    /// Adds an arc. The word that the scanner has read last is the end of the arc's entry in the
+    /// file.
     #[inline]
     pub(crate) fn add_arc(
         &mut self,
@@ -168,7 +171,7 @@ impl<'o> GraphBuilder<'o> {
         Ok(())
     }
 
-    /// Fails if one more arc exceeds the memory budget.
+    /// Fails if one more arc would exceed the memory budget.
     #[inline]
     fn within_memory(&self, scan: &Scanner<'_>) -> Result<(), FileError> {
         let arcs =
@@ -184,7 +187,7 @@ impl<'o> GraphBuilder<'o> {
         })
     }
 
-    /// Adds an arc and its reverse, because the file has the edge once.
+    /// Adds an arc and its reverse arc, because the file lists the edge only once.
     pub(crate) fn add_edge(
         &mut self,
         scan: &Scanner<'_>,
@@ -200,7 +203,7 @@ impl<'o> GraphBuilder<'o> {
         Ok(())
     }
 
-    /// All vertices that an arc names, in ascending order.
+    /// All vertices that arcs name, in ascending order.
     pub(crate) fn named_vertices(&self) -> Vec<u32> {
         let isolated = self.isolated.as_deref().unwrap_or_default();
         let mut named = Vec::with_capacity(2 * self.sources.len() + isolated.len());
@@ -210,7 +213,7 @@ impl<'o> GraphBuilder<'o> {
         named
     }
 
-    /// Gives these vertices the numbers 0, 1, 2... in their order.
+    /// Gives the vertices in `named` the numbers 0, 1, 2 and so on, in their order.
     pub(crate) fn renumber(&mut self, named: &[u32]) {
         let moved = named.iter().zip(0..).filter(|&(&vertex, index)| vertex != index).count();
         self.repairs.vertices_renumbered += moved as u64;
@@ -221,7 +224,7 @@ impl<'o> GraphBuilder<'o> {
         }
     }
 
-    /// Finishes the graph of all arcs. The numbers of all their vertices are below `vertices`.
+    /// Makes the graph from all arcs. The numbers of their vertices are below `vertices`.
     pub(crate) fn finish(mut self, scan: &Scanner<'_>, vertices: u32) -> Result<(Csr, Repairs), FileError> {
         let mut offsets = vec![0u64; vertices as usize + 1];
         for &source in &self.sources {
@@ -237,7 +240,7 @@ impl<'o> GraphBuilder<'o> {
         Ok((csr, self.repairs))
     }
 
-    /// Moves each arc into the row of its source, in file order.
+    /// Moves each arc into the row of its source. Arcs of one row stay in the order of the file.
     fn scatter(&mut self, offsets: &[u64]) -> Rows {
         let count = self.sources.len();
         let (sources, targets) = (core::mem::take(&mut self.sources), core::mem::take(&mut self.targets));
@@ -262,7 +265,7 @@ impl<'o> GraphBuilder<'o> {
         rows
     }
 
-    /// Sorts each row, and merges, keeps or refuses duplicates.
+    /// Sorts the arcs of each row. Merges, keeps or refuses duplicate arcs, as the options say.
     fn sort_rows(
         &mut self,
         scan: &Scanner<'_>,
@@ -324,7 +327,7 @@ impl<'o> GraphBuilder<'o> {
     }
 }
 
-/// The arcs in the order of their sources.
+/// The arcs in rows: those with the same source are adjacent.
 struct Rows {
     targets: Vec<u32>,
     values: Option<Vec<f64>>,

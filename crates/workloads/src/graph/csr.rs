@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-/// A directed graph. The targets of vertex `v` are the entries
-/// `offsets.at(v)..offsets.at(v + 1)` of `targets`, in ascending order. An
-/// undirected edge is two arcs. Parallel arcs and self loops may occur.
+/// A directed graph. The entries of `targets` with the indices from `offsets.at(v)` to
+/// `offsets.at(v + 1)` (exclusive) are the targets of vertex `v`, in ascending order. An undirected
+/// edge is two arcs. Parallel arcs and self loops may occur.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
-    /// The start of each vertex's targets, with one entry more than vertices.
+    /// The index of each vertex's first target, followed by the number of arcs.
     pub offsets: Offsets,
     /// The target vertices of all arcs, grouped by source.
     pub targets: Vec<u32>,
@@ -15,13 +15,13 @@ pub struct Csr {
     pub weights: Option<Weights>,
 }
 
-/// The starts of rows, in the form that kernels load: 32-bit numbers if 32 bits are enough,
-/// otherwise 64-bit numbers.
+/// The indices at which rows start, in the form that kernels load: 32-bit numbers if 32 bits
+/// suffice, otherwise 64-bit numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offsets {
     /// Every offset fits 32 bits.
     Narrow(Vec<u32>),
-    /// The graph has 2^32 arcs or more.
+    /// Some offset needs more than 32 bits, because the graph has 2^32 arcs or more.
     Wide(Vec<u64>),
 }
 
@@ -30,7 +30,7 @@ pub enum Offsets {
 pub enum Weights {
     /// Whole numbers from 0 to 2^32 - 1.
     Whole(Vec<u32>),
-    /// Finite numbers, at least one of which is not such a whole number.
+    /// Finite numbers. At least one of them is not a whole number from 0 to 2^32 - 1.
     Real(Vec<f64>),
 }
 
@@ -49,7 +49,7 @@ impl Offsets {
         }
     }
 
-    /// The number of offsets: one more than vertices.
+    /// The number of offsets, which is one more than the number of vertices.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
@@ -59,7 +59,7 @@ impl Offsets {
         }
     }
 
-    /// The entry at an index.
+    /// The offset at an index.
     ///
     /// # Panics
     /// If the index is out of bounds.
@@ -72,7 +72,7 @@ impl Offsets {
         }
     }
 
-    /// All offsets as 32-bit numbers, if 32 bits suffice.
+    /// All offsets, if they are stored as 32-bit numbers. Otherwise `None`.
     #[must_use]
     pub fn narrow(&self) -> Option<&[u32]> {
         match self {
@@ -119,7 +119,7 @@ impl Weights {
         self.len() == 0
     }
 
-    /// The entry at an index.
+    /// The weight at an index.
     ///
     /// # Panics
     /// If the index is out of bounds.
@@ -137,7 +137,7 @@ impl Weights {
         (0..self.len()).map(|index| self.at(index))
     }
 
-    /// The weights at the indices `order`, in that order.
+    /// The weights at the indices `order`, in the order of this list.
     pub(crate) fn select(&self, order: &[usize]) -> Weights {
         match self {
             Weights::Whole(values) => Weights::Whole(order.iter().map(|&index| values[index]).collect()),
@@ -147,7 +147,7 @@ impl Weights {
 }
 
 impl Csr {
-    /// A graph of these arcs, without weights.
+    /// Makes a graph of these arcs, without weights.
     ///
     /// # Panics
     /// If an arc names a vertex that does not exist.
@@ -178,7 +178,7 @@ impl Csr {
         self.targets.len() as u64
     }
 
-    /// The number of arcs from a vertex.
+    /// The number of arcs that leave a vertex.
     ///
     /// # Panics
     /// If the vertex does not exist.
@@ -187,7 +187,7 @@ impl Csr {
         (self.offsets.at(vertex as usize + 1) - self.offsets.at(vertex as usize)) as u32
     }
 
-    /// The indices of a vertex's targets and weights.
+    /// The indices at which the targets and weights of a vertex are stored.
     ///
     /// # Panics
     /// If the vertex does not exist.
@@ -197,7 +197,7 @@ impl Csr {
         self.offsets.at(vertex as usize) as usize..self.offsets.at(vertex as usize + 1) as usize
     }
 
-    /// The targets of a vertex.
+    /// The targets of the arcs that leave a vertex.
     ///
     /// # Panics
     /// If the vertex does not exist.
@@ -207,14 +207,14 @@ impl Csr {
         &self.targets[self.row(vertex)]
     }
 
-    /// The source of each arc, in the order of the targets.
+    /// The source of each arc. The arcs are in the order of `targets`.
     #[must_use]
     pub fn sources(&self) -> Vec<u32> {
         let each = |v| core::iter::repeat_n(v, self.degree(v) as usize);
         (0..self.vertices()).flat_map(each).collect()
     }
 
-    /// All arcs in order, each with its weight if it has one.
+    /// All arcs in order. Each has its source, its target, and its weight if the graph has weights.
     pub fn arcs(&self) -> impl Iterator<Item = (u32, u32, Option<f64>)> + '_ {
         let row = |v| self.row(v).map(move |index| (v, index));
         (0..self.vertices()).flat_map(row).map(|(source, index)| {
@@ -222,9 +222,9 @@ impl Csr {
         })
     }
 
-    /// Whole lengths for algorithms on whole numbers: the weights if they are
-    /// whole, 1 for each arc if there are none, and otherwise
-    /// 1 + 9999 |w| / max |w|, rounded.
+    /// A whole length for each arc, for algorithms on whole numbers. The lengths are the weights if
+    /// they are whole numbers, and 1 if there are no weights. Otherwise a weight `w` gives the
+    /// length `1 + 9999 |w| / max |w|`, rounded.
     #[must_use]
     pub fn lengths(&self) -> Vec<u32> {
         match &self.weights {
@@ -238,7 +238,7 @@ impl Csr {
         }
     }
 
-    /// The graph with each arc reversed: the predecessors of each vertex.
+    /// The graph with each arc reversed, so that a row has the predecessors of its vertex.
     #[must_use]
     pub fn reversed(&self) -> Csr {
         let mut offsets = vec![0u64; self.vertices() as usize + 1];
@@ -272,14 +272,14 @@ impl Csr {
         self.offsets == reversed.offsets && self.targets == reversed.targets
     }
 
-    /// The neighbours of each vertex: the graph with missing reverse arcs added,
-    /// and without weights, self loops and parallel arcs.
+    /// The undirected graph: missing reverse arcs are added, and weights, self loops and parallel
+    /// arcs are removed.
     #[must_use]
     pub fn undirected(&self) -> Csr {
         self.joined_with(&self.reversed())
     }
 
-    /// The union of both sets of arcs, without weights and self loops.
+    /// The graph with the arcs of both graphs, without weights, self loops and parallel arcs.
     pub(crate) fn joined_with(&self, reversed: &Csr) -> Csr {
         let mut offsets = vec![0];
         let mut targets = Vec::with_capacity(self.targets.len());

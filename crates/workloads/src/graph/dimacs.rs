@@ -1,8 +1,7 @@
 //! The `.gr` files of the 9th DIMACS implementation challenge (shortest paths).
 //!
-//! A file has comments `c`, one line `p sp VERTICES ARCS`, and a line
-//! `a FROM TO WEIGHT` per arc. Weights are signed whole numbers. Vertices count
-//! from 1.
+//! A file has comments, which begin with `c`, one line `p sp VERTICES ARCS`, and a line `a FROM TO
+//! WEIGHT` for each arc. Weights are signed whole numbers. Vertices count from 1.
 
 use std::io::{self, Write};
 
@@ -37,7 +36,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     builder.finish(scan, vertices as u32)
 }
 
-/// The line `p sp VERTICES ARCS`.
+/// Reads the line `p sp VERTICES ARCS`. Returns both numbers, and a builder with reserved memory.
 fn problem<'o>(
     scan: &mut Scanner<'_>,
     options: &'o ReadOptions,
@@ -58,8 +57,8 @@ fn problem<'o>(
     Ok((vertices, arcs, builder))
 }
 
-/// Skips comments and takes the first word of the next line, which must be
-/// `kind`. Returns false at the end of the file.
+/// Skips comments, and takes the first word of the next other line. This word must be `kind`.
+/// Returns false at the end of the file.
 fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, FileError> {
     while scan.next_line(b"")? {
         let word = scan.word()?.unwrap_or_default();
@@ -75,7 +74,7 @@ fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, Fil
     Ok(false)
 }
 
-/// Writes a graph. Without weights, each arc has weight 1.
+/// Writes a graph as a DIMACS file. If the graph has no weights, each arc has weight 1.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Weights::Real(values)) = &graph.weights {
         let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= (1u64 << 53) as f64;

@@ -18,31 +18,32 @@ pub struct GraphInfo {
     pub arcs: u64,
     /// Whether each arc has a reverse arc.
     pub symmetric: bool,
-    /// Arcs from a vertex to itself.
+    /// The number of arcs from a vertex to itself.
     pub self_loops: u64,
-    /// The number of duplicate arcs. The first arc between two vertices does not count.
+    /// The number of parallel arcs. Of several arcs between two vertices, the first one is not
+    /// counted.
     pub parallel_arcs: u64,
-    /// The out-degrees of the vertices.
+    /// The distribution of the vertices' out-degrees.
     pub degree: Degrees,
-    /// The number of weakly connected components.
+    /// The number of components, in which arcs connect vertices in either direction.
     pub components: u64,
-    /// The vertices of the largest component.
+    /// The number of vertices in the largest component.
     pub largest_component: u64,
-    /// A lower bound of the diameter in hops: the largest distance that repeated
-    /// sweeps find in the largest component of the undirected graph.
+    /// A lower bound of the diameter: the largest distance, in arcs, that a repeated breadth-first
+    /// search finds in the largest component of the undirected graph.
     pub diameter_hops_min: u64,
-    /// The mean of |u - v| over all arcs from u to v, divided by the number of
-    /// vertices. It measures the distance of neighbours in memory. A random
-    /// numbering has 1/3.
+    /// The mean of |u - v| over all arcs from u to v, divided by the number of vertices. It
+    /// measures how far apart neighbours are in memory. A random numbering of the vertices gives
+    /// 1/3.
     pub locality: f64,
-    /// The share of pairs of neighbours of one vertex that are neighbours
-    /// themselves, sampled in the undirected graph.
+    /// The clustering coefficient: of two neighbours of one vertex, the probability that they are
+    /// neighbours themselves. It is estimated by samples in the undirected graph.
     pub clustering: f64,
-    /// The weights, if there are any.
+    /// The range of the weights, if the graph has weights.
     pub weights: Option<WeightRange>,
 }
 
-/// The out-degrees of the vertices.
+/// The distribution of the out-degrees of a graph's vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Degrees {
     /// The smallest degree of a vertex.
@@ -59,12 +60,12 @@ pub struct Degrees {
     pub p90: u32,
     /// The 99th percentile of the degrees.
     pub p99: u32,
-    /// The Gini coefficient: 0 if all degrees are equal, near 1 if few vertices
-    /// have all arcs.
+    /// The Gini coefficient of the degrees: 0 if all degrees are equal, near 1 if a few vertices
+    /// have nearly all arcs.
     pub gini: f64,
 }
 
-/// The weights of a graph.
+/// The range of the weights of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WeightRange {
     /// Whether all weights are whole numbers from 0 to 2^32 - 1.
@@ -125,7 +126,8 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 impl Degrees {
-    /// The degrees of a graph, or zeros if it has no vertices.
+    /// The distribution of the out-degrees of a graph. All fields are zero if the graph has no
+    /// vertices.
     #[must_use]
     pub fn of(graph: &Csr) -> Degrees {
         let mut sorted: Vec<u32> = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
@@ -148,7 +150,7 @@ impl Degrees {
     }
 }
 
-/// The components of an undirected graph.
+/// The connected components of an undirected graph.
 struct Components {
     count: u64,
     largest: u64,
@@ -184,8 +186,8 @@ impl Components {
     }
 }
 
-/// A lower bound of the diameter. Each sweep starts at the farthest vertex of
-/// the sweep before, until the distance no longer grows.
+/// A lower bound of the diameter, in arcs. A breadth-first search begins at `start`. Each further
+/// search begins at the farthest vertex of the one before, until the distance no longer grows.
 fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     const SWEEPS_MAX: u32 = 8;
     let (mut from, mut farthest) = (start, 0);
@@ -193,7 +195,8 @@ fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     for _ in 0..sweeps {
         let hops = hops(undirected, from);
         let reached = hops.iter().zip(0..).filter(|(hops, _)| **hops != UNREACHED_HOPS);
-        // The lowest of the farthest vertices, so that the order of the sweep does not matter.
+        // Of the farthest vertices, the one with the lowest number is taken, so that the order of
+        // the search does not matter.
         let Some((&distance, vertex)) = reached.max_by_key(|(hops, vertex)| (**hops, u32::MAX - vertex))
         else {
             break;
@@ -207,8 +210,8 @@ fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     u64::from(farthest)
 }
 
-/// The share of sampled wedges that are closed. A wedge is a vertex with two
-/// neighbours.
+/// The share of sampled wedges that are closed. A wedge is a vertex with two of its neighbours; it
+/// is closed if they are neighbours of each other.
 fn clustering(undirected: &Csr) -> f64 {
     let mut wedges = 0;
     let until: Vec<u64> = (0..undirected.vertices())
@@ -289,7 +292,7 @@ mod tests {
         let star: Vec<(u32, u32)> = (1..1000).map(|v| (0, v)).collect();
         let info = GraphInfo::of(&both_ways(1000, &star));
         assert_eq!((info.degree.max, info.degree.p99, info.diameter_hops_min), (999, 1, 2));
-        // One vertex has half of all arc ends.
+        // The vertex in the middle has half of all ends of arcs.
         assert!((info.degree.gini - 0.499).abs() < 1e-9, "{}", info.degree.gini);
         let clique: Vec<(u32, u32)> = (0..20).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
         assert_eq!(GraphInfo::of(&both_ways(20, &clique)).clustering, 1.0);

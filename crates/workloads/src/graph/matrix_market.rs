@@ -1,11 +1,10 @@
-//! Matrix Market, coordinate format. A square sparse matrix is a graph with an
-//! arc from row to column for each entry.
+//! The coordinate format of Matrix Market. A square sparse matrix is a graph: each entry is an arc
+//! from its row to its column.
 //!
-//! Format: "The Matrix Market Exchange Formats: Initial Design" (NIST, 1996).
-//! `symmetric` and `skew-symmetric` files store the lower triangle; the reader
-//! adds and counts the mirrored entries. An entry with value zero is an arc,
-//! because the pattern is the graph. `complex`, `hermitian` and `array` are
-//! refused.
+//! Format: "The Matrix Market Exchange Formats: Initial Design" (NIST, 1996). A `symmetric` or
+//! `skew-symmetric` file stores only the lower triangle; the reader adds the mirrored entries and
+//! counts them. An entry with value zero is an arc too, because the graph consists of the stored
+//! entries. The reader refuses the kinds `complex`, `hermitian` and `array`.
 
 use std::io::{self, Write};
 
@@ -92,7 +91,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
     builder.finish(scan, rows as u32)
 }
 
-/// The first line: the field and the symmetry.
+/// Reads the first line: the kind of the values and the symmetry of the matrix.
 fn header(scan: &mut Scanner<'_>) -> Result<(Field, Symmetry), FileError> {
     keyword(scan, &[("%%matrixmarket", ())], "`%%MatrixMarket`")?;
     keyword(scan, &[("matrix", ())], "`matrix`")?;
@@ -125,7 +124,7 @@ fn keyword<T: Copy>(scan: &mut Scanner<'_>, known: &[(&str, T)], expected: &str)
     }
 }
 
-/// Writes all arcs of a graph, in general form.
+/// Writes all arcs of a graph as a Matrix Market file with the symmetry `general`.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     let field = match graph.weights {
         None => "pattern",

@@ -1,12 +1,12 @@
 //! The graph files of METIS and of the 10th DIMACS challenge.
 //!
-//! A file has a header `VERTICES EDGES [FORMAT [VALUES]]`, then one line per
-//! vertex with its neighbours, counted from 1. The three digits of the format
-//! enable vertex sizes, VALUES weights per vertex, and edge weights. The reader
-//! checks and counts sizes and weights of vertices, but drops them. A line that
-//! begins with `%` is a comment. An empty line is a vertex without neighbours.
-//! A file lists each edge at both ends. If the reverse is missing or has
-//! another weight, that is an error under all options.
+//! A file has a header `VERTICES EDGES [FORMAT [VALUES]]`, then one line for each vertex with its
+//! neighbours, which count from 1. FORMAT has up to three digits: they say whether the file has
+//! sizes of vertices, weights of vertices (VALUES of them for each vertex), and weights of edges.
+//! The reader checks and counts sizes and weights of vertices, but does not keep them. A line that
+//! begins with `%` is a comment. An empty line is a vertex without neighbours. A file lists each
+//! edge at both ends. If the file lists it at one end only, or with two weights, the reader refuses
+//! the file under all options.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
             match scan.peek()? {
                 Some(b'%') => scan.skip_line().map(drop)?,
                 Some(_) => break,
-                // Some writers omit an empty last line.
+                // Some programs do not write an empty last line.
                 None if vertex + 1 == vertices && header.vertex_values == 0 && found == header.entries => {
                     break;
                 }
@@ -92,7 +92,7 @@ fn header<'o>(
     let values = match scan.word()? {
         None => u64::from(weights),
         Some(_) if weights => {
-            // The match has already taken the word.
+            // The word was already taken when its presence was checked.
             let values = scan.last_number("a number of vertex weights")?;
             if values.fract() != 0.0 || !(1.0..=1000.0).contains(&values) {
                 return Err(scan.unexpected("a number of vertex weights from 1 to 1000"));
@@ -108,7 +108,7 @@ fn header<'o>(
     Ok((header, builder))
 }
 
-/// Reads the line of one vertex. Returns the number of its neighbours.
+/// Reads the line of one vertex. Returns the number of neighbours that the line lists.
 fn vertex_line(
     scan: &mut Scanner<'_>,
     header: &Header,
@@ -130,7 +130,7 @@ fn vertex_line(
     Ok(found)
 }
 
-/// Checks that each edge is listed at both ends with one weight.
+/// Checks that each edge is listed at both ends, with the same weight.
 fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), FileError> {
     let reversed = graph.reversed();
     if *graph == reversed {
@@ -147,7 +147,8 @@ fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), Fi
                 let place = scan.place(lines[source as usize], 1);
                 return Err(FileError::Unexpected { place, found, expected });
             }
-            // At the first difference, the lesser arc lacks its reverse.
+            // The arcs of both lists are sorted. At the first difference, the smaller arc has no
+            // reverse arc.
             Some((to, from, _)) if (to, from) < (source, target) => {
                 return Err(one_way(scan, lines, from, to));
             }
@@ -169,7 +170,7 @@ fn one_way(scan: &Scanner<'_>, lines: &[u64], source: u32, target: u32) -> FileE
     }
 }
 
-/// Writes an undirected graph without self loops.
+/// Writes an undirected graph without self loops as a METIS file.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     let refuse = |sentence: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence.to_owned()));
     if graph.reversed() != *graph || graph.arcs().any(|(source, target, _)| source == target) {

@@ -1,15 +1,14 @@
-//! Graphs: files, stand-ins, statistics and reference algorithms.
+//! Graphs: files of graphs, stand-ins (generated graphs), statistics and reference algorithms.
 //!
-//! [`Csr`] is the form of a graph that kernels load. [`read`] reads Matrix
-//! Market, DIMACS, METIS and SNAP files, compressed or not, and reports its
-//! repairs. [`stand_in`] generates graphs that resemble well-known ones.
-//! [`GraphSource`] names a file or a stand-in. [`GraphInfo`] has the statistics,
-//! and [`mod@reference`] the algorithms that check answers. [`programs`] are
-//! workloads on graphs.
+//! [`Csr`] is the form of a graph that kernels load. [`read`] reads Matrix Market, DIMACS, METIS
+//! and SNAP files, compressed or not, and reports its repairs. [`stand_in`] generates graphs that
+//! resemble well-known ones. [`GraphSource`] names a file or a stand-in. [`GraphInfo`] has the
+//! statistics of a graph. [`mod@reference`] has algorithms on the host that check the answers of
+//! workloads. [`programs`] are the workloads on graphs.
 //!
-//! Readers process a file as a stream and never exceed the memory budget. They
-//! check a header before they allocate. A defect of a file is an error, or is
-//! repaired and counted: the options decide.
+//! The readers process a file as a stream and never exceed their memory budget. They check a header
+//! before they allocate memory. The options decide whether a defect of a file is an error, or is
+//! repaired and counted.
 
 pub mod programs;
 pub mod reference;

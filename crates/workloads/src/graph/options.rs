@@ -1,9 +1,9 @@
 //! The options of a reader of graph files.
 
-/// The handling of a defect in a file.
+/// The way in which a reader handles a defect in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DefectPolicy {
-    /// The reader removes the defect and counts it.
+    /// The reader removes the defect from the graph and counts it.
     #[default]
     Repair,
     /// The reader keeps the defect in the graph.
@@ -15,8 +15,8 @@ pub enum DefectPolicy {
 /// Whether an entry of a file is an arc or an undirected edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// As the file declares: by the symmetry of a Matrix Market header, or by
-    /// `# Undirected graph` in a SNAP file. Otherwise each entry is one arc.
+    /// The file decides: by the symmetry in a Matrix Market header, or by the comment `# Undirected
+    /// graph` in a SNAP file. Without such a declaration, each entry is one arc.
     #[default]
     AsStated,
     /// Each entry is an edge, and the reader adds the reverse arc. (METIS files list both arcs of
@@ -69,15 +69,16 @@ impl Format {
 /// The options of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format. `None` detects it by content and name.
+    /// The format of the file. If `None`, the reader detects it by the content and the name.
     pub format: Option<Format>,
-    /// The handling of self loops.
+    /// The way in which the reader handles self loops.
     pub self_loops: DefectPolicy,
-    /// The handling of duplicate arcs. A repair keeps the least weight.
+    /// The way in which the reader handles duplicate arcs. A repair keeps the one with the least
+    /// weight.
     pub duplicates: DefectPolicy,
     /// Whether an entry of the file is an arc or an undirected edge.
     pub direction: Direction,
-    /// The memory budget of the reader.
+    /// The maximum memory that the reader may use, in bytes.
     pub memory_bytes: u64,
 }
 

@@ -1,12 +1,12 @@
-//! The recursive-matrix generator.
+//! A generator of graphs with a power law of degrees: the recursive-matrix generator.
 
 use kernel::rng::Rng;
 
 use super::Csr;
 
-/// A graph with few vertices of high degree and many of low degree, by the
-/// recursive-matrix generator with the probabilities 0.57, 0.19, 0.19, 0.05 of
-/// Graph500. Edges outside the graph and self loops are redrawn.
+/// A graph in which a few vertices have a high degree and many a low one. The recursive-matrix
+/// generator makes it, with the probabilities 0.57, 0.19, 0.19 and 0.05 of Graph500. It draws again
+/// if an edge is a self loop or names a vertex outside the graph.
 #[must_use]
 pub fn power_law(vertices: u32, edges: u64, seed: u64) -> Csr {
     let mut rng = Rng::new(seed);
@@ -47,7 +47,8 @@ mod tests {
         let mut degrees: Vec<u32> = (0..csr.vertices()).map(|v| csr.degree(v)).collect();
         degrees.sort_unstable_by(|a, b| b.cmp(a));
         let top: u32 = degrees[..164].iter().sum();
-        // A hundredth of the vertices has over a tenth of all edges. Half of the vertices have few.
+        // A hundredth of the vertices has over a tenth of all edges. Half of the vertices have few
+        // edges.
         assert!(top > 10_000, "{top}");
         assert!(degrees[8192] < 4, "{}", degrees[8192]);
     }

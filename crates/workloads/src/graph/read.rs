@@ -1,4 +1,4 @@
-//! The reader and the writer of graph files, compressed or not.
+//! The reader and the writer of graph files. Files may be compressed.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -9,14 +9,14 @@ use super::options::{Format, ReadOptions};
 use super::{dimacs, matrix_market, metis, snap};
 use crate::files::{FileError, Scanner, Stream, open, unpacked};
 
-/// A graph from a file, with its repairs.
+/// A graph that was read from a file, with its repairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedGraph {
-    /// The graph that the file holds.
+    /// The graph in the file, after the repairs.
     pub graph: Csr,
-    /// The format of the file.
+    /// The format that the file has.
     pub format: Format,
-    /// The repairs that the reader made.
+    /// The numbers of changes that the reader made to the graph.
     pub repairs: Repairs,
 }
 
@@ -34,7 +34,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<LoadedGraph, FileError
 /// the file.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from<'a>(
     input: impl Read + 'a,
     path: &Path,
@@ -57,7 +57,7 @@ pub fn read_from<'a>(
     Ok(LoadedGraph { graph, format, repairs })
 }
 
-/// The format by the first bytes of a file, then by its name.
+/// Detects a format: first by the first bytes of the file, then by its name.
 fn detect(path: &Path, head: &[u8]) -> Option<Format> {
     const BANNER: &[u8] = b"%%matrixmarket";
     if head.get(..BANNER.len()).is_some_and(|head| head.eq_ignore_ascii_case(BANNER)) {
@@ -79,7 +79,7 @@ fn detect(path: &Path, head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Writes a graph.
+/// Writes a graph in a file format.
 ///
 /// # Errors
 /// If the stream fails, or the format cannot hold the graph. METIS holds

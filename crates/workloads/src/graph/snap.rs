@@ -1,11 +1,11 @@
-//! Edge lists of the Stanford Network Analysis Project: a line `FROM TO` per arc, optionally with a
-//! weight, and comments `#`.
+//! Edge lists of the Stanford Network Analysis Project. Each arc has a line `FROM TO`, optionally
+//! with a weight. Comments begin with `#`.
 //!
-//! Vertices count from 0, and a file may skip numbers. The edges define the vertices. The reader
-//! renumbers the vertices to close gaps, and counts the renumbered vertices. A comment `# Nodes: N
-//! Edges: M` announces the size. The edges must match the size, so a truncated file is an error. If
-//! all vertex numbers are below N, the reader keeps them. A comment `# Undirected graph` ahead of
-//! the edges means that the file lists each edge once.
+//! Vertices count from 0, and a file may skip numbers. Only the edges define the vertices. The
+//! reader renumbers the vertices to close gaps, and counts the renumbered vertices. A comment `#
+//! Nodes: N Edges: M` announces the size. The edges must match this size, so that a truncated file
+//! is an error. If all vertex numbers are below N, the reader keeps them. A comment `# Undirected
+//! graph` before the edges means that the file lists each edge only once.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use super::csr::{Csr, Weights};
 use super::options::{Direction, ReadOptions};
 use crate::files::{FileError, FilePosition, Scanner};
 
-/// The declarations in the comments.
+/// The declarations that the comments of a file make.
 #[derive(Default)]
 struct Comments {
     undirected: bool,
@@ -31,7 +31,8 @@ pub(super) fn read(scan: &mut Scanner<'_>, options: &ReadOptions) -> Result<(Csr
         if letter == b'#' {
             let announced = comments.take(scan, options, edges > 0)?;
             if let Some((place, vertices, arcs)) = announced {
-                // The weights are unknown here, so this is a lower bound.
+                // The reader does not know yet whether there are weights, so this is a lower bound
+                // of the memory.
                 GraphBuilder::of_named_vertices(options, false).reserve(place, vertices, arcs)?;
             }
             continue;
@@ -116,7 +117,7 @@ fn finish(
 }
 
 impl Comments {
-    /// Reads a comment. Returns the announced size, if there is one.
+    /// Reads a comment. Returns the numbers of vertices and edges, if the comment announces them.
     fn take(
         &mut self,
         scan: &mut Scanner<'_>,
@@ -146,7 +147,7 @@ impl Comments {
     }
 }
 
-/// Writes a graph, with a comment that declares the number of vertices.
+/// Writes a graph as a SNAP edge list. A comment announces the number of vertices.
 pub(super) fn write(graph: &Csr, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Directed graph")?;
     writeln!(out, "# Nodes: {} Edges: {}", graph.vertices(), graph.edges())?;

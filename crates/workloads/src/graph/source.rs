@@ -1,4 +1,4 @@
-//! The source of a graph: a file or a stand-in.
+//! The source of a graph: a file or a stand-in (a generated graph that replaces a published one).
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::stand_in::{self, Scale, StandIn};
 use super::{Csr, GraphInfo, Repairs, read};
 use crate::files::FileError;
 
-/// The source of a graph, by name.
+/// The source of a graph, as a user names it.
 #[derive(Clone, Debug)]
 pub enum GraphSource {
     /// A stand-in: a generated graph that replaces a published one.
@@ -17,33 +17,35 @@ pub enum GraphSource {
     File(PathBuf),
 }
 
-/// A graph with its origin and its repairs.
+/// A graph that was generated or read, with its origin.
 #[derive(Clone, Debug)]
 pub struct OpenedGraph {
     /// The graph that was generated or read.
     pub graph: Csr,
-    /// The origin, in one line.
+    /// A text of one line that says where the graph comes from.
     pub origin: String,
-    /// The format of the file, if it is a file.
+    /// The format of the file. `None` if the graph was generated.
     pub format: Option<Format>,
-    /// The repairs that the reader of a file made.
+    /// The numbers of changes that the reader of a file made to the graph.
     pub repairs: Repairs,
 }
 
-/// The output of `graph info`: origin, statistics and repairs.
+/// The content of the report of `graph info`: the origin, the statistics and the repairs of a
+/// graph.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct GraphDescription {
-    /// The origin, in one line.
+    /// A text of one line that says where the graph comes from.
     pub origin: String,
     /// The statistics of the graph.
     #[serde(flatten)]
     pub info: GraphInfo,
-    /// The repairs that the reader of a file made.
+    /// The numbers of changes that the reader of a file made to the graph.
     pub repairs: Repairs,
 }
 
 impl GraphSource {
-    /// The stand-in of this name, or else the file at this path.
+    /// The stand-in (generated graph) with this name. If there is no such stand-in, the file at
+    /// this path.
     #[must_use]
     pub fn of(name: &str) -> GraphSource {
         match stand_in::find(name) {
@@ -52,11 +54,11 @@ impl GraphSource {
         }
     }
 
-    /// Generates or reads the graph. Scale and seed apply to a stand-in, the
-    /// options to a file.
+    /// Generates the graph or reads it. `scale` and `seed` apply to a stand-in, `options` to a
+    /// file.
     ///
     /// # Errors
-    /// If the file cannot be read, or the scale of a file is not 1.
+    /// If the file cannot be read, or if `scale` is not 1 for a file.
     pub fn open(&self, scale: Scale, seed: u64, options: &ReadOptions) -> Result<OpenedGraph, FileError> {
         match self {
             GraphSource::StandIn(stand_in) => Ok(OpenedGraph {

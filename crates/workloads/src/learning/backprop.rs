@@ -1,11 +1,12 @@
-//! The training of a network with one hidden layer by back propagation (Rodinia's backprop): one
-//! pass forward and one backward.
+//! The training of a network with one hidden layer by back propagation (the workload `backprop` of
+//! Rodinia): one pass forward and one pass backward.
 //!
 //! A work-group of 16 by 16 work-items multiplies 16 inputs with their weights to the 16 hidden
-//! units, and adds the products in local memory. Each work-item then stores its sum in place of its
-//! weight, although no kernel reads it. The host adds the partial sums, and computes the hidden
-//! units, the output, and the errors of both. It copies the weights in again, and the second kernel
-//! adjusts the weights between input and hidden layer.
+//! units, and adds the products in local memory. As in Rodinia, each work-item then stores its sum
+//! in place of its weight, although no kernel reads it. The host adds the sums of all work-groups,
+//! and computes the hidden units, the output, and the errors of both. It copies the weights to the
+//! machine again, and the second kernel adjusts the weights between the inputs and the hidden
+//! layer.
 
 use kernel::prelude::*;
 
@@ -25,10 +26,11 @@ pub(crate) static BACKPROP: Workload = Workload {
     make: |settings, seed| Ok(backprop(settings, seed)),
 };
 
-/// The inputs of a work-group, and the units of the hidden layer.
+/// The number of inputs that a work-group handles. It is also the number of units in the hidden
+/// layer.
 const SIDE: u32 = 16;
 
-/// The entries of a row of weights: the first one belongs to no hidden unit.
+/// The number of entries in a row of weights. The first entry belongs to no hidden unit.
 const ROW: u32 = SIDE + 1;
 
 const ETA: f32 = 0.3;
@@ -36,25 +38,25 @@ const MOMENTUM: f32 = 0.3;
 
 #[derive(Clone, Copy, Debug)]
 struct Layer {
-    /// The inputs. Input 0 is the constant 1 of the thresholds.
+    /// The inputs of the network. Input 0 is the constant 1, whose weights are the thresholds.
     inputs: Array<f32>,
-    /// A row of weights for each input.
+    /// The weights between the inputs and the hidden units, with one row for each input.
     weights: Array<f32>,
-    /// The changes of the weights in the step before.
+    /// The changes of the weights in the previous training step.
     changes: Array<f32>,
-    /// The sums of each work-group, one for each hidden unit.
+    /// For each work-group, the sum of each hidden unit over the inputs of this work-group.
     partials: Array<f32>,
-    /// The error of each hidden unit. Entry 0 belongs to no unit.
+    /// The error of each hidden unit. Entry 0 belongs to no hidden unit.
     deltas: Array<f32>,
 }
 
-/// The hidden unit and the input of each lane in its work-group.
+/// For each lane, the number of its hidden unit, and the number of its input within the work-group.
 fn coordinates(w: &Wave) -> (Lanes<u32>, Lanes<u32>) {
     let item = w.lane_id() + w.index() * w.lanes();
     (item & (SIDE - 1), item >> 4)
 }
 
-/// The index of the weight of each lane, given its hidden unit and its input.
+/// The index of each lane's weight, from the lane's hidden unit and its input.
 fn weight_of(w: &Wave, unit: Lanes<u32>, input: Lanes<u32>) -> Lanes<u32> {
     (input + (w.work_group() * SIDE + 1)) * ROW + unit + 1
 }
@@ -89,7 +91,7 @@ async fn layer_forward(w: Wave, s: Layer) {
     }
     let sum = w.load(products, Unit(here)).await;
     w.store(s.weights, weight_of(&w, unit, input), sum);
-    // The first work-items are in several wavefronts if a wavefront has few lanes.
+    // If a wavefront has few lanes, the first 16 work-items are in several wavefronts.
     let w = w.below(here, u64::from(SIDE));
     if w.any() {
         let sums = w.load(products, Unit(here)).await;
@@ -97,7 +99,7 @@ async fn layer_forward(w: Wave, s: Layer) {
     }
 }
 
-/// Adjusts the weights at these indices by the errors of their units.
+/// Adjusts the weights at the indices `weight` by the errors of their hidden units.
 async fn adjust(w: &Wave, s: Layer, weight: Lanes<u32>, unit: Lanes<u32>, input: Lanes<u32>) {
     let (delta, value) = (w.load(s.deltas, unit + 1), w.load(s.inputs, input));
     let (old, change) = (w.load(s.weights, weight), w.load(s.changes, weight));
@@ -117,7 +119,7 @@ async fn adjust_weights(w: Wave, s: Layer) {
     }
 }
 
-/// The network before the step.
+/// The network before the training step.
 struct Network {
     inputs: Vec<f32>,
     weights: Vec<f32>,
@@ -130,7 +132,8 @@ struct Network {
 impl Network {
     fn new(seed: u64, count: u64) -> Network {
         let rows = (count + 1) * u64::from(ROW);
-        // The sums over all inputs have the magnitude of 1, so that the units do not saturate.
+        // The weights are so small that the sums over all inputs have a magnitude near 1. The units
+        // then do not saturate.
         let unit = 0.5f32.powi(count.ilog2().div_ceil(2) as i32 + 1);
         let mut inputs = multiples(seed, count + 1, 15, 1.0 / 16.0);
         inputs.iter_mut().for_each(|input| *input = input.abs());
@@ -143,8 +146,8 @@ impl Network {
         }
     }
 
-    /// The errors of the hidden units, from their sums over all inputs but 0.
-    /// The host computes them in Rodinia too.
+    /// The errors of the hidden units, from their sums over all inputs except input 0. The host
+    /// computes them, as in Rodinia.
     fn deltas(&self, sums: &[f32]) -> Vec<f32> {
         const TARGET: f32 = 0.1;
         let squash = |sum: f32| 1.0 / (1.0 + libm::expf(-sum));
@@ -157,7 +160,7 @@ impl Network {
         [0.0].into_iter().chain(back).collect()
     }
 
-    /// The partial sums in double precision: for each block of inputs, one block after another, the
+    /// The sums that the work-groups compute, in double precision: for each block of 16 inputs, the
     /// sum of each hidden unit over these inputs.
     fn partials(&self) -> Vec<f32> {
         let (side, row) = (SIDE as usize, ROW as usize);
@@ -172,7 +175,7 @@ impl Network {
         (0..self.inputs.len() / side).flat_map(of_block).collect()
     }
 
-    /// The weights after the step, and their changes.
+    /// The weights after the training step, and the changes of the weights.
     fn adjusted(&self) -> (Vec<f32>, Vec<f32>) {
         let deltas = self.deltas(&sums_of(&self.partials()));
         let (mut weights, mut changes) = (self.weights.clone(), self.changes.clone());
@@ -188,7 +191,7 @@ impl Network {
     }
 }
 
-/// The sums of the hidden units over all blocks.
+/// For each hidden unit, the sum of its partial sums over all blocks of inputs.
 fn sums_of(partials: &[f32]) -> Vec<f32> {
     let unit = |j: usize| partials.iter().skip(j).step_by(SIDE as usize).sum::<f32>();
     (0..SIDE as usize).map(unit).collect()
@@ -247,7 +250,7 @@ mod tests {
     use super::*;
     use crate::fault::finds;
 
-    /// Counts the elements that `layer-forward` loads and stores in global memory.
+    /// Counts the elements that the kernel `layer-forward` loads from and stores to global memory.
     #[derive(Default)]
     struct Elements {
         loads: u32,

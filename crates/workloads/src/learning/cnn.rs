@@ -1,9 +1,10 @@
-//! The forward pass of a small convolutional network, a kernel for each layer:
-//! convolution by 3 by 3 filters, activation, pooling of 2 by 2 pixels, a fully
-//! connected layer, and softmax (the layers of DNNMark).
+//! The forward pass of a small convolutional network. Each layer is a kernel: convolution by 3 by 3
+//! filters, activation, pooling of 2 by 2 pixels, a fully connected layer, and softmax. These are
+//! layers of DNNMark.
 //!
-//! The arrays hold images one after another, each by channels, rows and columns.
-//! All numbers before the softmax are exact, see the module above.
+//! The arrays hold images one after another, each by channels, rows and columns. All numbers before
+//! the softmax are multiples of a power of two, and so small that single precision represents them
+//! exactly.
 
 use kernel::prelude::*;
 
@@ -21,8 +22,8 @@ pub(crate) static CNN: Workload = Workload {
     sizes: Sizes {
         tiny: &[("batch", "2"), ("side", "10"), ("filters", "3"), ("classes", "5")],
         small: &[],
-        // Table 5.2 gives the images, 128 by 128 pixels of 3 channels, and the batch. The filters
-        // and classes are ours.
+        // Table 5.2 gives the images, 128 by 128 pixels of 3 channels, and the batch. We chose the
+        // numbers of filters and classes.
         paper: &[("side", "128"), ("filters", "16")],
     },
     settings: &[
@@ -35,14 +36,14 @@ pub(crate) static CNN: Workload = Workload {
     make: cnn,
 };
 
-/// The number of rows of a filter. The number of columns is the same.
+/// The number of rows of a convolution filter. The number of columns is the same.
 const FILTER: u64 = 3;
 
 /// The largest relative difference between a probability and the same probability computed in
 /// double precision.
 const TOLERANCE: f64 = 1e-5;
 
-/// The sizes of the network.
+/// The sizes of the network and of its images.
 #[derive(Clone, Copy, Debug)]
 struct Sizing {
     batch: u64,
@@ -61,7 +62,7 @@ impl Sizing {
         self.pixels() / 4
     }
 
-    /// The inputs of the fully connected layer.
+    /// The number of inputs of the fully connected layer for one image.
     fn features(&self) -> u64 {
         self.filters * self.pooled_pixels()
     }
@@ -81,14 +82,15 @@ struct Network {
     probabilities: Array<f32>,
 }
 
-/// The plane and the first pixel of a wavefront. The work-groups of one plane cover its `pixels`,
-/// and a work-group has pixels of one plane only.
+/// The plane (a channel of an image) that a wavefront computes, and its first pixel there. Several
+/// work-groups cover the `pixels` pixels of a plane. The pixels of a work-group belong to one
+/// plane.
 fn plane_of(w: &Wave, pixels: u64) -> (u64, u64) {
     let (group, groups) = (u64::from(w.work_group()), pixels.div_ceil(GROUP_ITEMS));
     (group / groups, group % groups * GROUP_ITEMS + u64::from(w.index() * w.lanes()))
 }
 
-/// The grid of a kernel with a work-item for each pixel of each plane.
+/// The grid of a kernel that has a work-item for each pixel of each plane (a channel of an image).
 fn grid_of_planes(shape: &Shape, planes: u64, pixels: u64) -> Grid {
     grid_over(shape, planes * pixels.next_multiple_of(GROUP_ITEMS))
 }
@@ -106,7 +108,8 @@ async fn convolve(w: Wave, s: Network) {
     for tap in 0..channels * FILTER * FILTER {
         let (channel, down, right) = (tap / 9, (tap / 3 % 3) as u32, (tap % 3) as u32);
         let weight = w.load(s.filters, filter * channels * 9 + tap);
-        // Pixels beyond the edge are zero. The subtraction of 1 wraps below it.
+        // Pixels beyond the edge count as zero. Below the edge, the subtraction of 1 wraps around
+        // to a large number, which is beyond the edge too.
         let (y, x) = (row + down - 1, column + right - 1);
         let within = w.when(y.lt(side as u32) & x.lt(side as u32));
         let start = ((image * channels + channel) * pixels) as u32;
@@ -116,7 +119,7 @@ async fn convolve(w: Wave, s: Network) {
     w.store(s.convolved, Unit(plane * pixels + first), sum).await;
 }
 
-/// Adds the bias of the filter, and replaces negative numbers by zero.
+/// Adds the bias of a pixel's filter to the pixel, and replaces negative numbers by zero.
 async fn activate(w: Wave, s: Network) {
     let pixels = s.sizes.pixels();
     let (plane, first) = plane_of(&w, pixels);
@@ -126,7 +129,7 @@ async fn activate(w: Wave, s: Network) {
     w.store(s.active, Unit(plane * pixels + first), value.max(0.0)).await;
 }
 
-/// Takes the largest of 2 by 2 pixels.
+/// Replaces each square of 2 by 2 pixels by the largest of them.
 async fn pool(w: Wave, s: Network) {
     let (side, pixels) = (s.sizes.side as u32, s.sizes.pooled_pixels());
     let (plane, first) = plane_of(&w, pixels);
@@ -141,8 +144,8 @@ async fn pool(w: Wave, s: Network) {
     w.store(s.pooled, Unit(plane * pixels + first), largest).await;
 }
 
-/// Multiplies all features of an image with the weights of a class, and adds the
-/// products in local memory. A work-group computes one class of one image.
+/// Computes the fully connected layer: each work-group multiplies all features of one image with
+/// the weights of one class, and adds the products in local memory.
 async fn connect(w: Wave, s: Network) {
     let (group, features) = (u64::from(w.work_group()), s.sizes.features());
     let (image, class) = (group / s.sizes.classes, group % s.sizes.classes);
@@ -163,7 +166,8 @@ async fn connect(w: Wave, s: Network) {
     }
 }
 
-/// Turns the logits of an image into probabilities. A wavefront computes one image.
+/// Turns the logits (the results of the fully connected layer) into probabilities. A wavefront
+/// computes one image.
 async fn softmax(w: Wave, s: Network) {
     let (first, classes) = (u64::from(w.work_group()) * s.sizes.classes, s.sizes.classes);
     let chunks = || (0..classes).step_by(w.lanes() as usize);
@@ -188,7 +192,7 @@ async fn softmax(w: Wave, s: Network) {
     }
 }
 
-/// The inputs of the network.
+/// The images, filters, weights and biases of the network.
 struct Inputs {
     images: Vec<f32>,
     filters: Vec<f32>,
@@ -202,16 +206,18 @@ impl Inputs {
             images: multiples(seed, s.batch * s.channels * s.pixels(), 7, 1.0),
             filters: multiples(seed ^ 1, s.filters * s.channels * FILTER * FILTER, 3, 1.0),
             biases: multiples(seed ^ 2, s.filters, 20, 1.0),
-            // The logits of the small network have the magnitude of 1.
+            // The weights are so small that the logits of the small network have a magnitude near
+            // 1.
             weights: multiples(seed ^ 3, s.classes * s.features(), 1, 1.0 / 4096.0),
         }
     }
 
-    /// The features of all images by plain loops in double precision.
+    /// The features of all images (the inputs of the fully connected layer), by plain loops in
+    /// double precision.
     fn features(&self, s: &Sizing) -> Vec<f32> {
         let (channels, side) = (s.channels as usize, s.side as usize);
         let pixel = |image: usize, channel: usize, y: usize, x: usize| {
-            // The edge of zeros has a width of 1.
+            // The image is surrounded by an edge of zeros that is one pixel wide.
             if y == 0 || x == 0 || y > side || x > side {
                 return 0.0;
             }
@@ -240,7 +246,7 @@ impl Inputs {
         features
     }
 
-    /// The logits of all images.
+    /// The logits of all images: the results of the fully connected layer.
     fn logits(&self, s: &Sizing, features: &[f32]) -> Vec<f32> {
         let width = s.features() as usize;
         let product = |values: &[f32], weights: &[f32]| {
@@ -285,7 +291,7 @@ impl Network {
         s
     }
 
-    /// Launches the kernels of all layers.
+    /// Launches the kernels of all layers, one after the other.
     async fn run(self, host: &Host) {
         let (s, shape) = (self, host.shape());
         let planes = s.sizes.batch * s.sizes.filters;
@@ -355,7 +361,7 @@ mod tests {
         let inputs = Inputs::new(&s, 4);
         let features = inputs.features(&s);
         let logits = inputs.logits(&s, &features);
-        // Multiples of 2^-12 below 2^12 have 24 bits.
+        // All logits are multiples of 2^-12 and below 2^12, so 24 bits represent them.
         assert!(logits.iter().all(|logit| logit.abs() < 4096.0 && (logit * 4096.0).fract() == 0.0));
         let probabilities = probabilities(&s, &logits);
         let sum: f32 = probabilities[..10].iter().sum();

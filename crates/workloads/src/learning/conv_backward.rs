@@ -1,9 +1,9 @@
 //! The gradients of a convolution's weights, by atomic float adds.
 //!
-//! The gradient of a weight is a sum over all pixels of all output images. A
-//! work-group takes some output rows of one image and 256 weights: each work-item
-//! adds up the products of one weight, and adds its sum to the gradient by one
-//! atomic add. So the work-groups of all images add to the same gradients.
+//! The gradient of a weight is a sum over all pixels of all output images. A work-group handles
+//! some output rows of one image, and 256 weights. Each work-item computes the sum for one weight
+//! over these rows, and adds it to the gradient by one atomic add. The work-groups of all images
+//! therefore add to the same gradients.
 
 use kernel::prelude::*;
 
@@ -20,8 +20,8 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
     sizes: Sizes {
         tiny: &[("batch", "2"), ("side", "9"), ("filters", "5"), ("rows", "4")],
         small: &[],
-        // The images of Table 3.3 have 256 by 256 pixels in a batch of 128, see the input `bwc`.
-        // This size takes minutes.
+        // The images of Table 3.3 have 256 by 256 pixels in a batch of 128: see the input `bwc`.
+        // The size `paper` is smaller, so that a run takes minutes.
         paper: &[("batch", "16"), ("side", "128")],
     },
     settings: &[
@@ -36,8 +36,9 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
     make: conv_backward,
 };
 
-/// The images of Table 3.3 of the Dalmia thesis. The thesis does not give the filters. The filters
-/// here are those of each network's first layer, or our choice where the summary says so.
+/// Inputs with the images of Table 3.3 of the Dalmia thesis. The thesis does not give the filters.
+/// The filters here are those of the first layer of each network, or our choice where the summary
+/// says so.
 pub(crate) static INPUTS: [NamedInput; 6] = [
     NamedInput {
         name: "bwc",
@@ -89,7 +90,7 @@ pub(crate) static INPUTS: [NamedInput; 6] = [
     },
 ];
 
-/// The sizes of the layer.
+/// The sizes of the convolution.
 #[derive(Clone, Copy, Debug)]
 struct Sizing {
     batch: u64,
@@ -98,18 +99,18 @@ struct Sizing {
     filters: u64,
     filter_side: u64,
     stride: u64,
-    /// Output rows of a work-group.
+    /// The number of output rows that a work-group handles.
     rows: u64,
 }
 
 impl Sizing {
-    /// The number of rows of an output image. The number of columns is the same. At the edges of
-    /// the input, half a filter reaches beyond the image.
+    /// The number of rows of an output image. The number of columns is the same. The filter is
+    /// centred on each pixel of the input, so half a filter reaches beyond the edge.
     fn out_side(&self) -> u64 {
         (self.side - 1) / self.stride + 1
     }
 
-    /// The weights of a filter.
+    /// The number of weights of one filter.
     fn taps(&self) -> u64 {
         self.channels * self.filter_side * self.filter_side
     }
@@ -126,8 +127,8 @@ impl Sizing {
         self.batch * self.filters * self.out_side() * self.out_side()
     }
 
-    /// The numbers of work-groups along three dimensions: the weights, the output rows, and the
-    /// images.
+    /// The number of work-groups along each of three dimensions: the weights, the output rows, and
+    /// the images.
     fn groups(&self) -> [u64; 3] {
         [self.weights().div_ceil(GROUP_ITEMS), self.out_side().div_ceil(self.rows), self.batch]
     }
@@ -137,7 +138,7 @@ impl Sizing {
 struct Layer {
     sizes: Sizing,
     images: Array<f32>,
-    /// The errors of the outputs.
+    /// The errors of the pixels of the output images.
     errors: Array<f32>,
     gradients: Array<f32>,
 }
@@ -153,7 +154,7 @@ async fn gradients(w: Wave, s: Layer) {
     if !w.any() {
         return;
     }
-    // The filter, the channel, and the place in the filter of each lane's weight.
+    // Three numbers for each lane's weight: its filter, its channel, and its place in the filter.
     let weight = w.lane_id() + first as u32;
     let filter = weight / s.sizes.taps() as u32;
     let tap = weight - filter * s.sizes.taps() as u32;
@@ -166,7 +167,8 @@ async fn gradients(w: Wave, s: Layer) {
     let half = (filter_side / 2) as u32;
     let mut sum = Lanes::splat(0.0f32);
     for y in band * rows..out_side.min((band + 1) * rows) {
-        // Rows and columns beyond the edge are zero. A subtraction wraps below it.
+        // Pixels beyond the edge count as zero. Below the edge, a subtraction wraps around to a
+        // large number, which is beyond the edge too.
         let from_y = down + (y * stride) as u32 - half;
         let row_within = from_y.lt(side as u32);
         let row = plane + from_y * side as u32;
@@ -182,7 +184,7 @@ async fn gradients(w: Wave, s: Layer) {
     w.update(s.gradients, Unit(first), RmwKind::AddF, sum, add).await;
 }
 
-/// The gradients by plain loops in double precision.
+/// The gradients of all weights on the host, by plain loops in double precision.
 fn reference(s: &Sizing, images: &[f32], errors: &[f32]) -> Vec<f32> {
     let (side, out_side, half) = (s.side as usize, s.out_side() as usize, s.filter_side as usize / 2);
     let mut gradients = vec![0.0f64; s.weights() as usize];
@@ -220,7 +222,7 @@ fn conv_backward(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
     if largest > 1 << 30 {
         return Err(settings.conflict(format!("an array of {largest} numbers, expected at most 2^30")));
     }
-    // Whole numbers from -3 to 3: the gradients stay far below 2^24, so they are exact.
+    // The numbers are whole, from -3 to 3. The gradients stay far below 2^24, so they are exact.
     let images = move || multiples(seed, sizes.images(), 3, 1.0);
     let errors = move || multiples(!seed, sizes.outputs(), 3, 1.0);
     let program = Program::new("conv-backward", move |host| async move {
@@ -252,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_gradient_is_the_change_of_the_weighted_outputs() {
-        // One pixel, one error: only the middle of the filter sees the pixel.
+        // With a single pixel and a single error, only the weight in the middle of the filter has a
+        // gradient.
         let sizes = Sizing { batch: 1, channels: 1, side: 1, filters: 1, filter_side: 3, stride: 1, rows: 1 };
         assert_eq!(reference(&sizes, &[3.0], &[2.0]), [0.0, 0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0.0]);
     }

@@ -1,12 +1,12 @@
-//! Recurrent networks forward: a layer of gated recurrent units, and one of long
+//! The forward pass of recurrent networks: a layer of gated recurrent units, and a layer of long
 //! short-term memory.
 //!
-//! One kernel multiplies the inputs of all time steps with their weights. Then
-//! each step has two kernels: the first multiplies the last outputs with their
-//! weights, the second computes the gates element by element, and from them the
-//! new outputs. A work-group keeps its input vector in local memory.
+//! One kernel multiplies the inputs of all time steps with their weights. Then each time step has
+//! two kernels. The first multiplies the outputs of the step before with their weights. The second
+//! computes the gates element by element, and from the gates the new outputs. A work-group keeps
+//! its input vector in local memory.
 //!
-//! The host adds in the same order in the same precision, so the check is exact.
+//! The host adds in the same order and the same precision, so the check is exact.
 
 use kernel::prelude::*;
 
@@ -47,7 +47,7 @@ static SETTINGS: [Setting; 4] = [
 const SIZES: Sizes =
     Sizes { tiny: &[("batch", "2"), ("hidden", "20"), ("inputs", "30")], small: &[], paper: &[] };
 
-/// The kind of a layer.
+/// The kind of layer: gated recurrent units, or long short-term memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Gru,
@@ -55,8 +55,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The number of products that each hidden unit needs, one for each gate. A gated recurrent
-    /// unit has the gates reset, update and new. A memory cell has input, forget, new and output.
+    /// The number of gates of a hidden unit. Each gate needs a product. A gated recurrent unit has
+    /// three gates (reset, update, new), and a memory cell has four (input, forget, new, output).
     fn gates(self) -> u64 {
         match self {
             Kind::Gru => 3,
@@ -65,7 +65,7 @@ impl Kind {
     }
 }
 
-/// The logistic function of a number.
+/// The logistic function at `x`.
 fn sigmoid_of(x: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-x))
 }
@@ -78,7 +78,7 @@ fn tanh(x: Lanes<f32>) -> Lanes<f32> {
     x.map(Class::Special, libm::tanhf)
 }
 
-/// The sizes of the layer.
+/// The sizes of the layer and of its input.
 #[derive(Clone, Copy, Debug)]
 struct Sizing {
     kind: Kind,
@@ -89,7 +89,8 @@ struct Sizing {
 }
 
 impl Sizing {
-    /// The products for one sequence in one step.
+    /// The number of products for one sequence in one time step: one for each gate of each hidden
+    /// unit.
     fn products(&self) -> u64 {
         self.kind.gates() * self.hidden
     }
@@ -98,21 +99,21 @@ impl Sizing {
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     sizes: Sizing,
-    /// The inputs of each sequence, one time step after another.
+    /// The inputs of each sequence. Those of one time step follow those of the step before.
     inputs: Array<f32>,
-    /// For each input the weights to all gates.
+    /// For each input, its weights to all gates of all hidden units.
     input_weights: Array<f32>,
-    /// For each hidden unit the weights to all gates.
+    /// For each hidden unit, the weights from its output to all gates of all hidden units.
     hidden_weights: Array<f32>,
     input_biases: Array<f32>,
     hidden_biases: Array<f32>,
-    /// The products of all inputs, with biases.
+    /// The products of the inputs of all time steps with their weights, plus biases.
     from_inputs: Array<f32>,
-    /// The products of the last outputs, with biases.
+    /// The products of the outputs of the last time step with their weights, plus biases.
     from_hidden: Array<f32>,
-    /// The outputs before the first step, and after each step.
+    /// The outputs of all hidden units, before the first time step and after each step.
     outputs: Array<f32>,
-    /// The states of the memory cells.
+    /// The states of the memory cells after the last time step.
     cells: Array<f32>,
 }
 
@@ -123,8 +124,8 @@ struct Product {
     biases: Array<f32>,
     from: Array<f32>,
     to: Array<f32>,
-    /// The number of elements of an input vector. `height` is the number of elements of an output
-    /// vector.
+    /// The number of elements of an input vector. The next field, `height`, is the number of
+    /// elements of an output vector.
     width: u64,
     height: u64,
 }
@@ -143,7 +144,7 @@ impl Product {
     }
 }
 
-/// Computes 256 elements of an output vector in each work-group.
+/// Multiplies a matrix with vectors. Each work-group computes 256 elements of an output vector.
 async fn multiply(w: Wave, p: Product) {
     let (group, groups) = (u64::from(w.work_group()), p.height.div_ceil(GROUP_ITEMS));
     let (vector, part) = (group / groups, group % groups);
@@ -167,9 +168,9 @@ async fn multiply(w: Wave, p: Product) {
 }
 
 impl Layer {
-    /// The products of gate `gate` in a step: those from the inputs and those from the last
-    /// outputs. `at` holds, for each lane, the index of the product of gate 0 of the lane's hidden
-    /// unit.
+    /// The two products of gate `gate` in a time step: the one from the inputs, and the one from
+    /// the last outputs. For each lane, `at` is the index of the product of gate 0 of the lane's
+    /// hidden unit.
     async fn products(&self, w: &Wave, step: u64, at: Lanes<u32>, gate: u64) -> (Lanes<f32>, Lanes<f32>) {
         let at = at + (gate * self.sizes.hidden) as u32;
         let of_step = step * self.sizes.batch * self.sizes.products();
@@ -179,7 +180,7 @@ impl Layer {
     }
 }
 
-/// Computes the outputs of one step from the products.
+/// Computes the outputs of one time step from the products of the gates.
 async fn gates(w: Wave, s: Layer, step: u64) {
     let (base, items) = (w.first_item(), s.sizes.batch * s.sizes.hidden);
     let w = w.below(base, items);
@@ -211,7 +212,7 @@ async fn gates(w: Wave, s: Layer, step: u64) {
     w.store(s.outputs, Unit((step + 1) * items + base), output).await;
 }
 
-/// The numbers of the layer.
+/// The inputs, weights and biases of the layer.
 struct Numbers {
     inputs: Vec<f32>,
     input_weights: Vec<f32>,
@@ -231,7 +232,8 @@ impl Numbers {
         }
     }
 
-    /// The outputs after each step, and the last states of the cells.
+    /// The outputs after each time step, and the states of the memory cells after the last one, on
+    /// the host.
     fn outputs(&self, s: &Sizing) -> (Vec<f32>, Vec<f32>) {
         let (hidden, rows) = (s.hidden as usize, s.products() as usize);
         let product = |weights: &[f32], biases: &[f32], values: &[f32], row: usize| {
@@ -296,7 +298,7 @@ impl Layer {
         s
     }
 
-    /// Launches the kernels of all steps.
+    /// Launches the kernels of all time steps, one after the other.
     async fn run(self, host: &Host) {
         let (s, height) = (self, self.sizes.products());
         let items = s.sizes.batch * s.sizes.hidden;
@@ -368,7 +370,8 @@ mod tests {
 
     #[test]
     fn a_unit_without_weights_follows_its_biases() {
-        // Both gates of a gated unit are 1/2, and so is the way of its output to tanh(1).
+        // Both gates of a gated unit are 1/2. The output of the unit therefore moves half of the
+        // way to tanh(1) in each step.
         let s = sizes(Kind::Gru);
         let mut numbers = Numbers::new(&s, 1);
         numbers.input_weights.fill(0.0);
@@ -389,7 +392,8 @@ mod tests {
         numbers.input_weights.fill(0.0);
         numbers.hidden_weights.fill(0.0);
         numbers.hidden_biases.fill(0.0);
-        // The input gate and the forget gate are open: the cell adds tanh(1) in each step.
+        // The input gate and the forget gate are open. The cell therefore adds tanh(1) to its state
+        // in each step.
         numbers.input_biases = (0..64).map(|row| if row < 32 { 30.0 } else { 1.0 }).collect();
         let (outputs, cells) = numbers.outputs(&s);
         let (cell, gate) = (3.0 * 1.0f32.tanh(), sigmoid_of(1.0));

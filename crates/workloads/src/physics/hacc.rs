@@ -1,13 +1,14 @@
 //! HACC: the short-range force of cosmological particles.
 //!
-//! The host sorts the particles into the cells of a chaining mesh. A cell is as wide as the range
-//! of the force, 3.116 grid spacings of the long-range solver. HACC builds its tree on the host
-//! too. A work-group of `short-force` computes a cell: it brings the particles of the 27 cells
-//! around it through local memory, tile by tile. The force is Newton's force, softened, less the
-//! polynomial that the long-range solver covers. `kick` then changes the velocities and `stream`
-//! changes the places, in three substeps for each sorting.
+//! The host sorts the particles into the cells of a chaining mesh, as HACC builds its tree on the
+//! host. A cell is as wide as the range of the force, which is 3.116 grid spacings of the
+//! long-range solver. A work-group of the kernel `short-force` computes a cell: it brings the
+//! particles of this cell and its 26 neighbours through local memory, tile by tile. The force is
+//! Newton's force, softened, minus the polynomial that the long-range solver covers. The kernel
+//! `kick` then changes the velocities, and `stream` changes the places. The particles are sorted
+//! anew after three such substeps.
 //!
-//! The mesh is periodic.
+//! The mesh is periodic: its opposite faces are adjacent.
 
 use kernel::prelude::*;
 
@@ -27,7 +28,8 @@ pub(crate) static HACC: Workload = Workload {
     sizes: Sizes {
         tiny: &[("particles", "150"), ("cells", "3"), ("steps", "1")],
         small: &[],
-        // The thesis has 512 particles along an edge of the cube; this is a small part of it.
+        // The thesis has 512 particles along an edge of the cube. The size `paper` is a small part
+        // of that.
         paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],
     },
     settings: &[
@@ -41,27 +43,28 @@ pub(crate) static HACC: Workload = Workload {
     },
 };
 
-/// The work-items of a work-group, and the particles of a tile in local memory.
+/// The number of work-items in a work-group. A tile in local memory has the same number of
+/// particles.
 const GROUP_ITEMS: u64 = 64;
-/// The substeps between two sortings.
+/// The number of substeps after which the particles are sorted anew.
 const SUBSTEPS: u64 = 3;
-/// The change of velocity for one unit of force. `STREAM` is the change of place for one unit of
-/// velocity.
+/// The change of velocity in a substep for one unit of force. The next constant, `STREAM`, is the
+/// change of place for one unit of velocity.
 const KICK: f32 = 1e-5;
 const STREAM: f32 = 1e-2;
-/// The square of the range of the force, in grid spacings of the long-range solver: 3.116326355
-/// spacings. A cell is as wide, so this number also converts squares of distances from widths of a
-/// cell to spacings.
+/// The square of the range of the force, which is 3.116326355 grid spacings of the long-range
+/// solver. A cell is as wide as the range, so a squared distance in cell widths times this number
+/// is a squared distance in grid spacings.
 const RANGE_SQUARE: f32 = 9.711_49;
-/// The softening of the force, as the square of a distance of 0.01 grid spacings.
+/// The softening of Newton's force: the square of a distance of 0.01 grid spacings.
 const SOFTENING: f32 = 1e-4;
-/// The coefficients of the long-range force, as a polynomial of the squared distance in grid
-/// spacings: the fit of HACC. At the range, this force equals Newton's.
+/// The coefficients of the long-range force, a polynomial in the squared distance in grid spacings,
+/// as HACC fits it. At the range of the force, it equals Newton's force.
 const LONG_RANGE: [f32; 6] =
     [0.269_327, -0.075_097_8, 0.011_480_8, -0.001_093_13, 0.000_060_549_1, -0.000_001_471_77];
 
-/// The factor by which the distance vector is multiplied to give the force. `square` is the squared
-/// distance in widths of a cell.
+/// The number by which a distance vector is multiplied to give the force. `square` is the squared
+/// distance in cell widths.
 fn factor(square: f32) -> f32 {
     let square = square * RANGE_SQUARE;
     let soft = square + SOFTENING;
@@ -70,7 +73,7 @@ fn factor(square: f32) -> f32 {
     if square < RANGE_SQUARE { newton - long } else { 0.0 }
 }
 
-/// The particles, sorted by cell. Places are in widths of a cell.
+/// The particles, sorted by cell. Their places are in cell widths.
 #[derive(Clone, Debug)]
 struct Particles {
     place: [Vec<f32>; 3],
@@ -88,7 +91,7 @@ impl Particles {
         Particles::at_rest([axis(1), axis(2), axis(3)], cells)
     }
 
-    /// Particles at rest. Places are fractions of the mesh.
+    /// Particles at rest. The places in `place` are fractions of the width of the mesh.
     fn at_rest(place: [Vec<f32>; 3], cells: u64) -> Particles {
         let still = vec![0.0; place[0].len()];
         let in_cells = |value: f32| wrapped(value * cells as f32, cells);
@@ -119,15 +122,15 @@ impl Particles {
     }
 }
 
-/// The coordinate `value`, wrapped around into the periodic mesh.
+/// The coordinate `value` after it is wrapped around into the periodic mesh.
 fn wrapped(value: f32, cells: u64) -> f32 {
     let width = cells as f32;
     let above = if value < 0.0 { value + width } else { value };
     if above < width { above } else { above - width }
 }
 
-/// The 27 cells in and around a cell. Each comes with the distances, along the three axes, that its
-/// particles are shifted by where the mesh wraps around.
+/// The 27 cells in and around a cell. Each has three shifts, which are added to the places of its
+/// particles along the axes. A shift is not zero where the mesh wraps around.
 fn around(cell: u64, cells: u64) -> impl Iterator<Item = (u64, [f32; 3])> {
     let place = [cell % cells, cell / cells % cells, cell / cells / cells];
     (0..27_u64).map(move |step| {
@@ -151,8 +154,9 @@ struct Arrays {
     first: Array<u32>,
 }
 
-/// Computes the forces on the particles of one cell. All wavefronts of the work-group run the same
-/// rounds over particles, cells and tiles, so that they meet at the barriers.
+/// Computes the forces on the particles of one cell in each work-group. All wavefronts of the
+/// work-group run the same rounds over particles, cells and tiles, so that all of them reach each
+/// barrier.
 async fn short_force(w: Wave, a: Arrays) {
     let cell = u64::from(w.work_group());
     let range = |cell: u64| [w.load(a.first, cell), w.load(a.first, cell + 1)];
@@ -192,7 +196,7 @@ async fn short_force(w: Wave, a: Arrays) {
     }
 }
 
-/// Adds the force of one particle to the sums of all lanes.
+/// Adds the force of one particle, at the place `there`, to the sums of all lanes.
 fn add_force(sums: &mut [Lanes<f32>; 3], place: &[Lanes<f32>; 3], there: [f32; 3]) {
     let apart = [0, 1, 2].map(|axis| Lanes::splat(there[axis]) - place[axis]);
     let square = (apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]) * RANGE_SQUARE;
@@ -208,7 +212,7 @@ fn add_force(sums: &mut [Lanes<f32>; 3], place: &[Lanes<f32>; 3], there: [f32; 3
     }
 }
 
-/// Changes the velocities.
+/// Changes the velocities by the forces.
 async fn kick(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, a.force[0].len());
@@ -219,7 +223,8 @@ async fn kick(w: Wave, a: Arrays) {
     }
 }
 
-/// Changes the places, within the periodic mesh if `wraps`.
+/// Changes the places by the velocities. If `wraps` is true, places beyond the periodic mesh are
+/// wrapped around.
 async fn stream(w: Wave, a: Arrays, wraps: bool) {
     let base = w.first_item();
     let w = w.below(base, a.force[0].len());
@@ -298,7 +303,7 @@ async fn run(host: Host, mut particles: Particles, cells: u64, steps: u64) -> An
 }
 
 impl Particles {
-    /// The force on one particle.
+    /// The force on one particle, on the host.
     fn force(&self, at: usize, cell: u64, cells: u64) -> [f32; 3] {
         let mut sum = [0.0_f32; 3];
         for (other, shift) in around(cell, cells) {
@@ -312,7 +317,7 @@ impl Particles {
         sum
     }
 
-    /// The same steps on the host, particle by particle.
+    /// Simulates `steps` time steps on the host, particle by particle.
     fn simulate(&mut self, cells: u64, steps: u64) {
         for step in 0..steps {
             if step > 0 {
@@ -338,7 +343,7 @@ impl Particles {
     }
 }
 
-/// Particles from a file.
+/// The form of the workload that reads its particles from a file.
 pub(crate) const HACC_ON_FILES: NumberProgram = NumberProgram {
     workload: &HACC,
     files: |_| {
@@ -358,7 +363,7 @@ fn hacc(settings: &Settings, particles: impl Fn() -> Particles + Clone + 'static
     let of_program = particles.clone();
     let program = Program::new("hacc", move |host| run(host, of_program(), cells, steps));
     Instance::new(program, move |answer| {
-        // The host adds the forces in the order of the kernel, so all bits are equal.
+        // The host adds the forces in the same order as the kernel, so all bits are equal.
         let mut particles = particles();
         particles.simulate(cells, steps);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -374,8 +379,8 @@ mod tests {
     use super::*;
     use crate::fault::finds_with;
 
-    /// The factor of HACC's kernel `Step10`, with the literals of its public source. `square` is
-    /// in grid spacings.
+    /// The same factor as in HACC's kernel `Step10`, with the numbers of its public source.
+    /// `square` is the squared distance in grid spacings.
     fn published(square: f64) -> f64 {
         let (ma0, ma1, ma2) = (0.269327, -0.0750978, 0.0114808);
         let (ma3, ma4, ma5) = (-0.00109313, 0.0000605491, -0.00000147177);
@@ -397,7 +402,7 @@ mod tests {
 
     #[test]
     fn the_force_ends_at_its_range_without_a_jump() {
-        // Newton's factor alone is 0.033 there.
+        // At this distance, the factor of Newton's force alone is 0.033.
         assert!(factor(0.999_999).abs() < 5e-5, "{}", factor(0.999_999));
         assert_eq!((factor(1.0), factor(4.0)), (0.0, 0.0));
         assert!(factor(0.25) > 0.05, "{}", factor(0.25));
@@ -411,7 +416,7 @@ mod tests {
         for at in 0..80 {
             let mut sum = [0.0_f64; 3];
             for other in 0..80 {
-                // The nearest image of the other particle.
+                // Because the mesh is periodic, the nearest image of the other particle counts.
                 let apart = [0, 1, 2].map(|axis| {
                     let apart = f64::from(particles.place[axis][other] - particles.place[axis][at as usize]);
                     apart - (apart / cells as f64).round() * cells as f64
@@ -428,7 +433,7 @@ mod tests {
 
     #[test]
     fn the_check_finds_a_wrong_index_and_a_missing_barrier() {
-        // Both wavefronts of a work-group have particles.
+        // Both wavefronts of a work-group must have particles, so that each fault has an effect.
         for fault in [Fault::WrongIndex, Fault::MissingBarrier] {
             assert!(finds_with(&HACC, &[("particles", "1500"), ("cells", "3")], fault), "{fault:?}");
         }

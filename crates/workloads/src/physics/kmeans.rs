@@ -1,13 +1,14 @@
 //! Clustering by k-means (Lloyd's iteration).
 //!
 //! The kernel `swap` transposes the features, so that consecutive work-items read consecutive
-//! words. Each iteration assigns every point to its nearest centre and computes the means of the
-//! clusters. Rodinia computes the means on the host, from the copied memberships. The policy
-//! `device-update` computes the means by atomic additions in kernels. The host decides on
-//! convergence.
+//! words. Each iteration assigns every point to its nearest centre, and computes the means of the
+//! clusters. With the default policy, the host computes the means from the copied assignment, as in
+//! Rodinia. With the policy `device-update`, kernels compute the means by atomic additions. The
+//! host decides whether another iteration follows.
 //!
-//! Features are multiples of 1/256, so that all sums are exact and their order does not matter. Each
-//! feature of a file is moved and scaled to the range from 0 to 1, and rounded to such multiples.
+//! Features are multiples of 1/256, so that all sums are exact and their order does not matter. If
+//! the points come from a file, each feature is shifted and scaled to the range from 0 to 1, and
+//! rounded to such multiples.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub(crate) static KMEANS: Workload = Workload {
     sizes: Sizes {
         tiny: &[("points", "700"), ("features", "3"), ("iterations", "4")],
         small: &[],
-        // The features and clusters of kdd_cup, with an eighth of its points.
+        // The size `paper` has the features and clusters of the data set kdd_cup, and an eighth of
+        // its points.
         paper: &[("points", "64k"), ("features", "34"), ("iterations", "20")],
     },
     settings: &[
@@ -60,7 +62,7 @@ pub(crate) static KMEANS: Workload = Workload {
 /// The number of steps into which the range of a feature, from 0 to 1, is divided.
 const STEPS: u64 = 256;
 
-/// The size of a problem.
+/// The numbers of points, features and clusters of a problem.
 #[derive(Clone, Copy, Debug)]
 struct Problem {
     points: u64,
@@ -71,7 +73,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// Points near random centres, point by point.
+    /// Random points near random centres. All features of a point are adjacent.
     fn points(&self, seed: u64) -> Vec<f32> {
         let mut rng = Rng::new(seed);
         let centres: Vec<u64> = (0..self.clusters * self.features).map(|_| rng.below(STEPS)).collect();
@@ -86,7 +88,7 @@ impl Problem {
         points
     }
 
-    /// The points of a file with features in this form.
+    /// The points in a file, after each feature is scaled to the range from 0 to 1 and rounded.
     fn scaled(table: &Table) -> Vec<f32> {
         let features = table.columns() as usize;
         let range = |feature: usize| {
@@ -103,12 +105,12 @@ impl Problem {
         table.numbers().iter().enumerate().map(scaled).collect()
     }
 
-    /// The first centres: the first points, as in Rodinia.
+    /// The centres before the first iteration. They are the first points, as in Rodinia.
     fn first_centres(&self, points: &[f32]) -> Vec<f32> {
         points.iter().copied().cycle().take((self.clusters * self.features) as usize).collect()
     }
 
-    /// The means of the clusters. An empty cluster keeps its centre.
+    /// Replaces each centre by the mean of its cluster. The centre of an empty cluster stays.
     fn update(&self, points: &[f32], membership: &[u32], centres: &mut [f32]) {
         let features = self.features as usize;
         let mut sums = vec![0_u32; centres.len()];
@@ -131,21 +133,21 @@ impl Problem {
 
 #[derive(Clone, Copy)]
 struct Arrays {
-    /// The features, with all features of a point consecutive, as in a file.
+    /// The features. All features of one point are adjacent, as in a file.
     by_point: Array<f32>,
-    /// The features, with the values of one feature for all points consecutive.
+    /// The features. The values of one feature for all points are adjacent.
     by_feature: Array<f32>,
     centres: Array<f32>,
     membership: Array<u32>,
-    /// The number of points that changed their cluster.
+    /// The number of points whose cluster changed in this iteration.
     changed: Array<u32>,
-    /// The sums of the features of each cluster, in steps of 1/256. `counts` has the number of
-    /// points of each cluster.
+    /// The sums of the features of each cluster, in units of 1/256. The next array, `counts`, has
+    /// the number of points of each cluster.
     sums: Array<u32>,
     counts: Array<u32>,
 }
 
-/// Transposes the features.
+/// Copies the features from `by_point` to `by_feature`.
 async fn swap(w: Wave, a: Arrays, features: u64) {
     let base = w.first_item();
     let w = w.below(base, a.membership.len());
@@ -156,7 +158,7 @@ async fn swap(w: Wave, a: Arrays, features: u64) {
     }
 }
 
-/// Finds the nearest centre of each point.
+/// Finds the nearest centre of each point, and counts the points whose cluster changes.
 async fn assign(w: Wave, a: Arrays, features: u64, clusters: u64) {
     let base = w.first_item();
     let w = w.below(base, a.membership.len());
@@ -180,7 +182,7 @@ async fn assign(w: Wave, a: Arrays, features: u64, clusters: u64) {
     w.update(a.changed, 0, RmwKind::Add, moved.mask().count(), relaxed(Level::Device).commutative()).await;
 }
 
-/// Adds the features of each point to the sums of its cluster.
+/// Adds the features of each point to the sums of the point's cluster.
 async fn accumulate(w: Wave, a: Arrays, features: u64) {
     let base = w.first_item();
     let w = w.below(base, a.membership.len());
@@ -194,7 +196,8 @@ async fn accumulate(w: Wave, a: Arrays, features: u64) {
     }
 }
 
-/// Divides the sums by the counts, and clears the sums.
+/// Divides the sums of each cluster by its number of points, which gives the new centre. Clears the
+/// sums.
 async fn divide(w: Wave, a: Arrays, features: u64) {
     let base = w.first_item();
     let w = w.below(base, a.centres.len());
@@ -218,7 +221,7 @@ impl Problem {
         }
     }
 
-    /// Computes the means by kernels.
+    /// Computes the means of the clusters by kernels.
     async fn update_on_device(self, host: &Host, a: Arrays) {
         let (shape, features) = (host.shape(), self.features);
         host.write(a.counts, &vec![0; self.clusters as usize]).await;
@@ -271,7 +274,7 @@ impl Problem {
             .with("centres", &host.read(a.centres).await)
     }
 
-    /// The same iteration on the host, point by point.
+    /// The clusters of all points and the centres on the host, point by point.
     fn reference(&self, points: &[f32]) -> (Vec<u32>, Vec<f32>) {
         let features = self.features as usize;
         let mut centres = self.first_centres(points);
@@ -313,12 +316,12 @@ impl Problem {
 
 fn kmeans(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let problem = Problem::of(settings);
-    // The points, in the order of points and in that of features, and their clusters.
+    // The arrays are the features in both orders, and the cluster of each point.
     settings.limit_arrays(&["points", "features"], 4 * problem.points * (2 * problem.features + 1))?;
     clustering(problem, Numbers::generated(move || problem.points(seed)), settings)
 }
 
-/// Points from a file.
+/// The form of the workload that reads its points from a file.
 pub(crate) const KMEANS_ON_FILES: NumberProgram = NumberProgram {
     workload: &KMEANS,
     files: |settings| {
@@ -358,7 +361,8 @@ mod tests {
     #[test]
     fn two_clusters_on_a_line_are_found() {
         let problem = Problem { points: 4, features: 1, clusters: 2, iterations: 10, threshold: 0 };
-        // The first centres are 0 and 0.25; the third and fourth point draw the second centre away.
+        // The first centres are 0 and 0.25. The third and the fourth point belong to the second
+        // cluster and move its centre away.
         let (membership, centres) = problem.reference(&[0.0, 0.25, 0.75, 0.875]);
         assert_eq!(membership, [0, 0, 1, 1]);
         assert_eq!(centres, [0.125, 0.8125]);

@@ -1,12 +1,11 @@
-//! Real numbers, in a form for the host and in a form for a wavefront. Formulas that both evaluate
-//! use them.
+//! Real numbers for formulas that both the host and a wavefront evaluate.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use kernel::Lanes;
 
-/// A number, or one number for each lane. Both forms round every operation in the same way, so a
-/// formula gives the same bits on the host and on the machine.
+/// A number (on the host), or one number for each lane (in a wavefront). Both forms round every
+/// operation in the same way, so a formula gives the same bits on the host and on the machine.
 pub(super) trait Real:
     Copy
     + Add<Output = Self>
@@ -18,15 +17,15 @@ pub(super) trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The same number in every lane.
+    /// The number `value`, in every lane if there are lanes.
     fn splat(value: f64) -> Self;
-    /// The square root.
+    /// The square root of this number.
     fn root(self) -> Self;
-    /// The magnitude.
+    /// The absolute value of this number.
     fn magnitude(self) -> Self;
-    /// `yes` where `self < bound`, and `no` elsewhere.
+    /// `yes` if `self < bound`, otherwise `no`. If there are lanes, each lane decides for itself.
     fn if_below(self, bound: f64, yes: Self, no: Self) -> Self;
-    /// `yes` where `self > bound`, and `no` elsewhere.
+    /// `yes` if `self > bound`, otherwise `no`. If there are lanes, each lane decides for itself.
     fn if_above(self, bound: f64, yes: Self, no: Self) -> Self;
     /// The smaller of two numbers.
     fn least(self, other: Self) -> Self;

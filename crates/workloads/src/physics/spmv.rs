@@ -1,8 +1,8 @@
 //! Products of a sparse matrix in the CSR format and a vector.
 //!
-//! The matrix is random, or given by a file. The product is repeated: each result is the next vector, as in an iterative solver. So each
-//! launch reads the whole matrix again. `scalar` gives a row to each work-item, and `vector` gives
-//! a row to each wavefront.
+//! The matrix is random, or given by a file. The program multiplies repeatedly: each result is the
+//! next vector, as in an iterative solver. Each launch therefore reads the whole matrix again. The
+//! kernel `scalar` gives a row to each work-item, and `vector` gives a row to each wavefront.
 
 use std::rc::Rc;
 
@@ -43,10 +43,11 @@ pub(crate) static SPMV: Workload = Workload {
     },
 };
 
-/// The settings of the random matrix.
+/// The names of the settings that describe the random matrix.
 pub(crate) const SETTINGS_OF_MATRIX: [&str; 2] = ["rows", "per-row"];
 
-/// A sparse matrix: the elements of row `r` have the indices from `offsets[r]` to `offsets[r + 1]`.
+/// A sparse matrix. The elements of row `r` have the indices from `offsets[r]` to `offsets[r + 1]`,
+/// exclusive.
 #[derive(Clone, Debug, PartialEq)]
 struct Csr {
     offsets: Vec<u32>,
@@ -54,8 +55,9 @@ struct Csr {
     values: Vec<f32>,
 }
 
-/// A random matrix. Row lengths are uniform from 0 to twice the mean. The elements of a row are
-/// positive and their sum is at most one, so that repeated products stay in range.
+/// A random matrix. The number of elements in a row is uniform from 0 to twice the mean. The
+/// elements of a row are positive and their sum is at most one, so that repeated products do not
+/// overflow.
 fn random_matrix(seed: u64, rows: u64, per_row: u64) -> Csr {
     let mut rng = Rng::new(seed);
     let mut matrix = Csr { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
@@ -72,7 +74,8 @@ fn random_matrix(seed: u64, rows: u64, per_row: u64) -> Csr {
 }
 
 impl Csr {
-    /// The matrix with an element for each arc of a graph. An arc without a weight is one.
+    /// The matrix that has an element for each arc of a graph: the weight of the arc, or 1 if there
+    /// are no weights.
     fn of(graph: &graph::Csr, settings: &Settings) -> Result<Csr, BadSetting> {
         if graph.vertices() == 0 {
             return Err(settings.conflict("the graph has no vertex, expected at least one".to_owned()));
@@ -90,9 +93,10 @@ impl Csr {
         self.offsets.len() as u64 - 1
     }
 
-    /// The largest error of the products in single precision, as a share of the sum of the
-    /// magnitudes of their terms: half a unit in the last place for each operation on a term, and
-    /// one more for the reference. It holds for any order of the additions.
+    /// The largest error of an element after `products` products in single precision, relative to
+    /// the sum of the absolute values of its terms. It is half a unit in the last place for each
+    /// operation on a term, and one more for the reference. It holds for any order of the
+    /// additions.
     fn error_share(&self, products: u64) -> f64 {
         let longest = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         f64::from(longest + 2) * products as f64 * f64::from(f32::EPSILON) / 2.0
@@ -107,7 +111,7 @@ struct Arrays {
     values: Array<f32>,
 }
 
-/// Computes one row in each work-item.
+/// Multiplies the matrix and `x`. Each work-item computes one row.
 async fn scalar_rows(w: Wave, a: Arrays, x: Array<f32>, y: Array<f32>) {
     let base = w.first_item();
     let w = w.below(base, y.len());
@@ -128,7 +132,7 @@ async fn scalar_rows(w: Wave, a: Arrays, x: Array<f32>, y: Array<f32>) {
     w.store(y, Unit(base), sum).await;
 }
 
-/// Computes one row in each wavefront.
+/// Multiplies the matrix and `x`. Each wavefront computes one row.
 async fn vector_rows(w: Wave, a: Arrays, x: Array<f32>, y: Array<f32>) {
     let row = w.global_index();
     if row >= y.len() {
@@ -149,7 +153,7 @@ async fn vector_rows(w: Wave, a: Arrays, x: Array<f32>, y: Array<f32>) {
     w.store(y, row, total).await;
 }
 
-/// The program on a given matrix.
+/// Makes the program and its check for a given matrix.
 pub(crate) fn on_matrix(graph: &graph::Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let (matrix, products) = (Csr::of(graph, settings)?, settings.count("products"));
     let (_, magnitudes) = reference_vector(&matrix, products);
@@ -180,7 +184,7 @@ fn spmv(matrix: Csr, settings: &Settings) -> Result<Instance, BadSetting> {
         host.write(a.values, &matrix.values).await;
         host.write(x, &vec![1.0; rows as usize]).await;
         let of_items = grid_of(&host.shape(), rows, GROUP_ITEMS);
-        // The rows of a work-group.
+        // The number of rows that a work-group computes.
         let (rows_of_group, grid) = match is_vector {
             true => (
                 u64::from(of_items.waves),
@@ -217,8 +221,8 @@ fn spmv(matrix: Csr, settings: &Settings) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The same products on the host, by columns and in double precision, and the sums of the
-/// magnitudes of their terms.
+/// The vector after the same products on the host, by columns and in double precision. Also, for
+/// each element, the sum of the absolute values of its terms.
 fn reference_vector(matrix: &Csr, products: u64) -> (Vec<f32>, Vec<f64>) {
     let rows = matrix.offsets.len() - 1;
     let mut by_column: Vec<(u32, usize, f64)> = Vec::with_capacity(matrix.columns.len());

@@ -18,7 +18,8 @@ pub(crate) static BTREE: Workload = Workload {
     sizes: Sizes {
         tiny: &[("keys", "3000"), ("searches", "9"), ("ranges", "6")],
         small: &[],
-        // Rodinia's mil.txt has a million keys, and its commands are `k 10000` and `j 6000`.
+        // The size `paper` is that of Rodinia: a million keys in mil.txt, and the commands `k
+        // 10000` and `j 6000`.
         paper: &[("keys", "1000000"), ("searches", "10000"), ("ranges", "6000")],
     },
     settings: &[
@@ -30,10 +31,11 @@ pub(crate) static BTREE: Workload = Workload {
     make: |settings, seed| Ok(btree(settings, seed)),
 };
 
-/// The answer of a search that finds nothing.
+/// The number that a search returns if the tree does not contain the key.
 const NOT_FOUND: u32 = u32::MAX;
 
-/// One descent of each work-group: the key that it looks for and the node that it has reached.
+/// The descents into the tree, one in each work-group: the searched key, and the node that the
+/// descent has reached.
 #[derive(Clone, Copy)]
 struct Descent {
     keys: Array<u32>,
@@ -52,9 +54,9 @@ impl Descent {
         [self.keys.read().in_parts(1), node, next]
     }
 
-    /// Finds the child for the searched key. Each work-item compares one key of the node and the
-    /// next key with the searched key. The work-item whose key is the last one that is not larger
-    /// than the searched key stores its child in `next`.
+    /// Finds the child that leads to the searched key. Each work-item compares the searched key
+    /// with one key of the node and the next key. The work-item whose key is the last one that is
+    /// not larger than the searched key stores its child in `next`.
     async fn choose(&self, w: &Wave, nodes: Array<u32>) {
         let group = u64::from(w.work_group());
         let (node, key) = (w.load(self.node, group), w.load(self.keys, group));
@@ -68,7 +70,7 @@ impl Descent {
         }
     }
 
-    /// Makes the chosen child the current node.
+    /// Makes the child in `next` the current node.
     async fn follow(&self, w: &Wave) {
         let group = u64::from(w.work_group());
         if w.index() == 0 {
@@ -77,7 +79,8 @@ impl Descent {
         }
     }
 
-    /// The lanes whose key in the leaf equals the searched key, and the records of these lanes.
+    /// The wavefront with only those lanes active whose key in the leaf equals the searched key,
+    /// and the records of these lanes.
     async fn records(&self, w: &Wave, nodes: Array<u32>) -> (Wave, Lanes<u32>) {
         let group = u64::from(w.work_group());
         let (node, key) = (w.load(self.node, group), w.load(self.keys, group));
@@ -90,7 +93,7 @@ impl Descent {
     }
 }
 
-/// Finds the record of a key, and its value.
+/// A kernel that finds, in each work-group, the record of a key and the value of the record.
 async fn find_key(
     w: Wave,
     nodes: Array<u32>,
@@ -113,8 +116,8 @@ async fn find_key(
     }
 }
 
-/// The searches for ranges of keys: the descents to the first and to the last key of each range,
-/// the first record of each range, and the number of its records.
+/// The arrays of the searches for ranges of keys: the descents to the first and to the last key of
+/// each range, the first record of each range, and the number of its records.
 #[derive(Clone, Copy)]
 struct Ranges {
     start: Descent,
@@ -146,19 +149,19 @@ async fn find_range(w: Wave, nodes: Array<u32>, r: Ranges, height: u32) {
     }
 }
 
-/// The key of a record. Each key is odd, so no even key is found.
+/// The key that belongs to a record. All keys are odd, so a search for an even key finds nothing.
 fn key(record: u32) -> u32 {
     2 * record + 1
 }
 
-/// The keys of all searches. The tree does not contain about a quarter of these keys.
+/// The keys for which the program searches. About a quarter of them is not in the tree.
 fn searched(seed: u64, keys: u64, count: u64) -> Vec<u32> {
     let mut rng = Rng::new(seed);
     let mut draw = || key(rng.below(keys) as u32) + u32::from(rng.below(4) == 0);
     (0..count).map(|_| draw()).collect()
 }
 
-/// The first and the last record of each range.
+/// For each range, the number of its first record and of its last record.
 fn ranges(seed: u64, keys: u64, count: u64, length_max: u64) -> (Vec<u32>, Vec<u32>) {
     let mut rng = Rng::new(seed);
     let mut draw = || {

@@ -1,22 +1,22 @@
-//! The nodes of a B+ tree as an array of words.
+//! A B+ tree whose nodes are stored in an array of words.
 
-/// The number of keys of a node. A work-group has the same number of work-items.
+/// The maximum number of keys in a node. A work-group has the same number of work-items.
 pub(super) const ORDER: u32 = 256;
 
-/// The value of the unused keys after the last key of a node. It is larger than all keys.
+/// The number that fills the places after the last key of a node. It is larger than all keys.
 pub(super) const NO_KEY: u32 = u32::MAX;
 
-/// The number of words of a node. The words are the number of the node, the children or records,
-/// the keys, a flag that marks a leaf, and the number of keys, in the order of Rodinia's structure.
+/// The number of words in a node. A node has its number, its children or records, its keys, a flag
+/// that marks a leaf, and the number of its keys. This is the order of Rodinia's structure.
 pub(super) const NODE_WORDS: u32 = 1 + 2 * (ORDER + 1) + 2;
 
-/// The offset of the children or records in a node.
+/// The offset of the first child or record in a node, in words.
 pub(super) const CHILDREN: u32 = 1;
 
-/// The offset of the keys in a node.
+/// The offset of the first key in a node, in words.
 pub(super) const KEYS: u32 = CHILDREN + ORDER + 1;
 
-/// A B+ tree with nodes as full as possible.
+/// A B+ tree whose nodes have as many keys as possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tree {
     /// The words of all nodes. Node 0 is the root.
@@ -26,9 +26,11 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The tree of `count` ascending keys. Record `i` belongs to key `i`.
+    /// Builds the tree of `count` keys. `key(i)` is the key of record `i`; the keys must be
+    /// ascending.
     pub(super) fn new(count: u32, key: impl Fn(u32) -> u32) -> Tree {
-        // The levels from the leaves to the root: for each node its least key, and its entries.
+        // The levels, from the leaves to the root. Each node is represented by its smallest key and
+        // its entries.
         let entries: Vec<(u32, u32)> = (0..count).map(|record| (key(record), record)).collect();
         let mut levels = vec![entries.chunks(ORDER as usize).map(<[_]>::to_vec).collect::<Vec<_>>()];
         while let Some(last) = levels.last().filter(|level| level.len() > 1) {
@@ -39,7 +41,7 @@ impl Tree {
         let mut words = Vec::new();
         let mut first = 0;
         for (above_leaves, level) in levels.into_iter().enumerate().rev() {
-            // The children follow all nodes of this level.
+            // The children of this level's nodes come after all nodes of this level.
             let next = first + level.len() as u32;
             for (index, node) in (0..).zip(level) {
                 let is_leftmost = index == 0;
@@ -52,7 +54,8 @@ impl Tree {
     }
 }
 
-/// Appends a node. The first key of a leftmost inner node is 0, so that all keys lead to a child.
+/// Appends a node to `words`. In the leftmost node of a level above the leaves, the first key is 0,
+/// so that a search for any key finds a child.
 fn push_node(
     words: &mut Vec<u32>,
     number: u32,
@@ -77,7 +80,8 @@ fn push_node(
 mod tests {
     use super::*;
 
-    /// The record of a key by a walk from the root, or `None`.
+    /// The record of a key, found by a walk from the root. `None` if the tree does not contain the
+    /// key.
     fn find(tree: &Tree, key: u32) -> Option<u32> {
         let mut node = 0;
         for _ in 0..tree.height {

@@ -1,4 +1,4 @@
-//! Sorting, scans, searches, alignments.
+//! Workloads that sort, scan, search and align.
 
 mod btree;
 mod btree_nodes;

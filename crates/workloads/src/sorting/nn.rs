@@ -1,4 +1,5 @@
-//! The nearest places to a place: a kernel computes all distances, the host picks the smallest.
+//! The places that are nearest to a given place. A kernel computes all distances, and the host
+//! picks the smallest ones.
 
 use kernel::prelude::*;
 
@@ -13,7 +14,7 @@ pub(crate) static NN: Workload = Workload {
     origin: "Rodinia (2009); Hechtman thesis (2014), Table 3.2; Dalmia thesis (2023), Table 3.3",
     room: Room::Sorting,
     purpose: Purpose::Benchmark,
-    // Rodinia's list of hurricanes has 42764 places.
+    // The size `paper` is that of Rodinia's list of hurricanes, which has 42764 places.
     sizes: Sizes { tiny: &[("n", "1000")], small: &[], paper: &[("n", "42764")] },
     settings: &[
         Setting::count("n", 42_764, 1, 1 << 26, "places"),
@@ -22,10 +23,12 @@ pub(crate) static NN: Workload = Workload {
     make: nn,
 };
 
-/// The place whose nearest places are wanted: latitude 30, longitude 90, as in Table 3.3.
+/// The given place, to which the nearest places are searched: latitude 30 and longitude 90, as in
+/// Table 3.3.
 const CENTRE: [f32; 2] = [30.0, 90.0];
 
-/// Computes the distance of each place. The two numbers of a place are adjacent.
+/// Computes the distance from the given place to each place. The two coordinates of a place are
+/// adjacent in memory.
 async fn distances(w: Wave, places: Array<f32>, distances: Array<f32>) {
     let base = w.first_item();
     let at = w.item() * 2;
@@ -35,7 +38,7 @@ async fn distances(w: Wave, places: Array<f32>, distances: Array<f32>) {
     w.store(distances, Unit(base), x.mul_add(x, y * y).sqrt());
 }
 
-/// Latitudes from 0 to 60 and longitudes from 0 to 180.
+/// Random places, with latitudes from 0 to 60 and longitudes from 0 to 180.
 fn places(seed: u64, n: u64) -> Vec<f32> {
     let pairs = data::floats(seed, 2 * n).into_iter().enumerate();
     pairs.map(|(i, x)| (x + 1.0) * if i % 2 == 0 { 30.0 } else { 90.0 }).collect()
@@ -46,7 +49,7 @@ fn nn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     nearest(n, Numbers::generated(move || places(seed, n)), settings)
 }
 
-/// The program on places from a file.
+/// The form of the workload that reads its places from a file.
 pub(crate) const NN_ON_FILES: NumberProgram = NumberProgram {
     workload: &NN,
     files: |settings| {
@@ -58,7 +61,7 @@ pub(crate) const NN_ON_FILES: NumberProgram = NumberProgram {
     make: |tables, settings, _| nearest(tables[0].rows(), Numbers::Given(tables[0].clone()), settings),
 };
 
-/// The largest magnitude of a coordinate in a file.
+/// The maximum magnitude of a coordinate in a file.
 const FARTHEST: f32 = 1e9;
 
 fn nearest(n: u64, places: Numbers, settings: &Settings) -> Result<Instance, BadSetting> {
@@ -75,7 +78,7 @@ fn nearest(n: u64, places: Numbers, settings: &Settings) -> Result<Instance, Bad
         host.launch(kernel.uses(uses), grid_over(&host.shape(), n)).await;
         let mut distances = host.read(to).await;
         let answer = Answer::new().with("distances", &distances);
-        // As in Rodinia, one pass for each nearest place.
+        // As in Rodinia, each of the nearest places is found by a pass over all distances.
         let mut nearest = Vec::new();
         for _ in 0..wanted {
             let least = (0..distances.len()).min_by(|&a, &b| distances[a].total_cmp(&distances[b]));

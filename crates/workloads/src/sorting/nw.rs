@@ -1,9 +1,10 @@
-//! The alignment of two sequences by Needleman and Wunsch, in tiles along the diagonals.
+//! The alignment of two sequences by the algorithm of Needleman and Wunsch. The matrix of scores is
+//! computed in tiles, one diagonal of tiles after the other.
 //!
-//! The tiles of a diagonal depend only on earlier diagonals, so each diagonal is a launch. One
-//! kernel computes the diagonals up to the longest one. Another kernel computes the diagonals after
-//! the longest one. In local memory, the work-items of a tile compute the tile's own diagonals one
-//! after another.
+//! The tiles of a diagonal depend only on tiles of earlier diagonals, so each diagonal is a launch.
+//! One kernel computes the diagonals up to the longest one, and another kernel computes the
+//! diagonals after it. The work-items of a tile compute its elements in local memory, also one
+//! diagonal after the other.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
@@ -22,7 +23,8 @@ pub(crate) static NW: Workload = Workload {
     sizes: Sizes {
         tiny: &[("n", "48")],
         small: &[],
-        // Both tables have 8192, which takes 16 times as long.
+        // The size `paper` is smaller than in Table 3.3 and Table 5.2, which have 8192 and take 16
+        // times as long.
         paper: &[("n", "2048")],
     },
     settings: &[
@@ -35,8 +37,8 @@ pub(crate) static NW: Workload = Workload {
 /// The number of rows of a tile, which is also the number of its columns.
 const TILE: u32 = 16;
 
-/// The number of rows of a tile with the row above it. It is also the number of columns of a tile
-/// with the column to its left.
+/// The number of rows of a tile and the row above it. It is also the number of columns of a tile
+/// and the column to its left.
 const SIDE: u32 = TILE + 1;
 
 /// The number of different letters in the sequences, as in Rodinia.
@@ -45,14 +47,14 @@ const LETTERS: u64 = 10;
 #[derive(Clone, Copy)]
 struct Diagonal {
     scores: Array<i32>,
-    /// The similarity of the letters of each row and column.
+    /// The similarity of the two letters at each row and column of the matrix.
     similarity: Array<i32>,
     /// The number of rows of each matrix, which is also the number of its columns. It is one more
     /// than the number of letters of a sequence.
     width: u32,
     penalty: i32,
-    /// The tile of the first work-group: its column and its row. The tile of the next work-group is
-    /// one column to the right and one row up.
+    /// The column and the row of the tile that the first work-group computes. The tile of each
+    /// further work-group is one column to the right and one row up.
     first: [u32; 2],
 }
 
@@ -82,7 +84,8 @@ impl Diagonal {
         w.barrier().await;
 
         for step in 0..2 * TILE - 1 {
-            // The lanes on the diagonal: first ever more, then ever fewer.
+            // The lanes on the diagonal of the tile. Their number grows up to the longest diagonal,
+            // and then shrinks.
             let (active, x, y) = if step < TILE {
                 (w.when(tx.le(step)), tx + 1, Lanes::splat(step + 1) - tx)
             } else {
@@ -104,16 +107,16 @@ impl Diagonal {
     }
 }
 
-/// The matrix of similarities of two random sequences, and the initial matrix of scores. The first
-/// row and the first column of the scores hold the penalties of gaps at the starts of the
-/// sequences.
+/// The input of an alignment: the similarities of the letters of two random sequences, and the
+/// initial scores. The first row and the first column of the scores have the penalties of gaps at
+/// the starts of the sequences.
 struct Alignment {
     similarity: Vec<i32>,
     scores: Vec<i32>,
 }
 
-/// Draws the sequences and the similarity of letters, which is in the range of the BLOSUM62 matrix:
-/// equal letters from 4 to 11, different ones from -4 to 3.
+/// Draws two sequences, and the similarity of each pair of letters. As in the BLOSUM62 matrix,
+/// equal letters have a similarity from 4 to 11, and different letters one from -4 to 3.
 fn alignment(seed: u64, n: u64, penalty: i32) -> Alignment {
     let mut rng = Rng::new(seed);
     let letters = LETTERS as usize;

@@ -1,11 +1,12 @@
-//! A sort of 4-byte keys byte by byte: a histogram of each work-group, a scan of all histograms,
-//! and a scatter that keeps the order of keys with equal bytes.
+//! A sort of 4-byte keys, one byte after the other. For each byte, the program makes a histogram in
+//! each work-group, scans all histograms, and scatters the keys. Keys with equal bytes keep their
+//! order.
 //!
-//! The histograms are stored by the value of the byte: first the counts of the value 0 of all
-//! work-groups, then the counts of the value 1 of all work-groups, and so on. So the scan of the
-//! histograms gives, for each value and work-group, the place of the first key with this value. A
-//! work-group finds the rank of its keys wavefront by wavefront: the lanes with equal bytes find
-//! each other by a vote on each bit (Merrill and Grimshaw, 2011).
+//! The histograms are stored by the value of the byte: first the counts of the value 0 in all
+//! work-groups, then the counts of the value 1 in all work-groups, and so on. The scan of the
+//! histograms therefore gives, for each value and work-group, the place of the first key with this
+//! value. A work-group finds the places of its keys wavefront by wavefront: the lanes whose keys
+//! have equal bytes find each other by a vote on each bit (Merrill and Grimshaw, 2011).
 
 use kernel::prelude::*;
 
@@ -32,10 +33,10 @@ const GROUP: u32 = GROUP_ITEMS as u32;
 /// The number of values of a byte. Each work-item of a work-group counts one of these values.
 const DIGITS: u32 = 256;
 
-/// The number of keys of a work-item.
+/// The number of keys that each work-item handles.
 const PER_ITEM: u32 = 4;
 
-/// The number of keys of a work-group.
+/// The number of keys that each work-group handles.
 const TILE: u64 = (GROUP * PER_ITEM) as u64;
 
 #[derive(Clone, Copy)]
@@ -43,13 +44,13 @@ struct Pass {
     from: Array<u32>,
     to: Array<u32>,
     counts: Array<u32>,
-    /// The position of the byte in a key, in bits.
+    /// The position in a key of the byte by which this pass sorts, in bits.
     shift: u32,
 }
 
 impl Pass {
-    /// The active lanes of a wavefront in one round, and the position of the first key of the
-    /// round. The keys of a wavefront are consecutive.
+    /// The wavefront with only those lanes active that have a key in this round, and the position
+    /// of the round's first key. All keys of a wavefront are consecutive.
     fn round(&self, w: &Wave, round: u32) -> (Wave, u64) {
         let first = u64::from(w.work_group()) * TILE + first_local(w) * u64::from(PER_ITEM);
         let base = first + u64::from(round * w.lanes());
@@ -60,8 +61,8 @@ impl Pass {
         (keys >> self.shift) & (DIGITS - 1)
     }
 
-    /// For each lane, the place in `counts` of the counter that the work-item keeps for its
-    /// work-group.
+    /// For each lane, the index in `counts` of the counter for one value of the byte in this
+    /// work-group. The value is the number of the lane's work-item.
     fn counter(w: &Wave) -> Lanes<u32> {
         local_item(w) * w.work_groups() + w.work_group()
     }
@@ -82,7 +83,7 @@ impl Pass {
         w.store(self.counts, Self::counter(&w), count);
     }
 
-    /// For each lane, a mask of the lanes with the same digit.
+    /// For each lane, a mask of the lanes whose keys have the same byte.
     fn peers(w: &Wave, digit: Lanes<u32>) -> Lanes<u64> {
         let mut peers = Lanes::splat(w.mask().0);
         for bit in 0..DIGITS.trailing_zeros() {
@@ -92,7 +93,8 @@ impl Pass {
         peers
     }
 
-    /// Ranks the keys of this wavefront among those with the same digit, and counts its digits.
+    /// Computes, for each key of the wavefront, the number of earlier keys in the wavefront with
+    /// the same byte. Also counts the keys with each value of the byte.
     async fn rank(&self, w: &Wave, counts: Lds<u32>) -> [(Lanes<u32>, Lanes<u32>); PER_ITEM as usize] {
         let mut ranked = [(Lanes::splat(0), Lanes::splat(0)); PER_ITEM as usize];
         for (round, ranked) in (0..).zip(&mut ranked) {
@@ -104,7 +106,8 @@ impl Pass {
             let before = (peers & lower).map(Class::Int, |mask| mask.count_ones());
             let all = peers.map(Class::Int, |mask| mask.count_ones());
             let counted = w.load(counts, digit).await;
-            // The lowest of the lanes with the same digit counts them all.
+            // Of the lanes whose keys have the same byte, the lowest one adds the number of all of
+            // them.
             w.when(before.eq(0)).store(counts, digit, counted + all);
             *ranked = (keys, counted + before);
         }
@@ -122,7 +125,8 @@ impl Pass {
         let own = counts_of(w.index());
         let ranked = self.rank(&w, own).await;
         w.barrier().await;
-        // Each work-item replaces the counts of its digit by the places of the first keys.
+        // Each work-item replaces the counts of its byte value by the places of the first keys with
+        // this value.
         let mut place = w.load(self.counts, Self::counter(&w)).await;
         for wave in 0..waves {
             let count = w.load(counts_of(wave), here).await;

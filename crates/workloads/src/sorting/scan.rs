@@ -1,4 +1,4 @@
-//! The sums of all elements before each element of an array.
+//! A scan of an array: for each element, the sum of all elements before it.
 //!
 //! Each work-group scans a block in local memory, up and down a tree (Blelloch, 1990). The sums of
 //! the blocks are scanned in the same way, and then added to the blocks.
@@ -27,10 +27,11 @@ pub(crate) static SCAN: Workload = Workload {
 
 const GROUP: u32 = GROUP_ITEMS as u32;
 
-/// The elements that a work-group scans.
+/// The number of elements that a work-group scans.
 const BLOCK: u32 = 2 * GROUP;
 
-/// Scans a block from `from` to `to`, and stores its sum unless it is the only block.
+/// Scans a block of `from` into `to` in each work-group. Stores the sum of the block in `sums`,
+/// unless there is only one block.
 async fn scan_blocks(w: Wave, from: Array<u32>, to: Array<u32>, sums: Option<Array<u32>>) {
     let (item, here) = (local_item(&w), first_local(&w));
     let first = u64::from(w.work_group()) * u64::from(BLOCK) + here;
@@ -96,13 +97,14 @@ async fn add_sums(w: Wave, values: Array<u32>, sums: Array<u32>) {
     }
 }
 
-/// The arrays of a scan. Each level has one array of block sums. The largest array is the first.
+/// The arrays of a scan. Each level has an array with the sums of the blocks of the level below.
+/// The largest array comes first.
 pub(super) struct Scan {
     sums: Vec<Array<u32>>,
 }
 
 impl Scan {
-    /// The arrays for a scan of `n` elements.
+    /// Allocates the arrays for a scan of `n` elements.
     pub(super) fn new(host: &Host, n: u64) -> Scan {
         let mut sums = Vec::new();
         let mut blocks = n.div_ceil(u64::from(BLOCK));
@@ -113,7 +115,7 @@ impl Scan {
         Scan { sums }
     }
 
-    /// Scans `from` into `to`, which may be the same array.
+    /// Scans the array `from` into the array `to`, which may be the same array.
     pub(super) async fn run(&self, host: &Host, from: Array<u32>, to: Array<u32>) {
         let shape = host.shape();
         let block = u64::from(BLOCK);

@@ -1,4 +1,4 @@
-//! The graph applications as workloads.
+//! The graph applications that use work stealing, as workloads.
 
 use std::rc::Rc;
 
@@ -78,13 +78,14 @@ impl App {
     /// All graph applications.
     pub const ALL: [App; 3] = [App::Sssp, App::Color, App::PageRank];
 
-    /// The application of a workload, if it is one.
+    /// The graph application that a workload runs. `None` if the workload is not a graph
+    /// application with work stealing.
     #[must_use]
     pub fn of(workload: &Workload) -> Option<App> {
         App::ALL.into_iter().find(|app| app.workload().name == workload.name)
     }
 
-    /// The workload of the same name, on a generated graph.
+    /// The workload that runs the application on a generated graph.
     #[must_use]
     pub fn workload(self) -> &'static Workload {
         match self {
@@ -94,12 +95,12 @@ impl App {
         }
     }
 
-    /// The application on this graph. The settings are those of
-    /// [`App::workload`]; those of the generated graph have no effect. The
-    /// seed determines victims of thefts, and priorities of a colouring.
+    /// Makes the program and its check for this graph. The settings are those of [`App::workload`];
+    /// those that describe a generated graph have no effect. The seed determines from whom tasks
+    /// are stolen, and the priorities of a colouring.
     ///
     /// # Errors
-    /// If the settings contradict each other or the graph.
+    /// If the settings contradict each other, or do not fit the graph.
     pub fn instance(self, graph: &Csr, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         let plan = Plan::of(settings, graph.vertices(), seed);
         if u64::from(plan.tasks()) >= TASKS_MAX {

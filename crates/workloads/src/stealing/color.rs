@@ -1,8 +1,8 @@
-//! A graph colouring. In each sweep, an uncoloured vertex with a higher priority
-//! than all its uncoloured neighbours takes the colour of the sweep.
+//! A graph colouring. In each sweep, an uncoloured vertex takes the colour of the sweep if its
+//! priority is higher than those of all its uncoloured neighbours.
 //!
-//! Priorities are random and distinct, so neighbours never take the same colour, and
-//! at least one vertex is coloured in each sweep. The graph is undirected.
+//! Priorities are random and different. Two neighbours therefore never take the same colour, and at
+//! least one vertex is coloured in each sweep. The graph is undirected.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -11,18 +11,19 @@ use super::input::InArcs;
 use super::sweep::{Application, rows};
 use crate::data::mix;
 
-/// The arrays of the sweeps. Colour 0 means uncoloured; sweep `i` gives colour
-/// `i + 1`.
+/// The arrays of the sweeps. In them, the number 0 means that a vertex is uncoloured, and `i + 1`
+/// is the colour of sweep `i`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Color {
     offsets: Array<u32>,
     neighbours: Array<u32>,
     priorities: Array<u32>,
-    /// The colours before and after a sweep. The two arrays alternate.
+    /// The colours before a sweep and those after it. The two arrays change roles in each sweep.
     colors: [Array<u32>; 2],
 }
 
-/// The priority of a vertex. All are distinct, because `mix` is injective.
+/// The priority of a vertex. Different vertices have different priorities, because `mix` gives
+/// different numbers different hashes.
 fn priority(seed: u64, vertex: u32) -> u32 {
     mix(vertex ^ mix(seed as u32))
 }
@@ -43,7 +44,7 @@ impl Color {
         app
     }
 
-    /// The colours after a number of sweeps.
+    /// The array that has the colours after `sweeps` sweeps.
     pub(crate) fn result(&self, sweeps: usize) -> Array<u32> {
         self.colors[sweeps % 2]
     }
@@ -81,8 +82,8 @@ impl Application for Color {
     }
 }
 
-/// The reference on the host with the same sweeps. It runs `sweeps` sweeps, or runs until nothing
-/// changes if `sweeps` is 0. Returns the colours and the number of sweeps.
+/// The colours on the host after `sweeps` sweeps or, if `sweeps` is 0, after as many as change a
+/// colour. Returns the colours and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32) {
     let mut color = vec![0u32; arcs.vertices() as usize];
     let rank = |v: usize| priority(seed, v as u32);
@@ -103,8 +104,8 @@ pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32
     (color, u32::MAX)
 }
 
-/// The first vertex with a neighbour of its own colour, and that neighbour. If
-/// `all` is set, also the first uncoloured vertex, paired with itself.
+/// The first vertex that has the same colour as a neighbour, and this neighbour. If `all` is true,
+/// an uncoloured vertex is also returned, paired with itself.
 pub(crate) fn first_clash(arcs: &InArcs, colors: &[u32], all: bool) -> Option<(usize, usize)> {
     (0..colors.len()).find_map(|v| match colors[v] {
         0 => all.then_some((v, v)),

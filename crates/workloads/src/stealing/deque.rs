@@ -1,15 +1,15 @@
 //! The queues of all work-groups, in two arrays.
 //!
-//! The algorithm is that of Cederman and Tsigas. The owner pushes and pops at the tail, and needs a
-//! compare-exchange for the last task only. Thieves take at the head. Three things differ from the
-//! published code: the memory orders (see [`super::order`]); a thread reads a slot only after it
-//! has won the slot; positions only grow between refills, so no tag is needed against the reuse of
-//! positions.
+//! The algorithm is that of Cederman and Tsigas. The owner of a queue pushes and pops at the tail,
+//! and needs a compare-exchange only for the last task. Thieves (other work-groups) take at the
+//! head. Three things differ from the published code. The memory orders are different (see
+//! [`super::order`]). A thread reads a slot only after it has won the slot. Positions only grow
+//! between refills, so no tag is needed to detect that a position is used again.
 //!
-//! A queue accepts as many tasks between two refills as it has slots. A queue is refilled between
+//! Between two refills, a queue accepts as many tasks as it has slots. A queue is refilled between
 //! kernels. Each queue has two sets of head and tail: while a kernel uses one set, the owners
-//! prepare the other set. The heads of both sets share a line, and so do the tails, because they
-//! belong to the same queue and have the same role.
+//! prepare the other set. The two heads of a queue share a line, and so do its two tails, because
+//! the same threads use them in the same way.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -17,14 +17,14 @@ use proto::words::counted;
 use super::order::QueueStep;
 use super::policy::Policy;
 
-/// The outcome of an attempt to steal.
+/// The outcome of an attempt to steal a task from a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StealOutcome {
-    /// The thief has this task.
+    /// The thief has taken this task.
     Task(u32),
     /// The queue is empty.
     Empty,
-    /// Another thread took the task first.
+    /// Another thread took the oldest task first.
     Lost,
 }
 
@@ -35,22 +35,23 @@ pub struct Queues {
     slots: Array<u32>,
     queues: u32,
     capacity: u32,
-    /// The distance from one variable to the next, in elements.
+    /// The distance in memory from the head of a queue to its tail, in elements. A tail and the
+    /// head of the next queue have the same distance.
     stride: u64,
-    /// The set of heads and tails in use.
+    /// The number of the set of heads and tails that the current kernel uses.
     set: u64,
     policy: Policy,
 }
 
-/// The number of sets of heads and tails.
+/// The number of sets of heads and tails in each queue.
 const SETS: u64 = 2;
 
-/// The distance between variables, in elements.
+/// The distance in memory from the head of a queue to its tail, in elements.
 fn stride(padded: bool, line_bytes: u32) -> u64 {
     if padded { u64::from(line_bytes / 4).max(SETS) } else { SETS }
 }
 
-/// The bytes of all lines with atomic variables of `queues` queues.
+/// The size in bytes of all lines that contain heads or tails of `queues` queues.
 #[must_use]
 pub fn atomic_bytes(queues: u32, padded: bool, line_bytes: u32) -> u64 {
     let bytes = u64::from(queues) * 2 * stride(padded, line_bytes) * 4;
@@ -90,7 +91,7 @@ impl Queues {
         host.write(self.variables, &variables).await;
     }
 
-    /// The queues for kernel number `kernel`.
+    /// The queues as the kernel with number `kernel` uses them: with its set of heads and tails.
     #[must_use]
     pub fn at(mut self, kernel: u32) -> Self {
         self.set = u64::from(kernel) % SETS;
@@ -103,13 +104,13 @@ impl Queues {
         self.queues
     }
 
-    /// The policy of their synchronization.
+    /// The policy of the synchronization on the queues.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The declared uses of a kernel.
+    /// The declared uses of the queues' arrays by a kernel.
     #[must_use]
     pub fn uses(&self) -> [kernel::Use; 2] {
         [self.variables.read_write(), self.slots.read_write()]
@@ -127,7 +128,7 @@ impl Queues {
         u64::from(queue) * u64::from(self.capacity) + u64::from(position)
     }
 
-    /// Adds a task to the owner's queue. `w` has one active lane.
+    /// Adds a task to the queue that the work-group owns. `w` has one active lane.
     pub async fn push(&self, w: &Wave, queue: u32, task: u32) {
         let (policy, tail_at) = (&self.policy, self.tail(queue));
         let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PushTail)).await;
@@ -143,7 +144,8 @@ impl Queues {
         w.atomic_store(self.variables, tail_at, tail + 1, policy.semantics(QueueStep::PushPublish)).await;
     }
 
-    /// Takes the newest task of the owner's queue. `w` has one active lane.
+    /// Takes the newest task of the queue that the work-group owns. `None` if the queue is empty.
+    /// `w` has one active lane.
     pub async fn pop(&self, w: &Wave, queue: u32) -> Option<u32> {
         let policy = &self.policy;
         let (head_at, tail_at) = (self.head(queue), self.tail(queue));
@@ -167,7 +169,7 @@ impl Queues {
         Some(w.load(self.slots, self.slot(queue, last)).await)
     }
 
-    /// Takes the oldest task of another queue. `w` has one active lane.
+    /// Takes the oldest task of a queue that another work-group owns. `w` has one active lane.
     pub async fn steal(&self, w: &Wave, queue: u32) -> StealOutcome {
         let policy = &self.policy;
         let head_at = self.head(queue);
@@ -185,8 +187,8 @@ impl Queues {
         StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
-    /// Refills the queue for the next kernel with its first `tasks` slots. `w`
-    /// has one active lane.
+    /// Refills the queue for the next kernel: its first `tasks` slots are its tasks. `w` has one
+    /// active lane.
     pub fn refill(&self, w: &Wave, queue: u32, tasks: u32) {
         let next = Queues { set: (self.set + 1) % SETS, ..*self };
         w.atomic_store(self.variables, next.head(queue), 0, self.policy.semantics(QueueStep::RefillHead));

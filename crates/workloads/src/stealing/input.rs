@@ -1,22 +1,22 @@
-//! The graph of the applications: for each vertex its incoming arcs.
+//! The graph on which the applications run: for each vertex, its incoming arcs.
 
 use crate::graph::{Csr, Offsets};
 
-/// The arcs of a graph by their targets.
+/// The arcs of a graph, sorted by their targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InArcs {
-    /// The start of each vertex's arcs, with one entry more than vertices.
+    /// The index of each vertex's first incoming arc, followed by the number of arcs.
     pub(crate) offsets: Vec<u32>,
     /// The source of each arc. The arcs to one vertex are in ascending order of their sources.
     pub(crate) sources: Vec<u32>,
     /// The length of each arc.
     pub(crate) lengths: Vec<u32>,
-    /// The out-degree of each vertex.
+    /// The number of arcs that leave each vertex.
     pub(crate) out_degrees: Vec<u32>,
 }
 
 impl InArcs {
-    /// The incoming arcs of a graph, or `None` if 32 bits cannot count them.
+    /// The incoming arcs of a graph. `None` if there are more arcs than 32 bits can count.
     pub(crate) fn of(graph: &Csr) -> Option<Self> {
         let out_degrees = (0..graph.vertices()).map(|v| graph.degree(v)).collect();
         let reversed = graph.reversed();

@@ -1,8 +1,8 @@
-//! The operations of the queue as data: the variable, the memory order, the side
-//! and the reason of each step.
+//! The operations on a queue as data. Each step has a variable, a memory order, the side (owner or
+//! thief) that makes it, and a reason.
 //!
-//! The kernel takes the semantics of every step from this table, so a litmus
-//! program generated from the table is the program that runs.
+//! The kernel takes the memory order and scope of every step from this table. A litmus test that is
+//! generated from the table therefore has the same steps as the program that runs.
 //!
 //! # Reasons for the orders
 //!
@@ -10,25 +10,25 @@
 //! pops at the tail; thieves take at the head. Task `i` is in the queue while
 //! `head <= i < tail`.
 //!
-//! * **The last task.** Two accesses on each side decide who gets it. The owner
-//!   writes the tail and then reads the head. A thief reads the head, reads the
-//!   tail, and moves the head. If the owner's read passes its write, or a thief's
-//!   second read passes its first, both take the task. Acquire and release do not
-//!   forbid that, so the four accesses are sequentially consistent.
-//! * **The content of a task.** It is written before the tail that publishes it
-//!   and read after that tail: release and acquire.
-//! * **The read of a slot.** A thread reads a slot after it has won it, not
-//!   before as in the published code. No slot below the tail is written again
-//!   before a refill, so no plain access of a slot races with another.
-//! * **No relaxed accesses.** Where no other order is needed, a load acquires and
-//!   a store releases. Race-free models (SC for DRF and for HRF, section II of
-//!   the paper) have no other atomics, and Table 3 has no rows for them.
-//! * **No fences.** In every model a stand-alone fence acts on whole caches. A
-//!   sequentially consistent access names its variable, so a protocol that tracks
-//!   variables can see that the variable stays in place.
+//! * **The last task.** The owner and a thief each make two accesses that decide who gets the last
+//!   task. The owner writes the tail and then reads the head. A thief reads the head, reads the
+//!   tail, and then moves the head. If the owner's read passes its write, or the thief's second
+//!   read passes its first, both take the task. Acquire and release do not forbid that, so these
+//!   accesses are sequentially consistent.
+//! * **The content of a task.** The owner writes it before the tail that publishes it, and a thief
+//!   reads it after that tail. The write of the tail is a release, and its read an acquire.
+//! * **The read of a slot.** A thread reads a slot after it has won the slot. (The published code
+//!   reads it before.) No slot below the tail is written again before a refill, so no plain access
+//!   of a slot races with another one.
+//! * **No relaxed accesses.** If a step needs no order, its load acquires or its store releases all
+//!   the same. The race-free models of the paper (SC for DRF and for HRF, section II) have no other
+//!   atomics, and Table 3 has no rows for them.
+//! * **No fences.** In every model, a fence acts on whole caches. A sequentially consistent access
+//!   names its variable, so a protocol that tracks variables can see that the variable has not
+//!   moved to another cache.
 //!
-//! The published code orders nothing except by the atomicity of its
-//! compare-exchange. The `published` column shows that.
+//! The published code orders accesses only by its atomic compare-exchange. The column `published`
+//! shows the orders of that code.
 
 use proto::Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 use proto::{Order, Symbol};
@@ -48,19 +48,19 @@ proto::symbols! {
 }
 
 proto::symbols! {
-    /// The variable of a step.
+    /// The kind of variable that a step accesses.
     pub enum Variable {
         /// The position of the oldest task.
         Head,
         /// The position after the newest task.
         Tail,
-        /// A task.
+        /// A place for a task.
         Slot,
     }
 }
 
 proto::symbols! {
-    /// The access of a step.
+    /// The kind of access that a step makes.
     pub enum Access {
         /// Reads the variable.
         Load,
@@ -72,7 +72,7 @@ proto::symbols! {
 }
 
 proto::symbols! {
-    /// The issuer of a step.
+    /// The work-group that makes a step.
     pub enum Side {
         /// The work-group that owns the queue.
         Owner,
@@ -121,21 +121,21 @@ proto::symbols! {
 /// it needs this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRow {
-    /// The step.
+    /// The step that the row describes.
     pub step: QueueStep,
-    /// Its operation.
+    /// The operation of which the step is a part.
     pub operation: Operation,
-    /// Its variable.
+    /// The variable that the step accesses.
     pub variable: Variable,
-    /// Its access.
+    /// The access that the step makes.
     pub access: Access,
-    /// Its issuer.
+    /// The work-group that makes the step: the owner of the queue or a thief.
     pub side: Side,
-    /// Its memory order.
+    /// The memory order of the access.
     pub order: Order,
-    /// Its memory order in the published code.
+    /// The memory order that the access has in the published code.
     pub published: Order,
-    /// The reason for its order.
+    /// The reason for the memory order, as text.
     pub reason: &'static str,
 }
 
@@ -260,14 +260,14 @@ impl QueueStep {
         &STEPS[self as usize]
     }
 
-    /// The steps of an operation, in program order. The values that it reads
-    /// determine which steps it takes.
+    /// The steps of an operation, in program order. A run of the operation may leave out some of
+    /// them, depending on the values that it reads.
     pub fn of(operation: Operation) -> impl Iterator<Item = &'static QueueRow> {
         STEPS.iter().filter(move |row| row.operation == operation)
     }
 }
 
-/// The table as Markdown.
+/// The table of steps as Markdown text.
 #[must_use]
 pub fn page() -> String {
     let mut page =
@@ -291,7 +291,8 @@ mod tests {
         for (row, step) in STEPS.iter().zip(QueueStep::ALL) {
             assert_eq!((row.step, step.row()), (*step, row));
             assert!(row.reason.len() > 20, "{step:?}");
-            // Slots are data. All accesses of the other variables are atomic.
+            // Slots hold data and are accessed by plain accesses. All accesses of heads and tails
+            // are atomic.
             assert_eq!(row.variable == Variable::Slot, !row.order.is_atomic(), "{step:?}");
             assert_eq!(row.variable == Variable::Slot, !row.published.is_atomic(), "{step:?}");
         }
@@ -306,7 +307,8 @@ mod tests {
             assert_eq!(step.row().order, SeqCst, "{step:?}");
             assert_eq!(step.row().published, Relaxed, "{step:?}");
         }
-        // So are all compare-exchanges: they take part in the same decision.
+        // All compare-exchanges are sequentially consistent too: they take part in the same
+        // decision.
         assert!(STEPS.iter().filter(|r| r.access == Access::CompareExchange).all(|r| r.order == SeqCst));
     }
 

@@ -1,5 +1,6 @@
-//! PageRank by pulling: in each sweep, every vertex adds up the contributions of
-//! its predecessors. The rank of a vertex without outgoing arcs is lost.
+//! PageRank by pulling: in each sweep, every vertex adds up the contributions of its predecessors.
+//! A vertex without outgoing arcs passes its rank on to no other vertex, so its rank is lost in
+//! each sweep.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -9,11 +10,11 @@ use super::sweep::{Application, rows};
 
 const DAMPING: f32 = 0.85;
 
-/// The largest relative change of a rank that counts as no change.
+/// The maximum relative change of a rank that does not count as a change.
 const CHANGE_MAX: f32 = 1e-5;
 
-/// The largest relative difference between the ranks, in single precision, and
-/// the power iteration in double precision.
+/// The maximum relative difference between a rank, which is in single precision, and the rank by
+/// power iteration in double precision.
 pub(crate) const TOLERANCE: f64 = 1e-4;
 
 /// The arrays of the sweeps.
@@ -22,12 +23,12 @@ pub(crate) struct PageRank {
     offsets: Array<u32>,
     sources: Array<u32>,
     out_degrees: Array<u32>,
-    /// The ranks. Only a vertex itself reads its rank.
+    /// The rank of each vertex. Only the work-item of a vertex reads its rank.
     ranks: Array<f32>,
-    /// The contribution of a vertex along each arc, before and after a sweep.
-    /// The two arrays alternate.
+    /// The contribution of each vertex along each of its arcs, before and after a sweep. The two
+    /// arrays change roles in each sweep.
     contributions: [Array<f32>; 2],
-    /// The part of a rank that is independent of predecessors.
+    /// The part of a rank that does not depend on predecessors.
     base: f32,
 }
 
@@ -56,7 +57,7 @@ impl PageRank {
         app
     }
 
-    /// The ranks.
+    /// The array that has the rank of each vertex.
     pub(crate) fn result(&self) -> Array<f32> {
         self.ranks
     }
@@ -99,8 +100,8 @@ impl Application for PageRank {
     }
 }
 
-/// The number of sweeps until nothing changes, in single precision as on the device and with the
-/// same order of additions.
+/// The number of sweeps after which no rank changes any more. The host computes it in single
+/// precision with the same order of additions as the device.
 pub(crate) fn sweeps_needed(arcs: &InArcs) -> u32 {
     let vertices = arcs.vertices() as f32;
     let mut ranks = vec![1.0 / vertices; arcs.vertices() as usize];

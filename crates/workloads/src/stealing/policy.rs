@@ -1,5 +1,4 @@
-//! The policies of work stealing, among them the scenarios of the hLRC paper
-//! (section IV.B).
+//! The policies of work stealing. The scenarios of the hLRC paper (section IV.B) are such policies.
 
 use kernel::Semantics;
 use proto::{Level, Order, Sharing};
@@ -7,57 +6,58 @@ use proto::{Level, Order, Sharing};
 use super::order::{QueueStep, Side};
 use crate::settings::{Setting, Settings};
 
-/// The kind of stealing.
+/// The way in which a work-group takes tasks from queues of other work-groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stealing {
-    /// No stealing: each work-group runs the tasks of its own queue only.
+    /// A work-group does not steal. It runs only the tasks in its own queue.
     None,
-    /// Steals at device scope.
+    /// A work-group steals at device scope.
     Device,
-    /// Steals at device scope by remote operations, which synchronize with
-    /// owners at a narrower scope (remote-scope promotion).
+    /// A work-group steals at device scope by remote operations. They synchronize with owners that
+    /// use a narrower scope (remote-scope promotion).
     Remote,
-    /// Steals at the owner's scope. This is for machines without scopes. On all other machines such
-    /// a steal is a race.
+    /// A work-group steals at the scope of the owner. This is correct only on machines without
+    /// scopes. On all other machines it is a race.
     Unscoped,
 }
 
-/// The policy of the queues' synchronization.
+/// The policy of the synchronization on the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// The scope of the owner's accesses to its queue.
     pub own: Level,
-    /// The kind of stealing.
+    /// The way in which work-groups steal.
     pub stealing: Stealing,
     /// Whether each head and each tail has a line of its own.
     pub padded: bool,
-    /// Whether to use the memory orders of the published code, which are too weak.
+    /// Whether the memory orders are those of the published code, which are too weak.
     pub published: bool,
-    /// The number of consecutive empty queues after which a work-group stops.
+    /// A work-group stops after it has found this number of empty queues in a row.
     pub attempts: u32,
 }
 
 /// A named policy of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// Its name.
+    /// The name of the scenario.
     pub name: &'static str,
-    /// The choices, as [`Settings::set_policy`] takes them.
+    /// The choices of policies, in the form that [`Settings::set_policy`] takes.
     pub policy: &'static str,
-    /// Its description, in one line.
+    /// The description of the scenario, in one line.
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B that are not bound to one machine, and the scenario of section
-/// V.C.
+/// The scenarios of section IV.B of the paper that can run on any machine, and the scenario of
+/// section V.C.
 ///
-/// Two of the paper's machines have no scopes (Table 3, right). They act on the memory order of an
-/// atomic and on the last location of its variable. Section V.C extends hLRC by scopes: an atomic
-/// at work-group scope acts like an atomic without a scope, and an atomic at device scope runs at
-/// the L2. The scenario `hlrc-scoped` makes thefts at device scope.
+/// Two of the paper's machines have no scopes (Table 3, right). Their actions depend on the memory
+/// order of an atomic, and on the cache that used its variable last. Section V.C extends hLRC by
+/// scopes: an atomic at work-group scope acts like an atomic without a scope, and an atomic at
+/// device scope is performed at the L2. In the scenario `hlrc-scoped`, steals are at device scope.
 ///
-/// The scenarios at device scope have no races on any machine. `scope-only` has none on a machine
-/// with scopes. `hlrc-scoped` has none on a machine whose atomics are correct whatever their scope.
+/// The scenarios at device scope have no races on any machine. The scenario `scope-only` has no
+/// races on a machine with scopes. The scenario `hlrc-scoped` has no races on a machine whose
+/// atomics are correct whatever their scope.
 pub static SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "baseline",
@@ -81,11 +81,11 @@ pub static SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// The scenario of section IV.B for a machine, by the machine's requirement on
-/// programs that share data. It has the name of the machine's protocol.
+/// The scenario of section IV.B for a machine. `sharing` is the machine's requirement on programs
+/// that share data. `name`, the name of the machine's protocol, becomes the name of the scenario.
 ///
-/// On a machine without scopes the program uses work-group scope everywhere, also
-/// for thefts. Device scope means something else there: see `hlrc-scoped`.
+/// On a machine without scopes, the program uses work-group scope everywhere, also for steals.
+/// Device scope has another meaning there: see `hlrc-scoped`.
 #[must_use]
 pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
     let (policy, summary) = match sharing {
@@ -98,7 +98,7 @@ pub fn for_machine(sharing: Sharing, name: &'static str) -> Option<Scenario> {
     Some(Scenario { name, policy, summary })
 }
 
-/// The scenario with a name.
+/// The scenario with this name. `None` if there is no such scenario.
 #[must_use]
 pub fn scenario(name: &str) -> Option<Scenario> {
     SCENARIOS.iter().find(|s| s.name == name).copied()
@@ -139,9 +139,9 @@ pub(crate) const ORDERING: Setting = Setting::policy(
     "the memory orders of the queue",
 );
 
-/// The number of consecutive empty queues after which a work-group stops. The default is 4. Table 6
-/// of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5 to 13 atomics
-/// for each sweep and work-group. A look at an empty queue makes two of these atomics.
+/// A work-group stops after it has found this number of empty queues in a row. The default is 4.
+/// Table 6 of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5 to 13
+/// atomics for each sweep and work-group. A look at an empty queue makes two of these atomics.
 pub(crate) const ATTEMPTS: Setting = Setting::count(
     "attempts",
     4,
@@ -151,7 +151,7 @@ pub(crate) const ATTEMPTS: Setting = Setting::count(
 );
 
 impl Policy {
-    /// The policy of the settings.
+    /// The policy that the settings of a workload select.
     pub(crate) fn of(settings: &Settings) -> Policy {
         let stealing = if settings.is("steal", "no-steal") {
             Stealing::None

@@ -11,7 +11,7 @@ use kernel::prelude::*;
 use super::input::InArcs;
 use super::sweep::{Application, rows};
 
-/// The distance of an unreached vertex.
+/// The number that stands for the distance of an unreached vertex.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
 /// The arrays of the sweeps.
@@ -20,7 +20,7 @@ pub(crate) struct Sssp {
     offsets: Array<u32>,
     sources: Array<u32>,
     lengths: Array<u32>,
-    /// The distances before and after a sweep. The two arrays alternate.
+    /// The distances before a sweep and those after it. The two arrays change roles in each sweep.
     distances: [Array<u32>; 2],
 }
 
@@ -40,7 +40,7 @@ impl Sssp {
         app
     }
 
-    /// The distances after a number of sweeps.
+    /// The array that has the distances after `sweeps` sweeps.
     pub(crate) fn result(&self, sweeps: usize) -> Array<u32> {
         self.distances[sweeps % 2]
     }
@@ -78,8 +78,8 @@ fn start(arcs: &InArcs, from: u32) -> Vec<u32> {
     (0..arcs.vertices()).map(|v| if v == from { 0 } else { UNREACHED }).collect()
 }
 
-/// The reference on the host with the same sweeps. It runs `sweeps` sweeps, or runs until nothing
-/// changes if `sweeps` is 0. Returns the distances and the number of sweeps.
+/// The distances on the host after `sweeps` sweeps or, if `sweeps` is 0, after as many as change a
+/// distance. Returns the distances and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32) {
     let mut old = start(arcs, from);
     for sweep in 0.. {
@@ -100,7 +100,7 @@ pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32
     (old, u32::MAX)
 }
 
-/// The distances by Dijkstra's algorithm.
+/// The distances from the vertex `from` on the host, by Dijkstra's algorithm.
 pub(crate) fn dijkstra(arcs: &InArcs, from: u32) -> Vec<u32> {
     let vertices = arcs.vertices() as usize;
     let mut leaving = vec![Vec::new(); vertices];

@@ -1,14 +1,14 @@
-//! An iteration over a graph: every sweep visits all vertices by tasks.
+//! The iteration of an application over a graph: every sweep visits all vertices by tasks.
 //!
-//! A task is a number of consecutive vertices, one per lane of a wavefront by default. A sweep is
-//! one kernel. Each queue starts a sweep with an equal share of consecutive tasks. A vertex reads
-//! the values that its neighbours had at the end of the previous sweep, and writes its own new
-//! value into another array. So only the queues have atomics, and the answer does not depend on the
-//! distribution of tasks.
+//! A task is a number of consecutive vertices, by default one for each lane of a wavefront. A sweep
+//! is one kernel. Each queue starts a sweep with an equal share of consecutive tasks. The work-item
+//! of a vertex reads the values that neighbours had at the end of the previous sweep, and writes
+//! the new value into another array. Only the queues therefore have atomics, and the answer does
+//! not depend on which work-group runs which task.
 //!
-//! Every wavefront counts its tasks and adds up a fingerprint of their numbers, without memory
-//! accesses. The sums over all wavefronts show that each task ran once in each sweep: a lost or
-//! repeated task changes the count, and a task in place of another task changes the fingerprint.
+//! Every wavefront counts its tasks and adds up a hash of each task's number, without memory
+//! accesses. The sums over all wavefronts show that each task ran once in each sweep. A lost or
+//! repeated task changes the count, and a task in place of another task changes the sum of hashes.
 
 use core::future::Future;
 
@@ -23,26 +23,26 @@ use crate::settings::{Setting, Settings};
 
 /// An iterative computation on the vertices of a graph.
 pub(crate) trait Application: Copy + 'static {
-    /// The name of its kernel.
+    /// The name of the kernel that performs a sweep.
     const NAME: &'static str;
 
-    /// The declared uses of a kernel in this sweep.
+    /// The declared uses of the application's arrays by the kernel of this sweep.
     fn uses(&self, sweep: u32) -> Vec<Use>;
 
-    /// Visits the vertices from `first`, one per active lane. Returns the number
-    /// of changed vertices.
+    /// Visits consecutive vertices: an active lane `i` has the vertex `first + i`. Returns the
+    /// number of vertices whose value changes.
     fn visit(&self, w: &Wave, first: u64, sweep: u32) -> impl Future<Output = u32>;
 }
 
 /// The parameters of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// The number of sweeps, or 0 to run until nothing changes.
+    /// The number of sweeps. The number 0 means: until no value changes.
     pub(crate) sweeps: u32,
     vertices: u64,
-    /// The number of vertices of a task.
+    /// The number of vertices in a task.
     chunk: u64,
-    /// The number of queues, or 0 for one per compute unit.
+    /// The number of queues. The number 0 means one queue for each compute unit.
     queues: u32,
     waves: u32,
     seed: u64,
@@ -59,7 +59,7 @@ pub(crate) const QUEUES: Setting =
     Setting::count("queues", 0, 0, 1 << 16, "queues, each with a work-group; 0 makes one per compute unit");
 pub(crate) const WAVES: Setting = Setting::count("waves", 2, 1, 64, "wavefronts of a work-group");
 
-/// The counts of a wavefront in a sweep, stored in the array `counts`.
+/// The counts that a wavefront makes in a sweep. The array `counts` stores them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     tasks: u32,
@@ -68,10 +68,10 @@ struct Tally {
     fingerprint: u64,
 }
 
-/// The words of a tally.
+/// The number of words that a tally takes in memory.
 const TALLY_WORDS: u64 = 8;
 
-/// A hash of a task's number.
+/// A hash of the number of a task.
 const fn fingerprint(task: u32) -> u64 {
     let x = (task as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -84,7 +84,7 @@ impl Tally {
         [self.tasks, self.stolen, self.changed, low, high, 0, 0, 0]
     }
 
-    /// The sum over all wavefronts.
+    /// The sum of the tallies of all wavefronts.
     fn sum(words: &[u32]) -> Tally {
         words.chunks_exact(TALLY_WORDS as usize).fold(Tally::default(), |sum, w| Tally {
             tasks: sum.tasks.wrapping_add(w[0]),
@@ -95,7 +95,7 @@ impl Tally {
     }
 }
 
-/// The counts of all sweeps.
+/// The counts of each sweep, summed over all wavefronts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SweepTotals {
     tasks: Vec<u32>,
@@ -121,13 +121,13 @@ impl Plan {
         self.vertices.div_ceil(self.chunk) as u32
     }
 
-    /// The tasks of a queue at the start of a sweep.
+    /// The tasks that a queue has at the start of a sweep.
     fn share(&self, queues: u32, queue: u32) -> core::ops::Range<u32> {
         let first = |queue: u32| (u64::from(self.tasks()) * u64::from(queue) / u64::from(queues)) as u32;
         first(queue)..first(queue + 1)
     }
 
-    /// Runs the iteration to its end.
+    /// Runs all sweeps of the iteration.
     pub(crate) async fn run<A: Application>(&self, host: &Host, app: A) -> SweepTotals {
         let count = if self.queues == 0 { host.shape().compute_units } else { self.queues };
         let shares: Vec<Vec<u32>> = (0..count).map(|q| self.share(count, q).collect()).collect();
@@ -175,7 +175,7 @@ async fn all_tasks<A: Application>(
         let share = plan.share(queues.count(), own);
         queues.refill(&w.leader(), own, share.end - share.start);
     }
-    // Each sweep draws new victims.
+    // The seed depends on the sweep, so that each sweep steals from other queues.
     let mut worker = Worker::new(&w, queues, plan.seed ^ u64::from(sweep) << 32);
     let mut tally = Tally::default();
     while let Some(task) = worker.next(&w).await {
@@ -192,7 +192,7 @@ async fn all_tasks<A: Application>(
 }
 
 impl SweepTotals {
-    /// The number of sweeps.
+    /// The number of sweeps that were performed.
     pub(crate) fn sweeps(&self) -> usize {
         self.tasks.len()
     }
@@ -207,8 +207,8 @@ impl SweepTotals {
     }
 }
 
-/// Checks the counts of an answer: that the number of sweeps is right, and that each task ran once
-/// in each sweep.
+/// Checks the counts in an answer: the number of sweeps must be right, and each task must have run
+/// once in each sweep.
 pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<(), WrongAnswer> {
     let (tasks, each) = (plan.tasks(), sweeps as usize);
     let sum = (0..tasks).fold(0u64, |sum, task| sum.wrapping_add(fingerprint(task)));
@@ -219,7 +219,8 @@ pub(crate) fn check_work(plan: &Plan, sweeps: u32, answer: &Answer) -> Result<()
     answer.expect("sweeps", &[sweeps])
 }
 
-/// The starts and ends of the arcs of the vertices from `first`.
+/// For each lane, the indices of the first arc of its vertex and of the arc after the last one.
+/// Lane 0 has the vertex `first`.
 pub(crate) async fn rows(w: &Wave, offsets: impl Target<u32>, first: u64) -> (Lanes<u32>, Lanes<u32>) {
     let (start, end) = (w.load(offsets, Unit(first)), w.load(offsets, Unit(first + 1)));
     (start.await, end.await)

@@ -1,12 +1,13 @@
 //! The supply of tasks to a work-group.
 //!
-//! The first wavefront takes a task for each wavefront of its work-group: from its own queue first,
-//! then from other queues. It stores the tasks in local memory. After a barrier every wavefront
-//! runs its own task. So a queue has one owner, as the algorithm of the queue requires.
+//! The first wavefront of a work-group takes a task for each wavefront of the work-group: from the
+//! work-group's own queue first, then from other queues. It stores the tasks in local memory. After
+//! a barrier, every wavefront runs its own task. A queue therefore has a single owner, as its
+//! algorithm requires.
 //!
-//! The barrier is relaxed, so it orders local memory only. A relaxed barrier suffices, because only
-//! the number of a task is passed, in local memory. Tasks that read data written by other tasks of
-//! the same kernel need stronger synchronization.
+//! The barrier is relaxed, so it orders only accesses to local memory. This suffices, because only
+//! the number of a task is passed, in local memory. Tasks that read data which other tasks of the
+//! same kernel write would need stronger synchronization.
 
 use kernel::prelude::*;
 use kernel::rng::Rng;
@@ -14,23 +15,23 @@ use kernel::rng::Rng;
 use super::deque::{Queues, StealOutcome};
 use super::policy::Stealing;
 
-/// The wavefront has no task in this round.
+/// The number that stands for a task if the wavefront has none in this round.
 const IDLE: u32 = u32::MAX;
-/// No task is left for the whole work-group.
+/// The number that stands for a task if the whole work-group has no task left.
 const DONE: u32 = u32::MAX - 1;
-/// The limit of tasks, because positions are compared as signed numbers.
+/// The maximum number of tasks. Positions in a queue are compared as signed numbers.
 pub(crate) const TASKS_MAX: u64 = 1 << 31;
 
-/// The access of one wavefront to the queues.
+/// A wavefront's access to the queues, by which it gets its tasks.
 #[derive(Debug)]
 pub struct Worker {
     queues: Queues,
-    /// The wavefront with one active lane.
+    /// The wavefront, in which only the lowest lane is active.
     leader: Wave,
     round: u64,
     own_is_empty: bool,
     gave_up: bool,
-    /// The victim of the last theft.
+    /// The queue from which the last steal took a task.
     victim: Option<u32>,
     draws: Rng,
     /// The number of tasks stolen for the whole work-group.
@@ -39,15 +40,15 @@ pub struct Worker {
     pub failed_steals: u32,
 }
 
-/// The local memory in bytes of a work-group of `waves` wavefronts.
+/// The size in bytes of the local memory of a work-group with `waves` wavefronts.
 #[must_use]
 pub const fn lds_bytes(waves: u32) -> u32 {
     2 * 4 * waves
 }
 
 impl Worker {
-    /// A worker for a wavefront. Its work-group owns the queue of the same
-    /// number. The seed determines the victims.
+    /// Makes the worker of a wavefront. The work-group owns the queue whose number is its own
+    /// number. The seed determines the queues from which tasks are stolen.
     #[must_use]
     pub fn new(w: &Wave, queues: Queues, seed: u64) -> Self {
         let number = (seed ^ w.global_index()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -64,18 +65,19 @@ impl Worker {
         }
     }
 
-    /// Adds a task to the own queue. Only the first wavefront may call it.
+    /// Adds a task to the queue that the work-group owns. Only the first wavefront may call this
+    /// method.
     pub async fn push(&mut self, task: u32) {
         self.queues.push(&self.leader, self.leader.work_group(), task).await;
         self.own_is_empty = false;
         self.gave_up = false;
     }
 
-    /// The next task of this wavefront, or `None` when the work-group finds no
-    /// more tasks. All wavefronts of the work-group must call it.
+    /// The next task of this wavefront. `None` when the work-group finds no more tasks. All
+    /// wavefronts of the work-group must call this method the same number of times.
     pub async fn next(&mut self, w: &Wave) -> Option<u32> {
         loop {
-            // Two buffers alternate: one is read while the other is written.
+            // Two buffers in local memory change roles: one is read while the other is written.
             let waves = u64::from(w.waves());
             let first = self.round % 2 * waves;
             self.round += 1;
@@ -92,7 +94,7 @@ impl Worker {
         }
     }
 
-    /// Stores a task for each wavefront.
+    /// Takes a task for each wavefront of the work-group, and stores it in local memory.
     async fn deal(&mut self, places: Lds<u32>, first: u64, waves: u64) {
         for wave in 0..waves {
             let nothing = if wave == 0 { DONE } else { IDLE };
@@ -132,7 +134,8 @@ impl Worker {
                     self.stolen += 1;
                     return Some(task);
                 }
-                // The head has moved: the queue may have more tasks.
+                // Another thread has moved the head. The queue may have more tasks, so it is tried
+                // again.
                 StealOutcome::Lost => self.victim = Some(victim),
                 StealOutcome::Empty => {
                     self.victim = None;

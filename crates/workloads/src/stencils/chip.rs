@@ -1,12 +1,12 @@
-//! The model of a chip that both programs of its temperature simulate.
+//! The model of a chip. Two programs that simulate the temperature of a chip use it.
 
 use kernel::prelude::*;
 
 use crate::data;
 use crate::instance::Instance;
 
-/// The maximum power per unit of area, in W/m². This and the next constants are those of Rodinia's
-/// model, in SI units.
+/// The maximum power per unit of area, in W/m². This constant and those after it are the parameters
+/// of Rodinia's model, in SI units.
 const POWER_MAX: f64 = 3.0e6;
 const PRECISION: f64 = 0.001;
 pub(super) const HEAT_SILICON: f64 = 1.75e6;
@@ -14,15 +14,16 @@ pub(super) const CONDUCTION_SILICON: f64 = 100.0;
 pub(super) const FACTOR: f64 = 0.5;
 pub(super) const THICKNESS: f64 = 0.0005;
 pub(super) const SIDE: f64 = 0.016;
-/// The temperature around the chip.
+/// The temperature of the surroundings of the chip.
 pub(super) const AMBIENT: f32 = 80.0;
 
-/// The longest time step, in seconds.
+/// The longest time step, in seconds. In one step, the power changes a temperature by at most
+/// `PRECISION`.
 pub(super) fn step() -> f64 {
     PRECISION / (POWER_MAX / (FACTOR * THICKNESS * HEAT_SILICON))
 }
 
-/// The state of the chip in the memory of the machine.
+/// The arrays that hold the state of the chip in the memory of the machine.
 #[derive(Clone, Copy)]
 pub(super) struct Chip {
     /// The temperatures before a launch.
@@ -32,7 +33,8 @@ pub(super) struct Chip {
     pub(super) power: Array<f32>,
 }
 
-/// The temperatures at the start and the power of each element of the chip.
+/// The inputs of a simulation: for each element of the chip, its temperature at the start and its
+/// power.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
     pub(super) temperatures: Vec<f32>,
@@ -40,7 +42,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Random inputs.
+    /// Random inputs for `n` elements.
     pub(super) fn random(seed: u64, n: u64) -> Inputs {
         let temperatures = data::floats(seed, n).into_iter().map(|x| 330.0 + 8.0 * x).collect();
         let power = data::floats(!seed, n).into_iter().map(|x| 0.005 * (x + 1.0)).collect();
@@ -48,9 +50,9 @@ impl Inputs {
     }
 }
 
-/// A program that makes launches one after another, and the check of its last temperatures.
-/// `launch` makes the kernel and the grid of a launch; `next` computes `steps` single steps on the
-/// host.
+/// Makes a program that makes launches one after another, and the check of the temperatures after
+/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes steps on
+/// the host.
 pub(super) fn simulation<L: Copy + 'static>(
     name: &'static str,
     inputs: impl Fn() -> Inputs + Clone + 'static,

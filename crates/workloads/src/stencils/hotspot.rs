@@ -1,5 +1,5 @@
-//! The temperature of a chip. Each launch computes several steps of a tile in local memory; each
-//! step leaves one more element out at each edge of the tile.
+//! The temperature of a chip. Each launch computes several time steps, tile by tile in local
+//! memory. In each step, one more element at each edge of a tile is left out.
 
 use kernel::prelude::*;
 
@@ -33,11 +33,12 @@ pub(crate) static HOTSPOT: Workload = Workload {
 /// The number of rows of a tile, which is also the number of its columns.
 const TILE: u32 = 16;
 
-/// The factors of a step.
+/// The factors in the formula of a time step.
 #[derive(Clone, Copy)]
 struct Factors {
     step_by_capacity: f32,
-    /// The inverse resistances along rows, along columns, and to the surroundings.
+    /// The inverse resistance along rows. The next two fields are those along columns and to the
+    /// surroundings.
     along_rows: f32,
     along_columns: f32,
     outward: f32,
@@ -63,13 +64,12 @@ struct Step {
     rows: u32,
     columns: u32,
     factors: Factors,
-    /// The number of steps of this launch.
+    /// The number of time steps that this launch computes.
     count: u32,
 }
 
 impl Step {
-    /// The number of rows that a tile computes, which is also the number of columns that it
-    /// computes.
+    /// The number of rows of a tile whose results are stored. The number of columns is the same.
     fn inner(&self) -> u32 {
         TILE - 2 * self.count
     }
@@ -77,7 +77,8 @@ impl Step {
     async fn pyramid(self, w: Wave) {
         let at = in_tile(&w, TILE);
         let (tile_x, tile_y) = group_at(&w, self.columns.div_ceil(self.inner()));
-        // The halo of the first tiles has wrapped, so large, numbers.
+        // In the first tiles, an element before the edge of the chip has a negative coordinate,
+        // which wraps around to a large number.
         let x = at.x + (tile_x * self.inner()).wrapping_sub(self.count);
         let y = at.y + (tile_y * self.inner()).wrapping_sub(self.count);
         let on_chip = x.lt(self.columns) & y.lt(self.rows);
@@ -131,7 +132,8 @@ fn hotspot(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     on_inputs(settings, move || Inputs::random(seed, n))
 }
 
-/// Temperatures and power from files, as Rodinia has them: a number in each line, row by row.
+/// The form of the workload that reads temperatures and power from files. As in Rodinia's files,
+/// each line has one number, and the elements are in the order of rows.
 pub(crate) const HOTSPOT_ON_FILES: NumberProgram = NumberProgram {
     workload: &HOTSPOT,
     files: |settings| {
@@ -169,7 +171,7 @@ fn on_inputs(
     Ok(simulation("hotspot", inputs, counts.collect(), launch, (steps, next)))
 }
 
-/// One step of the whole chip.
+/// The temperatures of the whole chip after one time step, on the host.
 fn next(t: &[f32], power: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let f = Factors::of(rows as u32, columns as u32);
     let mut after = vec![0.0; t.len()];

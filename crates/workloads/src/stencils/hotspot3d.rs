@@ -1,5 +1,5 @@
-//! The temperature of a chip of several layers. A work-item computes a column of elements through
-//! all layers and keeps the layers around it in registers.
+//! The temperature of a chip with several layers. A work-item computes a column of elements through
+//! all layers. It keeps the values of the layers above and below in registers.
 
 use kernel::prelude::*;
 
@@ -33,11 +33,11 @@ pub(crate) static HOTSPOT3D: Workload = Workload {
     },
 };
 
-/// The number of columns of a work-group. A work-group has four rows.
+/// The number of columns that a work-group computes. It computes four rows.
 const TILE_X: u32 = 64;
 const TILE_Y: u32 = GROUP_ITEMS as u32 / TILE_X;
 
-/// The factors of an element and of its neighbours.
+/// The factors by which an element and its neighbours are multiplied in a time step.
 #[derive(Clone, Copy)]
 struct Factors {
     step_by_capacity: f32,
@@ -124,7 +124,7 @@ fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     simulation("hotspot3d", inputs, vec![(); steps as usize], launch, (steps, next))
 }
 
-/// One step of the whole chip.
+/// The temperatures of the whole chip after one time step, on the host.
 fn next(t: &[f32], power: &[f32], side: usize, layers: usize) -> Vec<f32> {
     let f = Factors::of(side as u32, layers as u32);
     let mut after = vec![0.0; t.len()];

@@ -39,24 +39,25 @@ pub(crate) static HPGMG: Workload = Workload {
     make: hpgmg,
 };
 
-/// The cells of one level.
+/// The arrays of one level of the multigrid, and its size.
 #[derive(Clone, Copy)]
 struct Cells {
     x: Array<f64>,
     rhs: Array<f64>,
     temp: Array<f64>,
-    /// The inverse of the diagonal of the operator.
+    /// For each cell, the inverse of the diagonal element of the discrete operator of Poisson's
+    /// equation.
     inverse: Array<f64>,
     /// The number of cells along one side of the cube, a power of two.
     side: u32,
 }
 
-/// The active lanes of a wavefront and their cells.
+/// The active lanes of a wavefront, and the cell of each lane.
 struct Places {
     w: Wave,
     base: u64,
     item: Lanes<u32>,
-    /// The coordinates.
+    /// The coordinates of each lane's cell along the three axes.
     at: [Lanes<u32>; 3],
 }
 
@@ -74,9 +75,9 @@ impl Cells {
         Places { w: w.below(base, self.x.len()), base, item, at }
     }
 
-    /// The operator applied to `x`: six times the value of a cell minus the values of its six
-    /// neighbours, scaled by the square of `side`. Beyond a face, the value of the neighbour is the
-    /// negative of the value of the cell.
+    /// The discrete operator of Poisson's equation, applied to `x`: six times the value of a cell
+    /// minus the values of its six neighbours, scaled by the square of `side`. Beyond a face, the
+    /// value of the neighbour is the negative of the value of the cell.
     async fn applied(&self, p: &Places, x: Array<f64>, own: Lanes<f64>) -> Lanes<f64> {
         let distances = [1, self.side, self.side * self.side];
         let neighbours: [_; 3] = core::array::from_fn(|axis| {
@@ -95,15 +96,16 @@ impl Cells {
         (own * 6.0 - sum) * f64::from(self.side * self.side)
     }
 
-    /// The correction of each cell by one sweep, before it is multiplied by a weight.
+    /// The correction of each lane's cell in one sweep, before it is multiplied by the weight of
+    /// the sweep.
     async fn correction(&self, p: &Places, x: Array<f64>, own: Lanes<f64>) -> Lanes<f64> {
         let (rhs, inverse) = (p.w.load(self.rhs, Unit(p.base)), p.w.load(self.inverse, Unit(p.base)));
         let rest = rhs.await - self.applied(p, x, own).await;
         inverse.await * rest
     }
 
-    /// A sweep from `from` to `to`. If the momentum is not zero, the sweep also uses the earlier
-    /// values of `to`.
+    /// A smoothing sweep from the array `from` to the array `to`. If the momentum is not zero, the
+    /// sweep also uses the earlier values in `to`.
     async fn sweep(self, w: Wave, [from, to]: [Array<f64>; 2], momentum: f64, weight: f64) {
         let p = self.places(&w);
         let own = p.w.load(from, Unit(p.base)).await;
@@ -115,8 +117,8 @@ impl Cells {
         p.w.store(to, Unit(p.base), value);
     }
 
-    /// A sweep in place over the cells of one colour. All neighbours of these cells have the other
-    /// colour.
+    /// A smoothing sweep in place over the cells of one colour. All neighbours of these cells have
+    /// the other colour.
     async fn sweep_colour(self, w: Wave, colour: u32) {
         let mut p = self.places(&w);
         let parity = (p.at[0] ^ p.at[1] ^ p.at[2]) & 1;
@@ -134,7 +136,8 @@ impl Cells {
         p.w.store(self.temp, Unit(p.base), rest);
     }
 
-    /// Averages eight cells of the finer level into the right-hand side of this one.
+    /// Averages groups of eight cells of the finer level `fine` into the right-hand side of this
+    /// level.
     async fn restrict(self, w: Wave, fine: Cells) {
         let p = self.places(&w);
         let first = (p.at[2] * (2 * fine.side) + p.at[1] * 2) * fine.side + p.at[0] * 2;
@@ -155,7 +158,8 @@ impl Cells {
         p.w.store(self.x, Unit(p.base), Lanes::splat(0.0));
     }
 
-    /// Adds the correction of the coarser level.
+    /// Adds the correction that the coarser level `coarse` has computed to the solution of this
+    /// level.
     async fn prolong(self, w: Wave, coarse: Cells) {
         let p = self.places(&w);
         let [x, y, z] = p.at.map(|at| at >> 1);
@@ -166,7 +170,7 @@ impl Cells {
     }
 }
 
-/// The launches of the kernels.
+/// Launches the kernels of a V-cycle.
 struct Cycle<'a> {
     host: &'a Host,
     smoothing: Smoothing,
@@ -184,7 +188,8 @@ impl Cycle<'_> {
             Smoothing::Colours => {
                 for colour in [0, 1, 0, 1] {
                     let kernel = Kernel::new("smooth-colour", move |w| cells.sweep_colour(w, colour));
-                    // A work-group reads the cells around its own ones, and writes some of its own.
+                    // A work-group reads its own cells and the cells around them. It writes some of
+                    // its own cells.
                     let x = cells.x.read_write().in_parts_with_halo(GROUP_ITEMS, halo);
                     self.launch(kernel.uses(tiled).uses([x]), &cells).await;
                 }

@@ -1,4 +1,4 @@
-//! Stencils and grids of two and three dimensions.
+//! Workloads on grids of two and three dimensions (stencils).
 
 mod chip;
 mod hotspot;

@@ -2,10 +2,10 @@
 
 use crate::settings::Settings;
 
-/// The smoothing of a level.
+/// The way in which a level is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Smoothing {
-    /// Sweeps from one array to another: the momentum and the weight of each.
+    /// Sweeps from one array to another. Each sweep has a momentum and a weight.
     Sweeps([(f64, f64); 4]),
     /// Four sweeps in place, each over the cells of one colour.
     Colours,
@@ -21,8 +21,9 @@ impl Smoothing {
     }
 }
 
-/// The momentum and the weight of each sweep, from a Chebyshev polynomial for the eigenvalues from
-/// 0.25 to 2: from an eighth of the largest eigenvalue to the largest one, as in HPGMG.
+/// The momentum and the weight of each sweep. They come from a Chebyshev polynomial for the
+/// eigenvalues from 0.25 to 2, which is from an eighth of the largest eigenvalue to the largest
+/// one, as in HPGMG.
 fn chebyshev() -> [(f64, f64); 4] {
     let (smallest, largest) = (0.25, 2.0);
     let (theta, delta) = (0.5 * (largest + smallest), 0.5 * (largest - smallest));
@@ -37,12 +38,13 @@ fn chebyshev() -> [(f64, f64); 4] {
     factors
 }
 
-/// The number of smoothings of the coarsest level. They replace an exact solution.
+/// The number of times that the coarsest level is smoothed. This replaces an exact solution.
 pub(super) fn bottom_smoothings() -> usize {
     4
 }
 
-/// The cells around a cell, along each axis. `None` is beyond a face.
+/// The indices of the six neighbours of a cell. `None` stands for a neighbour beyond a face of the
+/// cube.
 fn neighbours(index: usize, n: usize) -> [Option<usize>; 6] {
     let mut around = [None; 6];
     for (axis, distance) in [1, n, n * n].into_iter().enumerate() {
@@ -53,13 +55,14 @@ fn neighbours(index: usize, n: usize) -> [Option<usize>; 6] {
     around
 }
 
-/// The inverse of the diagonal of the operator.
+/// For each cell, the inverse of the diagonal element of the discrete operator of Poisson's
+/// equation.
 pub(super) fn inverse_diagonal(n: usize) -> Vec<f64> {
     let outside = |index| neighbours(index, n).iter().filter(|cell| cell.is_none()).count();
     (0..n.pow(3)).map(|index| 1.0 / ((6 + outside(index)) as f64 * (n * n) as f64)).collect()
 }
 
-/// The operator times `x` in one cell.
+/// The value in the cell `index` of the discrete operator of Poisson's equation, applied to `x`.
 fn applied(x: &[f64], index: usize, n: usize) -> f64 {
     let sum = neighbours(index, n).iter().fold(0.0, |sum, cell| sum + cell.map_or(-x[index], |i| x[i]));
     (x[index] * 6.0 - sum) * (n * n) as f64
@@ -96,7 +99,7 @@ fn smooth(smoothing: Smoothing, x: &mut Vec<f64>, rhs: &[f64], n: usize) {
     }
 }
 
-/// One cycle over the cells of a level and all coarser levels.
+/// One V-cycle over a level and all coarser levels.
 fn v_cycle(smoothing: Smoothing, x: &mut Vec<f64>, rhs: &[f64], n: usize) {
     if n == 2 {
         (0..bottom_smoothings()).for_each(|_| smooth(smoothing, x, rhs, n));
@@ -106,7 +109,8 @@ fn v_cycle(smoothing: Smoothing, x: &mut Vec<f64>, rhs: &[f64], n: usize) {
     let (rest, half) = (residual(x, rhs, n), n / 2);
     let coarse_of = |i: usize| (i / n / n / 2 * half + i / n % n / 2) * half + i % n / 2;
     let mut coarse_rhs = vec![0.0; half.pow(3)];
-    // Ascending indices add the eight cells in the order of their coordinates.
+    // In the order of ascending indices, the eight cells are added in the order of their
+    // coordinates.
     rest.iter().enumerate().for_each(|(i, rest)| coarse_rhs[coarse_of(i)] += rest);
     coarse_rhs.iter_mut().for_each(|sum| *sum *= 0.125);
     let mut correction = vec![0.0; half.pow(3)];

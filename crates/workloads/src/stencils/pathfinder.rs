@@ -1,5 +1,5 @@
-//! The cheapest paths down a grid. Each launch goes down several rows: each row leaves one more
-//! column out at either end of the part in local memory.
+//! The cheapest paths down a grid. Each launch goes down several rows. A work-group keeps a part of
+//! a row in local memory; with each row, one more column at either end of this part is left out.
 
 use kernel::prelude::*;
 
@@ -17,7 +17,7 @@ pub(crate) static PATHFINDER: Workload = Workload {
     sizes: Sizes {
         tiny: &[("columns", "700"), ("rows", "12"), ("pyramid", "5")],
         small: &[],
-        // Table 5.2. Table 3.3 has five times as many columns.
+        // The size is that of Table 5.2. Table 3.3 has five times as many columns.
         paper: &[("columns", "200000"), ("rows", "100")],
     },
     settings: &[
@@ -36,23 +36,24 @@ pub(crate) static PATHFINDER: Workload = Workload {
 
 const GROUP: u32 = GROUP_ITEMS as u32;
 
-/// The costs are below this number.
+/// All costs are below this number.
 const COST_END: u64 = 10;
 
 #[derive(Clone, Copy)]
 struct Descent {
-    /// The costs of all rows but the first.
+    /// The cost of each element in all rows except the first one.
     wall: Array<u32>,
     from: Array<u32>,
     to: Array<u32>,
     columns: u32,
-    /// The number of rows above those of this launch, and the number of rows of this launch.
+    /// The number of the first row that this launch handles. The next field is the number of its
+    /// rows.
     first: u32,
     count: u32,
 }
 
 impl Descent {
-    /// The number of columns that a work-group computes.
+    /// The number of columns for which a work-group stores results.
     fn inner(&self) -> u32 {
         GROUP - 2 * self.count
     }
@@ -60,7 +61,8 @@ impl Descent {
     async fn rows(self, w: Wave) {
         let item = local_item(&w);
         let here = Unit(first_local(&w));
-        // The halo of the first work-group has wrapped, so large, numbers.
+        // In the first work-group, a column before the edge of the grid has a negative number,
+        // which wraps around to a large number.
         let column = item + (w.work_group() * self.inner()).wrapping_sub(self.count);
         let on_grid = column.lt(self.columns);
         let costs = w.lds::<u32>(0, GROUP);

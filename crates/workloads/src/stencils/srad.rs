@@ -1,13 +1,14 @@
 //! Diffusion that reduces the speckles of an image.
 //!
-//! Each iteration sums the image and its squares over a region, level by level, and the host
-//! computes the variation of the region. Two kernels then compute the coefficients of diffusion
-//! from the differences between neighbours, and the image from the coefficients.
+//! Each iteration sums the elements of a region of the image and their squares, in a tree of
+//! launches. The host computes from the sums how much the region varies. Two kernels then compute
+//! the coefficients of diffusion from the differences between neighbours, and the new image from
+//! the coefficients.
 //!
-//! Rodinia has two versions, and this program takes parts of both. From version 1 come the kernels
-//! that sum, and the kernels of the diffusion, which use no local memory. From version 2 come the
-//! region of speckles, a part of the image, the work-groups of 16 by 16 pixels, and the size of the
-//! paper. Version 2 sums the region on the host, and version 1 sums the whole image.
+//! Rodinia has two versions, and this program has parts of both. The kernels that sum, and the
+//! kernels of the diffusion (which use no local memory), are those of version 1. The region of
+//! speckles (a part of the image), the work-groups of 16 by 16 pixels, and the size of the paper
+//! are those of version 2. Version 2 sums the region on the host; version 1 sums the whole image.
 
 use kernel::prelude::*;
 
@@ -37,26 +38,27 @@ pub(crate) static SRAD: Workload = Workload {
     make: srad,
 };
 
-/// The number of rows of a work-group, which is also the number of its columns.
+/// The number of rows of pixels of a work-group, which is also the number of columns.
 const TILE: u32 = 16;
 
 const GROUP: u32 = GROUP_ITEMS as u32;
 
-/// Rodinia's rate of diffusion.
+/// The rate of diffusion, as in Rodinia.
 const LAMBDA: f32 = 0.5;
 
 #[derive(Clone, Copy)]
 struct Image {
     pixels: Array<f32>,
     coefficients: Array<f32>,
-    /// The differences from the neighbours above, below, to the left and to the right.
+    /// The differences between each element and its neighbours above, below, to the left and to the
+    /// right.
     differences: [Array<f32>; 4],
     rows: u32,
     columns: u32,
     region: u32,
 }
 
-/// Sums and sums of squares.
+/// Two arrays: sums of elements, and sums of their squares.
 #[derive(Clone, Copy)]
 struct Sums {
     values: Array<f32>,
@@ -72,7 +74,8 @@ impl Sums {
         self.values.len()
     }
 
-    /// Sums, in each work-group, one value from each work-item into one element.
+    /// Sums one value of each work-item in a work-group, and stores the result in one element of
+    /// `to`.
     async fn reduce(w: Wave, from: Sums, to: Sums) {
         let base = w.first_item();
         let within = w.below(base, from.len());
@@ -102,7 +105,8 @@ impl Image {
         w.store(to.squares, Unit(base), value * value);
     }
 
-    /// The active lanes, their columns and rows, and the indices of their elements.
+    /// The wavefront with only those lanes active that have an element, and the column, the row and
+    /// the index of each lane's element.
     fn element(&self, w: &Wave) -> (Wave, Lanes<u32>, Lanes<u32>, Lanes<u32>) {
         let at = in_tile(w, TILE);
         let (tile_x, tile_y) = group_at(w, self.columns.div_ceil(TILE));
@@ -110,7 +114,7 @@ impl Image {
         (w.when(x.lt(self.columns) & y.lt(self.rows)), x, y, y * self.columns + x)
     }
 
-    /// The coefficients of diffusion.
+    /// Computes the coefficient of diffusion of each element.
     async fn srad1(self, w: Wave, variation: f32) {
         let (w, x, y, index) = self.element(&w);
         // At an edge, an element is its own neighbour.
@@ -140,7 +144,7 @@ impl Image {
         w.store(self.coefficients, index, coefficient.max(0.0).min(1.0));
     }
 
-    /// The image after the diffusion.
+    /// Computes the image after the diffusion of one iteration.
     async fn srad2(self, w: Wave) {
         let (w, x, y, index) = self.element(&w);
         let below = Lanes::select(y.eq(self.rows - 1), index, index + self.columns);
@@ -157,7 +161,8 @@ impl Image {
         w.store(self.pixels, index, value);
     }
 
-    /// The squared relative variation of the region. The host reads the two sums, as in Rodinia.
+    /// The variance of the region divided by the square of its mean. The host reads the two sums,
+    /// as in Rodinia.
     async fn variation(self, host: &Host, levels: &[Sums]) -> f32 {
         let shape = host.shape();
         let first = levels[0];
@@ -206,7 +211,8 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         return Err(settings.conflict(why));
     }
     let n = u64::from(rows) * u64::from(columns);
-    // The image, its coefficients, four differences, and two arrays of sums over the region.
+    // The arrays are the image, its coefficients, four arrays of differences, and two arrays of
+    // sums over the region.
     let bytes = 4 * (6 * n + 2 * u64::from(region).pow(2));
     settings.limit_arrays(&["rows", "columns", "region"], bytes)?;
     let program = Program::new("srad", move |host| async move {
@@ -235,7 +241,7 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// One iteration in double precision, from the formulas of Yu and Acton (2002).
+/// The image after one iteration, in double precision, by the formulas of Yu and Acton (2002).
 fn diffused(image: &[f64], columns: usize, region: usize) -> Vec<f64> {
     let rows = image.len() / columns;
     let speckles = || (0..region).flat_map(|y| &image[y * columns..][..region]);

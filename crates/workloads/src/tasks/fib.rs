@@ -1,9 +1,10 @@
-//! Fibonacci numbers by recursion, as tasks that wait for others.
+//! Fibonacci numbers by recursion: each call is a task, which waits for the tasks that it makes.
 //!
-//! A task `fib` either returns its number, or makes a frame and two child tasks. Each child stores
-//! its number in the frame. The child that stores the second number makes the task `add`, which
-//! returns the sum. A child may run anywhere, so frames are synchronized at device scope under
-//! either policy for scopes. The policy applies to queues only.
+//! A task `fib` either returns its number, or makes a frame and two child tasks. A frame is a place
+//! in memory where each of the two children stores its number. The child that stores the second
+//! number makes the task `add`, which returns the sum. A child may run on any wavefront, so frames
+//! are synchronized at device scope, whatever the policy for scopes. The policy applies only to the
+//! queues.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -39,27 +40,29 @@ pub(crate) static FIB: Workload = Workload {
     make: |settings, _| fib(settings),
 };
 
-/// The mark of a task without a frame. The number of such a task is the answer.
+/// The number that stands for the frame of a task without a frame. The result of such a task is the
+/// answer.
 const NO_FRAME: u32 = u32::MAX;
 
 const FIB_TASK: usize = 0;
 const ADD: usize = 1;
 
-/// The words of a frame: the numbers of both children, the frame that waits for
-/// the sum, and the number of finished children.
+/// The number of words in a frame: the numbers of both children, the frame that waits for the sum,
+/// and the number of finished children.
 const FRAME: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Fib {
     frames: Array<u32>,
-    /// The number of used frames.
+    /// The number of frames that have been taken so far.
     used: Array<u32>,
     answer: Array<u32>,
 }
 
 impl Fib {
-    /// Stores the number of each lane in the lane's frame, in the place of this child. Makes the
-    /// task `add` for each frame that is complete. A lane without a frame stores the answer.
+    /// Stores the number of each lane in the lane's frame, at the place of this child. If both
+    /// numbers of a frame are stored, makes the task `add` for it. A lane without a frame stores
+    /// its number as the answer.
     async fn leave(
         &self,
         w: &Wave,
@@ -92,7 +95,7 @@ impl TaskProgram<3> for Fib {
             let part = |word: u32| w.load(self.frames, frame * FRAME + word);
             let (one, other, waiting) = (part(0), part(1), part(2));
             let (sum, waiting) = (one.await + other.await, waiting.await);
-            // The lowest bit is the side of the frame.
+            // The lowest bit says which of the two children of the frame this task is.
             let outer = Lanes::select(waiting.eq(NO_FRAME), NO_FRAME, waiting >> 1);
             self.leave(w, sum, outer, waiting & 1, worker).await;
             return;
@@ -113,7 +116,7 @@ impl TaskProgram<3> for Fib {
     }
 }
 
-/// The Fibonacci number, and the number of calls that have children.
+/// The Fibonacci number, and the number of calls that have children, on the host.
 fn reference(n: u64) -> (u32, u64) {
     let (mut this, mut next) = ((0u32, 0u64), (1, 0));
     for _ in 0..n {
@@ -137,7 +140,8 @@ fn fib(settings: &Settings) -> Result<Instance, BadSetting> {
     });
     Ok(Instance::new(program, move |answer| {
         answer.expect("number", &[number])?;
-        // A call that splits is two tasks. Each split adds one leaf to the first task.
+        // A call that has children is two tasks, `fib` and `add`. With each such call, the number
+        // of calls without children grows by one.
         check_work(3 * splits + 1, answer)
     }))
 }

@@ -1,26 +1,25 @@
-//! A forecast of the size of a tree from a small part of it.
+//! A forecast of the number of nodes in a tree, from a small part of the tree.
 //!
-//! Subtrees with roots at one height are independent and identically distributed.
-//! So the mean and the variance of their sizes follow from those of the number of
-//! children at each height. A tree is too large if its limit is far below the
-//! mean.
+//! Subtrees whose roots have the same height are independent and identically distributed. The mean
+//! and the variance of their sizes therefore follow from the mean and the variance of the number of
+//! children at each height. A tree is too large if the limit is far below the mean.
 
 use std::collections::VecDeque;
 
 use super::sha1;
 use super::tree::{CHILDREN_MAX, Limits, Tree};
 
-/// The number of known nodes that ends the visit.
+/// The visit of nodes ends when this number of nodes is known.
 const NODES_SEEN: usize = 1 << 16;
 
-/// The limit of heights below the visited part.
+/// The maximum number of heights below the visited part for which sizes are computed.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
-/// The required distance of a limit from the mean, in standard deviations.
+/// A tree is too large only if the limit is this number of standard deviations below the mean.
 const DEVIATIONS: f64 = 10.0;
 
-/// The size of a subtree: its mean, and the square of the ratio of its standard deviation to its
-/// mean.
+/// The distribution of the size of a subtree: its mean, and the square of the ratio of its standard
+/// deviation to its mean.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     mean: f64,
@@ -28,10 +27,11 @@ struct Size {
 }
 
 impl Tree {
-    /// The approximate number of nodes, if the tree certainly exceeds the limit.
+    /// The approximate number of nodes, if the tree almost certainly exceeds the limit. Otherwise
+    /// `None`.
     pub(super) fn forecast(&self, limits: Limits) -> Option<f64> {
         let (visited, waiting) = self.begin();
-        // All waiting nodes have one height or the next.
+        // The nodes that are known but not visited have at most two heights, one after the other.
         let (first, last) = (*waiting.front()?, *waiting.back()?);
         let sizes = self.sizes(first, limits.depth);
         let mut total = visited as f64;
@@ -46,8 +46,8 @@ impl Tree {
         is_certain.then_some(total)
     }
 
-    /// Visits a part of the tree in breadth-first order. Returns the number of
-    /// visited nodes, and the heights of the known but unvisited ones.
+    /// Visits a part of the tree in breadth-first order. Returns the number of visited nodes, and
+    /// the heights of those nodes that are known but not visited.
     fn begin(&self) -> (usize, VecDeque<u32>) {
         let root = self.root();
         let behind = |state: [u32; 5], height: u32| {
@@ -65,8 +65,8 @@ impl Tree {
         (visited, waiting.into_iter().map(|(.., height)| height).collect())
     }
 
-    /// The size of a subtree at each height from `first` to `deepest`. It is a
-    /// lower bound, because deeper nodes do not count.
+    /// The size of a subtree whose root has each height from `first` to `deepest`. It is a lower
+    /// bound, because nodes below `deepest` are not counted.
     fn sizes(&self, first: u32, deepest: u64) -> Vec<Size> {
         let mut below = Size { mean: 0.0, spread: 0.0 };
         let mut sizes = Vec::new();
@@ -89,7 +89,7 @@ impl Tree {
             let (p, fan_out) = (self.probability, f64::from(self.fan_out.min(CHILDREN_MAX)));
             return (p * fan_out, p * (1.0 - p) * fan_out * fan_out);
         }
-        // As in `Tree::children`: beyond these bounds a node has no children.
+        // The bounds are those of `Tree::children`: beyond them, a node has no children.
         let more = 1.0 - 1.0 / (1.0 + self.mean(height));
         if !(more > 0.0 && more < 1.0) {
             return (0.0, 0.0);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_broad_tree_is_refused_from_a_small_part_of_it() {
-        // A hundred children per node exceed every possible limit.
+        // With a hundred children for each node, the tree exceeds every possible limit.
         let broad = Tree { depth: 40, branching: 1e6, ..TREE };
         let Err(TooLarge::Nodes { about }) = broad.traverse(limits(1 << 20)) else {
             panic!("it is too large")
@@ -163,7 +163,7 @@ mod tests {
             let nodes = tree.traverse(limits(1 << 24)).expect("it is small enough").nodes;
             assert_eq!(tree.forecast(limits(nodes)), None, "{}", input.name);
         }
-        // Small trees, whose mean is far above their size.
+        // These trees are small, although the mean size is far larger.
         let is_small =
             |seed: &u32| Tree { seed: *seed, depth: 9, branching: 2.0, ..TREE }.traverse(limits(50)).is_ok();
         assert!((0..64).filter(is_small).count() > 10);

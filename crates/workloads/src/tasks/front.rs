@@ -1,24 +1,25 @@
-//! Task-fronts: as many tasks as a wavefront has lanes, all of one function.
+//! Task-fronts. A task-front is a group of tasks, as many as a wavefront has lanes. All its tasks
+//! call the same function.
 //!
-//! A front has a fixed place in memory, and queues pass its number. Word `k` of
-//! the task in slot `s` is at `k * lanes + s`, so a wavefront accesses a front by
-//! consecutive words.
+//! A front has a fixed place in memory, and queues pass its number. Word `k` of the task in slot
+//! `s` is at `k * lanes + s`. The lanes of a wavefront therefore access consecutive words of a
+//! front.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
-/// The entry of a queue: a front, its function and its number of tasks.
+/// An entry of a queue: the number of a task-front, its function and its number of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) front: u32,
     pub(super) function: u32,
-    /// The number of tasks, from 1 to 64.
+    /// The number of tasks in the front, from 1 to 64.
     pub(super) tasks: u32,
 }
 
-/// The limit of fronts in an entry.
+/// The maximum number of fronts. An entry has 20 bits for the number of a front.
 pub(super) const FRONTS_MAX: u64 = 1 << 20;
-/// The limit of functions in an entry.
+/// The maximum number of functions. An entry has 6 bits for the number of a function.
 pub(super) const FUNCTIONS_MAX: usize = 1 << 6;
 
 impl Entry {
@@ -31,11 +32,11 @@ impl Entry {
     }
 }
 
-/// The memory of all fronts.
+/// The arrays that hold all task-fronts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fronts<const WORDS: usize> {
     words: Array<u32>,
-    /// The number of allocated fronts.
+    /// The number of fronts that have been allocated so far.
     taken: Array<u32>,
     count: u32,
     lanes: u32,
@@ -57,8 +58,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         u64::from(front) * lanes * WORDS as u64 + word as u64 * lanes
     }
 
-    /// Puts tasks into the first fronts before any kernel runs. All tasks of a
-    /// front call one function.
+    /// Puts tasks into the first fronts before any kernel runs. All tasks of a front call the same
+    /// function. Returns an entry for each front.
     pub(super) async fn fill(&self, host: &Host, tasks: &[(usize, [u32; WORDS])]) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut words = Vec::new();
@@ -89,7 +90,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         entries
     }
 
-    /// Allocates a front.
+    /// Allocates a front that was never used. Returns its number.
     async fn alloc_front(&self, w: &Wave) -> u32 {
         let front = w.leader().fetch_add(self.taken, 0, 1, relaxed(Level::Device)).await;
         if front >= self.count {
@@ -102,15 +103,15 @@ impl<const WORDS: usize> Fronts<WORDS> {
         front
     }
 
-    /// Writes the task of each active lane into consecutive slots from `first`. The active lanes of
-    /// `w` are the lowest ones.
+    /// Writes the task of each active lane into consecutive slots of a front, from slot `first`.
+    /// The active lanes of `w` must be the lowest ones.
     pub(super) fn write(&self, w: &Wave, front: u32, first: u32, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             w.store(self.words, Unit(self.place(front, word) + u64::from(first)), *values);
         }
     }
 
-    /// Writes the task of each lane into its slot.
+    /// Writes the task of each active lane into the slot in `slots` that the lane has.
     pub(super) fn scatter(&self, w: &Wave, front: u32, slots: &Lanes<u32>, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             let at = *slots + self.place(front, word) as u32;
@@ -118,7 +119,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         }
     }
 
-    /// Reads one task into each lane.
+    /// Reads the tasks of a front, one into each active lane.
     pub(super) async fn read(&self, w: &Wave, front: u32) -> [Lanes<u32>; WORDS] {
         let loading: [_; WORDS] =
             core::array::from_fn(|word| w.load(self.words, Unit(self.place(front, word))));
@@ -130,14 +131,14 @@ impl<const WORDS: usize> Fronts<WORDS> {
     }
 }
 
-/// The stack of a wavefront's empty fronts. Each front holds the number of the
-/// next one. No other wavefront accesses them.
+/// The empty fronts that a wavefront can use again. They form a list: each front holds the number
+/// of the next one. No other wavefront accesses them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpareFronts {
     first: Option<u32>,
 }
 
-/// The end of the list of spare fronts.
+/// The number that ends the list of empty fronts.
 const NO_FRONT: u32 = u32::MAX;
 
 impl SpareFronts {

@@ -4,26 +4,26 @@ use proto::Level;
 
 use crate::settings::{Setting, Settings};
 
-/// The scope of the synchronization on each kind of queue (section 7.2).
+/// The scopes of the synchronization on the three kinds of queues (section 7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scopes {
-    /// The scope of the queue of a wavefront.
+    /// The scope of the synchronization on the queue of a wavefront.
     pub wave: Level,
-    /// The scope of the queue of a work-group.
+    /// The scope of the synchronization on the queue of a work-group.
     pub group: Level,
-    /// The scope of the queue of the device.
+    /// The scope of the synchronization on the queue of the device.
     pub device: Level,
 }
 
 impl Scopes {
-    /// Device scope everywhere, because any wavefront may run a task. This has
-    /// no races under HRF-direct.
+    /// Device scope for all queues, because any wavefront may run a task. These scopes cause no
+    /// races under HRF-direct.
     pub const DIRECT: Scopes = Scopes { wave: Level::Device, group: Level::Device, device: Level::Device };
 
-    /// Each queue at the scope of the wavefronts that access it. A donation
-    /// acquires at the scope of its source queue and releases at the scope of its
-    /// target queue. This has no races under HRF-indirect, which orders
-    /// transitively over scopes.
+    /// Each queue has the scope of the wavefronts that access it. If a task-front moves from one
+    /// queue to another, the wavefront acquires at the scope of the first queue and releases at the
+    /// scope of the second. These scopes cause no races under HRF-indirect, in which a chain of
+    /// synchronization may have different scopes.
     pub const INDIRECT: Scopes =
         Scopes { wave: Level::SubGroup, group: Level::WorkGroup, device: Level::Device };
 

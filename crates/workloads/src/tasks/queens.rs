@@ -1,8 +1,8 @@
-//! The n-queens problem as tasks. A task places a queen on each free square of its row, and makes a
-//! further task for each of these placements.
+//! The n-queens problem as tasks. A task places a queen on each free square of its row. For each of
+//! these placements, it makes a task for the next row.
 //!
-//! The words of a task are its row and the squares of this row that are attacked by column and
-//! along each of the two diagonals.
+//! The words of a task are its row and three masks of the attacked squares in this row: by column,
+//! and along each of the two diagonals.
 
 use kernel::prelude::*;
 
@@ -60,7 +60,7 @@ impl TaskProgram<4> for Queens {
     }
 }
 
-/// The number of complete and of partial placements, on the host.
+/// The number of complete placements and of partial placements, on the host.
 fn reference(queens: u32, [columns, left, right]: [u32; 3], row: u32) -> (u64, u64) {
     if row == queens {
         return (1, 1);

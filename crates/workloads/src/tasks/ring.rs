@@ -1,16 +1,16 @@
-//! The shared queues: those of work-groups and of the device.
+//! The queues that several wavefronts share: those of work-groups and that of the device.
 //!
-//! A queue is a ring of slots with sequence numbers. The number of a slot permits
-//! either the write or the read of one position: see [`free`] and [`full`]. A
-//! giver gets its position by an increment of the tail, and a taker by a
-//! compare-exchange of the head. There is no lock.
+//! A queue is a ring of slots with sequence numbers. The sequence number of a slot permits either
+//! the write or the read of one position: see [`free`] and [`full`]. A wavefront that gives an
+//! entry gets its position by an increment of the tail. A wavefront that takes an entry gets its
+//! position by a compare-exchange of the head. There is no lock.
 //!
-//! All atomics are relaxed, at the scope of the queue. Two fences at that scope
-//! order the tasks: one by the whole giving wavefront, whose lanes wrote them, and
-//! one by the whole taking wavefront, whose lanes read them.
+//! All atomics are relaxed, at the scope of the queue. Two fences at that scope order the tasks.
+//! The first is made by the whole giving wavefront, whose lanes wrote the tasks, and the second by
+//! the whole taking wavefront, whose lanes read the tasks.
 //!
-//! In addition to head and tail there is a count of possible producers of tasks: see
-//! [`super::worker`].
+//! In addition to head and tail, a queue has a count of those wavefronts or work-groups that may
+//! still make tasks: see [`super::worker`].
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -20,44 +20,44 @@ use super::front::Entry;
 const HEAD: u64 = 0;
 const TAIL: u64 = 1;
 const BUSY: u64 = 2;
-/// The number of variables of a ring.
+/// The number of variables of a ring: head, tail, and the count of possible producers of tasks.
 const VARIABLES: u64 = 3;
 
-/// One queue. Kernels copy the value freely.
+/// A shared queue. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
     variables: Array<u32>,
     slots: Array<u64>,
     capacity: u32,
     level: Level,
-    /// Its name and the setting of its capacity, for the overflow error.
+    /// The name of the queue. The error for a full queue shows it, and the setting of its capacity.
     name: &'static str,
     setting: &'static str,
 }
 
-/// A snapshot of the variables of a ring.
+/// The values of a ring's variables at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RingSnapshot {
     head: u32,
     tail: u32,
-    /// The count of possible producers of tasks.
+    /// The count of possible producers: wavefronts or work-groups that may still make tasks.
     pub(super) busy: u32,
 }
 
 impl RingSnapshot {
-    /// The number of entries.
+    /// The number of entries in the queue.
     pub(super) fn len(self) -> u32 {
         self.tail.wrapping_sub(self.head)
     }
 }
 
-/// Several rings, each in lines of its own.
+/// Several shared queues. No two of them share a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rings {
     variables: Array<u32>,
     slots: Array<u64>,
     capacity: u32,
-    /// The distance between rings, in elements.
+    /// The distance in memory from the variables of one ring to those of the next, in elements.
     variables_stride: u64,
     slots_stride: u64,
     level: Level,
@@ -65,19 +65,19 @@ pub(super) struct Rings {
     setting: &'static str,
 }
 
-/// The sequence number of a slot that the giver of this position may write. It
-/// differs from that of every full slot, even in a ring of one slot.
+/// The sequence number that permits to write the slot of this position. It differs from the
+/// sequence number of every full slot, even in a ring of one slot.
 fn free(position: u32) -> u32 {
     position.wrapping_mul(2)
 }
 
-/// The sequence number of a slot that the taker of this position may read.
+/// The sequence number that permits to read the slot of this position.
 fn full(position: u32) -> u32 {
     free(position) | 1
 }
 
 impl Rings {
-    /// Allocates empty rings. `name` and `setting` appear in the overflow error.
+    /// Allocates empty rings. The error for a full queue shows `name` and `setting`.
     pub(super) async fn alloc(
         host: &Host,
         count: u32,
@@ -114,7 +114,8 @@ impl Rings {
 }
 
 impl Ring {
-    /// Adds entries before any kernel runs. Each counts as busy.
+    /// Adds entries before any kernel runs. Each entry also increments the count of possible
+    /// producers: wavefronts or work-groups that may still make tasks.
     pub(super) async fn fill(&self, host: &Host, entries: &[Entry]) {
         let Ring { capacity, name, setting, .. } = self;
         let count = entries.len() as u32;
@@ -136,9 +137,9 @@ impl Ring {
         u64::from(position % self.capacity)
     }
 
-    /// Reads the variables by one access, or by several if a wavefront has fewer lanes than there
-    /// are variables. A taker needs no consistent snapshot: it checks the head and the slot again,
-    /// and a count of producers that is zero stays zero.
+    /// Reads the variables of the ring: by one access, or by several if a wavefront has fewer lanes
+    /// than there are variables. The values need not be of the same time. A wavefront that takes an
+    /// entry checks the head and the slot again, and a count of zero stays zero.
     pub(super) fn look(&self, w: &Wave) -> impl Future<Output = RingSnapshot> + use<> {
         let (lanes, order) = (u64::from(w.lanes()), relaxed(self.level));
         let load = |base: u64| w.below(base, VARIABLES).atomic_load(self.variables, Unit(base), order);
@@ -154,14 +155,14 @@ impl Ring {
         }
     }
 
-    /// Adds an entry. The operation orders all earlier accesses of the wavefront before the
-    /// accesses of the taker.
+    /// Adds an entry. All earlier accesses of this wavefront are ordered before the accesses of the
+    /// wavefront that takes the entry.
     pub(super) async fn give(&self, w: &Wave, entry: Entry) {
         w.fence(release(self.level)).await;
         let (leader, order) = (w.leader(), relaxed(self.level));
         let tail = leader.fetch_add(self.variables, TAIL, 1, order).await;
         while (leader.atomic_load(self.slots, self.slot(tail), order).await >> 32) as u32 != free(tail) {
-            // The last taker may not have freed the slot yet.
+            // The wavefront that took the last entry of this slot may not have freed the slot yet.
             let head = self.look(w).await.head;
             if tail.wrapping_sub(head) >= self.capacity {
                 let Ring { capacity, name, setting, .. } = self;
@@ -173,7 +174,8 @@ impl Ring {
         leader.atomic_store(self.slots, self.slot(tail), turn | u64::from(entry.pack()), order).await;
     }
 
-    /// Takes the oldest entry, if any.
+    /// Takes the oldest entry. `None` if the queue is empty, or if the oldest entry cannot be taken
+    /// now.
     pub(super) async fn take(&self, w: &Wave, seen: RingSnapshot) -> Option<Entry> {
         let (leader, order) = (w.leader(), relaxed(self.level));
         let RingSnapshot { mut head, tail, .. } = seen;
@@ -198,17 +200,20 @@ impl Ring {
         }
     }
 
-    /// Increments the count of possible producers. Returns whether it was nonzero before.
+    /// Increments the count of possible producers, which are the wavefronts or work-groups that may
+    /// still make tasks. Returns whether the count was nonzero before.
     pub(super) async fn join(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, 1, relaxed(self.level)).await > 0
     }
 
-    /// Decrements the count of possible producers. Returns whether it is now zero.
+    /// Decrements the count of possible producers, which are the wavefronts or work-groups that may
+    /// still make tasks. Returns whether the count is now zero.
     pub(super) async fn leave(&self, w: &Wave) -> bool {
         w.leader().fetch_add(self.variables, BUSY, u32::MAX, relaxed(self.level)).await == 1
     }
 
-    /// Changes the count of possible producers, without a result.
+    /// Adds `change` to the count of possible producers: wavefronts or work-groups that may still
+    /// make tasks.
     pub(super) fn count(&self, w: &Wave, change: i32) {
         w.leader().update(self.variables, BUSY, RmwKind::Add, change as u32, relaxed(self.level));
     }

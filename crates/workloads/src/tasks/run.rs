@@ -1,5 +1,5 @@
-//! The run of a task program: its queues in memory, one launch of persistent
-//! wavefronts, and their counts.
+//! The run of a task program: its queues in memory, a launch of wavefronts that run until no task
+//! is left, and the counts of these wavefronts.
 
 use core::future::Future;
 
@@ -14,21 +14,21 @@ use super::worker::{COUNTS, Queues, TaskCounts, Worker};
 use crate::group::store_words;
 use crate::settings::{BadSetting, Setting, Settings};
 
-/// A program of tasks. A task consists of `WORDS` words and calls one of the
-/// program's functions. It may make more tasks.
+/// A program of tasks. A task consists of `WORDS` words and calls one of the program's functions. A
+/// task may make further tasks.
 pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
     /// The name of the kernel that runs the tasks.
     const NAME: &'static str;
     /// The names of the functions that a task may call.
     const FUNCTIONS: &'static [&'static str];
 
-    /// The arrays that tasks access, in addition to their own words.
+    /// The declared uses of the arrays that tasks access, in addition to their own words.
     fn uses(&self) -> Vec<Use> {
         Vec::new()
     }
 
-    /// Runs one task in each active lane of `w`. All of them call the function with this
-    /// index in `FUNCTIONS`.
+    /// Runs one task in each active lane of `w`. All these tasks call the function whose index in
+    /// `FUNCTIONS` is `function`.
     fn run(
         &self,
         w: &Wave,
@@ -41,9 +41,9 @@ pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
 /// The queues and wavefronts of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The scopes of the queues.
+    /// The scopes of the synchronization on the queues.
     pub scopes: Scopes,
-    /// The number of work-groups, or 0 for one per compute unit.
+    /// The number of work-groups. The number 0 means one for each compute unit.
     pub groups: u32,
     /// The number of wavefronts in a work-group.
     pub waves: u32,
@@ -55,11 +55,11 @@ pub struct Plan {
     pub group_queue: u32,
     /// The capacity of the device's queue, in task-fronts.
     pub device_queue: u32,
-    /// The number of fronts below which a work-group's queue gets more fronts. 0 means one per
-    /// wavefront.
+    /// If a work-group's queue has fewer fronts than this, it gets more. The number 0 means one
+    /// front for each wavefront.
     pub group_low: u32,
-    /// The number of fronts below which the device's queue gets more fronts. 0 means one per
-    /// work-group.
+    /// If the device's queue has fewer fronts than this, it gets more. The number 0 means one front
+    /// for each work-group.
     pub device_low: u32,
 }
 
@@ -68,8 +68,9 @@ const FRONTS: u32 = 1 << 14;
 const WAVE_QUEUE: u32 = 1 << 10;
 const GROUP_QUEUE: u32 = 1 << 8;
 const DEVICE_QUEUE: u32 = 1 << 12;
-/// The largest number of wavefronts, each of which has its own tallies, and the largest number of
-/// slots in all queues of one kind. The arrays then fit into the memory of most machines.
+/// The maximum number of wavefronts, each of which has its own tallies. It is also the maximum
+/// number of slots in all queues of one kind. With these limits, the arrays fit into the memory of
+/// most machines.
 const WAVES_MOST: u64 = 1 << 14;
 const SLOTS_MOST: u64 = 1 << 26;
 
@@ -117,7 +118,7 @@ pub const SETTINGS: [Setting; 9] = [
 ];
 
 impl Default for Plan {
-    /// The plan of the default settings: HRF-direct.
+    /// The plan that the default settings select. Its scopes are those for HRF-direct.
     fn default() -> Self {
         Plan {
             scopes: Scopes::DIRECT,
@@ -134,10 +135,11 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The plan of the settings.
+    /// The plan that the settings select.
     ///
     /// # Errors
-    /// If a queue has less capacity than its threshold, or a limit is exceeded.
+    /// If the capacity of a queue is below the number of fronts that it should have, or if a limit
+    /// is exceeded.
     pub fn of(settings: &Settings) -> Result<Plan, BadSetting> {
         let count = |name: &str| settings.count(name) as u32;
         let plan = Plan {
@@ -170,8 +172,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Runs a program to its end. `first` holds the first tasks of the program, each with the
-    /// function that it calls.
+    /// Runs a program to its end. `first` has the first tasks of the program, each with the index
+    /// of the function that it calls.
     pub async fn run<const WORDS: usize, P: TaskProgram<WORDS>>(
         self,
         host: &Host,
@@ -212,7 +214,7 @@ impl Plan {
     }
 }
 
-/// The limit of tallies in a program.
+/// The maximum number of tallies in a program.
 pub const TALLIES_MAX: u64 = 1 << 12;
 
 /// Runs tasks in one wavefront until no task is left, and stores the counts and tallies of the
@@ -238,14 +240,14 @@ async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     store_words(&w, tallies, first, &worker.tallies);
 }
 
-/// The totals of all wavefronts.
+/// The counts and tallies of a run, summed over all wavefronts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTotals {
-    /// The counts of tasks and fronts.
+    /// The numbers of tasks and task-fronts.
     pub counts: TaskCounts,
-    /// The tallies of the program.
+    /// The tallies of the program, summed over all wavefronts.
     pub tallies: Vec<u64>,
-    /// The number of fronts in the queue of the device at the start.
+    /// The number of task-fronts that are in the queue of the device at the start.
     pub first: u32,
 }
 
@@ -264,8 +266,8 @@ impl TaskTotals {
         TaskTotals { counts: TaskCounts::of(&sum), tallies: all, first }
     }
 
-    /// Adds to an answer the number of tasks, the fronts that were given but not
-    /// taken, and counts.
+    /// Adds to an answer the number of tasks, the number of fronts that were given to a shared
+    /// queue but not taken, and further counts.
     #[must_use]
     pub fn into_answer(self, answer: Answer) -> Answer {
         let TaskCounts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = self.counts;
@@ -281,11 +283,11 @@ impl TaskTotals {
     }
 }
 
-/// Checks the totals of an answer: each task ran once, and every given front was
-/// taken.
+/// Checks the totals in an answer: each task must have run once, and every front given to a shared
+/// queue must have been taken.
 ///
 /// # Errors
-/// The first number that differs.
+/// If a number differs. The error describes the first such number.
 pub fn check_work(tasks: u64, answer: &Answer) -> Result<(), WrongAnswer> {
     answer.expect("tasks", &[tasks as u32])?;
     answer.expect("fronts_left", &[0u32, 0])

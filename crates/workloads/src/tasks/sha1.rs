@@ -1,19 +1,19 @@
-//! SHA-1 (FIPS 180-4) of a short message, on the host and per lane.
+//! SHA-1 (FIPS 180-4) of a short message, on the host and in each lane of a wavefront.
 //!
-//! A message has five or six words, so it fits one block. The lanes perform and
-//! charge every operation of the algorithm.
+//! A message has at most thirteen words, so it fits into one block. The lanes perform every
+//! operation of the algorithm and charge its cost.
 
 use kernel::prelude::*;
 
 const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
-/// The constants, one for each 20 rounds.
+/// The four constants of the algorithm. Each is used in 20 rounds.
 const ROUND: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// A block of sixteen big-endian words.
+/// A block of the algorithm: sixteen big-endian words.
 pub(super) type Block = [u32; 16];
 
-/// The block of a message of whole words, at most thirteen.
+/// The block that contains a message of at most thirteen words, and the padding of the message.
 pub(super) fn block(message: &[u32]) -> Block {
     let mut block = [0; 16];
     block[..message.len()].copy_from_slice(message);
@@ -22,7 +22,7 @@ pub(super) fn block(message: &[u32]) -> Block {
     block
 }
 
-/// The digest of a message of one block.
+/// The SHA-1 digest of a message that fits into one block.
 pub(super) fn digest(block: &Block) -> [u32; 5] {
     let mut w = *block;
     let [mut a, mut b, mut c, mut d, mut e] = START;
@@ -45,7 +45,7 @@ pub(super) fn digest(block: &Block) -> [u32; 5] {
     sums
 }
 
-/// The digests of one message per lane, each of one block.
+/// The SHA-1 digests of messages, one in each lane. Each message fits into one block.
 pub(super) fn digests(block: &[Lanes<u32>; 16]) -> [Lanes<u32>; 5] {
     let mut w = *block;
     let [mut a, mut b, mut c, mut d, mut e] = START.map(Lanes::splat);
@@ -71,14 +71,14 @@ mod tests {
 
     #[test]
     fn digests_are_those_of_the_standard() {
-        // FIPS 180-4, the example of one block: "abc".
+        // The example of FIPS 180-4 with one block: the message "abc".
         let mut abc = [0; 16];
         abc[0] = 0x6162_6380;
         abc[15] = 24;
         let want = [0xa999_3e36, 0x4706_816a, 0xba3e_2571, 0x7850_c26c, 0x9cd0_d89d];
         assert_eq!(digest(&abc), want);
         assert_eq!(digests(&abc.map(Lanes::splat)).map(|part| part.get(63)), want);
-        // The empty message.
+        // The digest of the empty message.
         let want = [0xda39_a3ee, 0x5e6b_4b0d, 0x3255_bfef, 0x9560_1890, 0xafd8_0709];
         assert_eq!(digest(&block(&[])), want);
     }

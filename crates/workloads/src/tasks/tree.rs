@@ -1,63 +1,62 @@
-//! The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC
-//! 2006; the generator of its public source).
+//! The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006), as the
+//! generator in its public source makes them.
 //!
-//! A node has a state of twenty bytes and a height. The state of the root is the
-//! SHA-1 of sixteen zero bytes and the seed. The state of child `i` is the SHA-1
-//! of its parent's state and `i`. The last word of the state without its top bit,
-//! divided by 2^31, is the random value that determines the number of children.
+//! A node has a state of twenty bytes and a height. The state of the root is the SHA-1 of sixteen
+//! zero bytes and the seed. The state of child `i` of a node is the SHA-1 of the node's state and
+//! `i`. The last word of the state, without its top bit and divided by 2^31, is a random value. It
+//! determines the number of children.
 
 use super::sha1;
 
-/// The number of nodes after which a traversal makes a forecast.
+/// After this number of nodes, a traversal forecasts the size of the tree.
 const FORECAST_AFTER: u64 = 1 << 16;
 
-/// The largest number of children of a node, except of the root of a binomial tree.
+/// The maximum number of children of a node. The root of a binomial tree may have more.
 pub(super) const CHILDREN_MAX: u32 = 100;
 
 /// The distribution of the number of children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeKind {
-    /// Every node below the root has either a fixed number of children or none, with the same
-    /// probability at every height. The root has many children.
+    /// Every node below the root has either a fixed number of children or none. The probability is
+    /// the same at every height. The root has many children.
     Binomial,
-    /// Geometric, with a mean that depends on the height.
+    /// The number of children follows a geometric distribution, whose mean depends on the height.
     Geometric,
-    /// Geometric near the root, binomial below.
+    /// The tree is geometric near the root, and binomial below.
     Hybrid,
 }
 
-/// The mean number of children as a function of the height.
+/// The way in which the mean number of children depends on the height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeShape {
-    /// Falls linearly.
+    /// The mean falls linearly.
     Linear,
-    /// Falls exponentially.
+    /// The mean falls exponentially.
     Exponential,
-    /// Rises and falls periodically.
+    /// The mean rises and falls periodically.
     Cyclic,
-    /// Is constant at heights below the depth, then zero.
+    /// The mean is constant at heights below the depth of the tree, then zero.
     Fixed,
 }
 
-/// A tree.
+/// The parameters of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tree {
     /// The distribution of the number of children.
     pub kind: TreeKind,
-    /// The mean of a geometric distribution as a function of the height.
+    /// The way in which the mean of a geometric distribution depends on the height.
     pub shape: TreeShape,
-    /// The depth parameter of the shape.
+    /// The depth parameter of the shape, a height. The mean at each height is computed from it.
     pub depth: u32,
-    /// The mean number of children of the root, or the exact number of a binomial
-    /// root.
+    /// The mean number of children of the root. If the tree is binomial, the exact number.
     pub branching: f64,
     /// The probability that a node of a binomial tree has children.
     pub probability: f64,
     /// The number of children of a node of a binomial tree that has children.
     pub fan_out: u32,
-    /// The fraction of the depth in which a hybrid tree is geometric.
+    /// A hybrid tree is geometric down to this fraction of its depth.
     pub shift: f64,
-    /// The seed.
+    /// The seed from which the states of all nodes follow.
     pub seed: u32,
 }
 
@@ -70,7 +69,7 @@ pub struct TreeSummary {
     pub leaves: u64,
     /// The number of nodes at each height.
     pub at_height: Vec<u64>,
-    /// The sum of the hashes of all nodes.
+    /// The sum of the hashes of all nodes, for comparison with another traversal.
     pub fingerprint: u64,
 }
 
@@ -82,28 +81,28 @@ impl TreeSummary {
     }
 }
 
-/// The limits of a tree.
+/// The limits that a tree must not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest number of nodes.
+    /// The maximum number of nodes.
     pub nodes: u64,
-    /// The largest height of a node.
+    /// The maximum height of a node.
     pub depth: u64,
 }
 
-/// The exceeded limit.
+/// The limit that a tree exceeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TooLarge {
-    /// The tree has more nodes.
+    /// The tree has too many nodes.
     Nodes {
-        /// The approximate number, if it is far above the limit.
+        /// The approximate number of nodes, if it is far above the limit.
         about: Option<f64>,
     },
-    /// The tree is deeper.
+    /// The tree has a node whose height is above the limit.
     Depth,
 }
 
-/// A hash of a node.
+/// A hash of a node's state and height.
 pub(super) fn fingerprint(state: &[u32; 5], height: u32) -> u64 {
     state.iter().chain([&height]).fold(0, |sum, word| {
         let mixed = (sum ^ u64::from(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -112,7 +111,7 @@ pub(super) fn fingerprint(state: &[u32; 5], height: u32) -> u64 {
 }
 
 impl Tree {
-    /// The mean number of children at a height.
+    /// The mean number of children of a node at this height.
     pub(super) fn mean(&self, height: u32) -> f64 {
         let (b, d, h) = (self.branching, f64::from(self.depth), f64::from(height));
         if height == 0 {
@@ -147,7 +146,7 @@ impl Tree {
         }
     }
 
-    /// The number of children of a node.
+    /// The number of children of the node with this state and height.
     pub(super) fn children(&self, state: &[u32; 5], height: u32) -> u32 {
         let random = f64::from(state[4] & 0x7fff_ffff) / f64::from(1u32 << 31);
         if self.is_geometric(height) {
@@ -163,13 +162,14 @@ impl Tree {
         sha1::digest(&sha1::block(&[0, 0, 0, 0, self.seed]))
     }
 
-    /// Visits all nodes on the host, unless the tree is too large.
+    /// Visits all nodes on the host, unless the tree exceeds a limit.
     ///
     /// # Errors
-    /// The exceeded limit.
+    /// If the tree exceeds a limit. The error is this limit.
     pub fn traverse(&self, limits: Limits) -> Result<TreeSummary, TooLarge> {
         let mut summary = TreeSummary::default();
-        // The path to the current node: state, number of children, next child.
+        // The nodes on the path to the current node. Each has its state, its number of children,
+        // and the number of the next child to visit.
         let mut path: Vec<([u32; 5], u32, u32)> = Vec::new();
         let mut visit = |state: [u32; 5], height: u32| {
             let children = self.children(&state, height);

@@ -1,10 +1,10 @@
-//! Unbalanced Tree Search as tasks. A task visits a node and makes a task for
-//! each child.
+//! Unbalanced Tree Search as tasks. A task visits a node and makes a task for each child of the
+//! node.
 //!
-//! A task holds the message whose SHA-1 is the state of its node. It computes the
-//! state itself, so all lanes of a front compute a digest. The message of the root
-//! is one word shorter than that of any other node. The task of the root already
-//! holds the padding word that follows.
+//! The words of a task are the message whose SHA-1 is the state of its node. The task computes the
+//! state itself, so all lanes of a wavefront compute a digest. The message of the root is one word
+//! shorter than those of other nodes. The task of the root already has the padding word that
+//! follows its message.
 
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ const SHAPE: Setting = Setting::policy(
     "the mean number of children of a geometric tree, as a function of the height",
 );
 
-/// The scaled-down T1 of the HRF paper, with about 125 thousand nodes: the input `T1-small`.
+/// The input `T1-small`: the tree T1 of the HRF paper, scaled down to about 125 thousand nodes.
 const PAPER: &[(&str, &str)] = &[("depth", "8"), ("tree-seed", "21")];
 
 pub(crate) static UTS: Workload = Workload {
@@ -81,10 +81,9 @@ pub(crate) static UTS: Workload = Workload {
     make: |settings, _| uts(settings),
 };
 
-/// The trees of the benchmark's documentation, and small versions of about
-/// 125,000 nodes. A small version has a smaller depth parameter, and the first
-/// seed within one percent of that size. T3 has no small version, because it has
-/// too little parallelism for a GPU.
+/// The trees of the benchmark's documentation, and small versions with about 125,000 nodes. A small
+/// version has a smaller depth, and the first seed with which its size is within one percent of
+/// that. The tree T3 has no small version, because it has too little parallelism for a GPU.
 pub(crate) static INPUTS: [NamedInput; 9] = [
     NamedInput {
         name: "T1",
@@ -174,7 +173,7 @@ const PROBABILITY: (&str, &str) = ("probability", "0.234375");
 const FAN_OUT: (&str, &str) = ("fan-out", "4");
 
 impl Tree {
-    /// The tree of the settings of the workload `uts`.
+    /// The tree that the settings of the workload `uts` describe.
     #[must_use]
     pub fn of(settings: &Settings) -> Tree {
         Tree {
@@ -207,14 +206,15 @@ struct Search {
     tree: Tree,
 }
 
-/// The numbers of a search's tallies: the tally of leaves, the fingerprint of all nodes, and the
-/// first of the tallies that count the nodes of each height.
+/// The number of the tally that counts leaves. The next constants are the number of the tally with
+/// the hashes of all nodes, and the first number of the tallies that count the nodes at each
+/// height.
 const LEAVES: usize = 0;
 const FINGERPRINT: usize = 1;
 const HEIGHTS: usize = 2;
 
 impl Search {
-    /// The state of the node of each lane.
+    /// The state of the node that each lane visits.
     fn states(&self, tasks: &[Lanes<u32>; WORDS]) -> [Lanes<u32>; 5] {
         let [a, b, c, d, e, last, height] = *tasks;
         let (root, zero) = (height.eq(0), Lanes::splat(0));
@@ -246,7 +246,7 @@ impl Search {
         Lanes::select(height.eq(0), b, mean)
     }
 
-    /// The number of children of the node of each lane.
+    /// The number of children of the node that each lane visits.
     fn children(&self, last: Lanes<u32>, height: &Lanes<u32>) -> Lanes<u32> {
         let random = (last & 0x7fff_ffff).to_f64() * (1.0 / f64::from(1u32 << 31));
         let geometric = || {
@@ -277,7 +277,8 @@ impl TaskProgram<WORDS> for Search {
         let children = self.children(states[4], &height);
         let leaves = w.when(children.eq(0)).mask().count();
         worker.tally(LEAVES, u64::from(leaves));
-        // Only the check uses these values. They are not part of the program.
+        // Only the check of the answer uses these values. The work of the program does not include
+        // them.
         for lane in w.mask().iter() {
             let state = states.map(|word| word.get(lane));
             worker.tally(FINGERPRINT, fingerprint(&state, height.get(lane)));
@@ -319,7 +320,7 @@ fn uts(settings: &Settings) -> Result<Instance, BadSetting> {
         })
     })?;
     let program = Program::new("uts", move |host| async move {
-        // The message of the root is zeros and the seed. The padding word follows.
+        // The message of the root has four zero words and the seed. The padding word follows.
         let root = [0, 0, 0, 0, tree.seed, 1 << 31, 0];
         let done = plan.run(&host, Search { tree }, &[(0, root)]).await;
         let tally = |number: usize| done.tallies.get(number).copied().unwrap_or(0);

@@ -1,22 +1,22 @@
 //! The worker: a wavefront that takes, runs and makes tasks.
 //!
-//! * **Making.** New tasks fill a front of their function. A full front enters
-//!   the private queue. Then, while the queue of the device or of the work-group
-//!   holds too few fronts, the worker gives it the oldest front. The device gets
-//!   the oldest front of the work-group's queue, or else of the private queue.
-//!   The work-group gets the oldest front of the private queue.
-//! * **Taking.** A worker takes the newest front of the private queue, or else
-//!   the oldest of the work-group's queue, or else the oldest of the device's
-//!   queue. It takes a partial front when none of these has a full one: at the
+//! * **Making.** New tasks fill an open front (task-front) for their function. A full front enters
+//!   the private queue of the wavefront. Then, while the queue of the device or of the work-group
+//!   holds too few fronts, the worker gives it the oldest front. The device gets the oldest front
+//!   of the work-group's queue or, if that is empty, of the private queue. The work-group gets the
+//!   oldest front of the private queue.
+//! * **Taking.** A worker takes the newest front of the private queue. If that is empty, it takes
+//!   the oldest front of the work-group's queue or, if that is empty too, of the device's queue. If
+//!   none of these queues has a front, it takes an open front that is not full. This happens at the
 //!   start, and when tasks run out.
-//! * **Ending.** The queue of a work-group counts its fronts and its wavefronts
-//!   with work. The queue of the device counts its fronts and the work-groups
-//!   with a nonzero count. Work is counted before it can be taken. So if the count
-//!   of the device is zero, there is no work, and no wavefront can make more.
+//! * **Ending.** The queue of a work-group counts its fronts and those of its wavefronts that have
+//!   work. The queue of the device counts its fronts and those work-groups whose count is not zero.
+//!   Work is counted before it can be taken. If the count of the device is zero, there is therefore
+//!   no work, and no wavefront can make more.
 //!
-//! Only its own wavefront accesses a private queue, so its head and tail are in
-//! registers. But its lanes pass tasks to each other, and a task may run anywhere,
-//! so entering and leaving the queue synchronizes.
+//! Only its own wavefront accesses a private queue, so the head and the tail of this queue are in
+//! registers. But the lanes of a wavefront pass tasks to each other, and a task may later move to
+//! another wavefront. Entering and leaving the private queue therefore synchronizes.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -26,30 +26,30 @@ use super::policy::Scopes;
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
 
-/// All queues. Kernels copy the value freely.
+/// The queues of a run. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues<const WORDS: usize> {
     pub(super) fronts: Fronts<WORDS>,
-    /// The private queues, in one array.
+    /// The private queues of all wavefronts, in one array.
     pub(super) private: Array<u32>,
     pub(super) private_capacity: u32,
     pub(super) groups: Rings,
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
-    /// The number of fronts below which a work-group's queue gets more fronts.
+    /// If a work-group's queue has fewer fronts than this, it gets more.
     pub(super) group_low: u32,
-    /// The number of fronts below which the device's queue gets more fronts.
+    /// If the device's queue has fewer fronts than this, it gets more.
     pub(super) device_low: u32,
 }
 
-/// The counts of tasks and fronts.
+/// The counts that a wavefront makes of tasks and task-fronts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounts {
     /// The number of tasks that were run.
     pub tasks: u32,
     /// The number of fronts that were run.
     pub fronts: u32,
-    /// The number of partial fronts that were run.
+    /// The number of fronts that were run although they were not full.
     pub partial: u32,
     /// The number of fronts given to the queue of a work-group.
     pub to_group: u32,
@@ -96,18 +96,19 @@ struct OpenFront {
 pub struct Worker<const WORDS: usize> {
     queues: Queues<WORDS>,
     group: Ring,
-    /// The whole wavefront.
+    /// The wavefront with all its lanes active.
     w: Wave,
-    /// The start of its private queue.
+    /// The index of the first element of the wavefront's private queue.
     private: u64,
     /// The position of the oldest front in the private queue.
     head: u32,
     /// The position after the newest front in the private queue.
     tail: u32,
-    /// The open front of each function.
+    /// For each function, the front that is not full and gets new tasks. `None` if there is no such
+    /// front.
     open: Vec<Option<OpenFront>>,
     spare: SpareFronts,
-    /// Whether the work-group counts this wavefront.
+    /// Whether the work-group counts this wavefront as one that has work.
     busy: bool,
     pub(super) counts: TaskCounts,
     pub(super) tallies: Vec<u64>,
@@ -130,8 +131,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Adds to a tally of the program. The result is the sum over all
-    /// wavefronts. A tally stays in a register until the end.
+    /// Adds `amount` to the tally `number` of the program. The result of a run is the sum over all
+    /// wavefronts. Until the end, a tally is in a register.
     pub fn tally(&mut self, number: usize, amount: u64) {
         if self.tallies.len() <= number {
             self.tallies.resize(number + 1, 0);
@@ -139,7 +140,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         self.tallies[number] = self.tallies[number].wrapping_add(amount);
     }
 
-    /// Makes a task in each active lane of `w`.
+    /// Makes a task in each active lane of `w`. The tasks call the function with the index
+    /// `function`.
     pub async fn spawn(&mut self, w: &Wave, function: usize, tasks: [Lanes<u32>; WORDS]) {
         let (count, rank) = (w.mask().count(), w.rank());
         let mut done = 0;
@@ -147,7 +149,7 @@ impl<const WORDS: usize> Worker<WORDS> {
             let OpenFront { front, tasks: first } = self.open(function).await;
             let part = (self.w.lanes() - first).min(count - done);
             let in_part = rank.ge(done) & rank.lt(done + part);
-            // The subtraction wraps in lanes before the part, which are not in its mask.
+            // In lanes below this part, the subtraction wraps around. These lanes are not active.
             let slots = rank - done + first;
             self.queues.fronts.scatter(&w.when(in_part), front, &slots, &tasks);
             self.filled(function, part).await;
@@ -155,9 +157,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Makes `count` tasks for each active lane of `w`. `make` gets a wavefront with one new task
-    /// per lane. For each new task, `make` also gets the lane of `w` that makes the task, and the
-    /// number of the task among those of that lane.
+    /// Makes `count` tasks for each active lane of `w`. `make` computes the words of several tasks
+    /// at once. It gets a wavefront with one task in each active lane and, for each task, the lane
+    /// of `w` that makes it and its number among the tasks of that lane.
     pub async fn spawn_each(
         &mut self,
         w: &Wave,
@@ -200,7 +202,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Puts a task-front into the private queue.
+    /// Puts a task-front into the private queue of the wavefront.
     async fn enter(&mut self, entry: Entry) {
         let capacity = self.queues.private_capacity;
         if self.tail.wrapping_sub(self.head) >= capacity {
@@ -225,7 +227,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         self.head != self.tail
     }
 
-    /// Takes a task-front from the private queue: the newest one if `newest` is set, otherwise the
+    /// Takes a task-front from the private queue: the newest one if `newest` is true, otherwise the
     /// oldest one. `None` if the queue is empty.
     async fn leave(&mut self, newest: bool) -> Option<Entry> {
         if !self.has_own() {
@@ -243,9 +245,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry::unpack(entry))
     }
 
-    /// Moves task-fronts to the shared queues that hold fewer than their threshold, the
-    /// oldest ones first: to the device from the work-group's queue, or else from the
-    /// private queue; to the work-group from the private queue.
+    /// Moves task-fronts to the shared queues that hold too few, the oldest ones first. The device
+    /// gets fronts from the work-group's queue or, if that is empty, from the private queue. The
+    /// work-group gets fronts from the private queue.
     async fn share(&mut self) {
         let (group, device) = (self.group, self.queues.device);
         while self.has_own() {
@@ -276,8 +278,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// The next task-front to run, or `None` if there is no work and no wavefront can
-    /// make more.
+    /// Takes the next task-front to run. `None` if there is no work and no wavefront can make more.
     pub(super) async fn next(&mut self) -> Option<Entry> {
         let entry = match self.leave(true).await {
             Some(entry) => Some(entry),
@@ -297,7 +298,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes a front from a shared queue while the wavefront is busy.
+    /// Takes a front from a shared queue. The wavefront counts as one that has work.
     async fn take_shared(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
@@ -313,7 +314,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes the fullest open front.
+    /// Takes the open front with the most tasks, although it is not full.
     async fn close(&mut self) -> Option<Entry> {
         let fullest = (0..self.open.len()).max_by_key(|&f| self.open[f].map(|open| open.tasks))?;
         let OpenFront { front, tasks } = self.open[fullest].take()?;
@@ -322,8 +323,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry { front, function: fullest as u32, tasks })
     }
 
-    /// Takes a front from a shared queue after the wavefront has run out of work.
-    /// Waits while another wavefront may make tasks.
+    /// Takes a front from a shared queue after the wavefront has run out of work. Waits while
+    /// another wavefront may still make tasks.
     async fn wait(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         if self.busy {
@@ -335,7 +336,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         loop {
             let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
             let (in_group, in_device) = (in_group.await, in_device.await);
-            // The count of the front becomes the count of the wavefront.
+            // The front was counted as work. From now on, this count stands for the wavefront.
             if let Some(entry) = group.take(&self.w, in_group).await {
                 self.counts.from_group += 1;
                 self.busy = true;
@@ -355,12 +356,12 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Loads the tasks of a front, one per lane, and frees the front. Returns the
-    /// wavefront with as many active lanes as tasks.
+    /// Loads the tasks of a front, one into each lane, and makes the front available for new tasks.
+    /// Returns the wavefront with as many active lanes as the front has tasks.
     pub(super) async fn load(&mut self, entry: Entry) -> (Wave, [Lanes<u32>; WORDS]) {
         let w = self.w.below(0, u64::from(entry.tasks));
         let tasks = self.queues.fronts.read(&w, entry.front).await;
-        // Other lanes of this wavefront will write to the front.
+        // Other lanes of this wavefront will write new tasks into the front.
         self.w.fence(acq_rel(Level::SubGroup)).await;
         self.spare.give(&self.w, &self.queues.fronts, entry.front);
         (w, tasks)

@@ -1,17 +1,17 @@
 //! The on-chip network: its nodes, its links, and the latency of messages.
 //!
-//! Each pair of nodes has one route. A message reserves every link of its route at the moment it is
-//! sent, in the order of sending. This costs one event for each message (its arrival) and models
-//! queues at contended links. It also delivers the messages of one (source, destination) pair in
-//! the order of sending: they share a route, and no reservation overtakes an earlier one.
+//! Each pair of nodes has one route. When a message is sent, it reserves every link of its route at
+//! once. A message therefore costs one event, its arrival, and still waits in queues at busy links.
+//! Messages from one node to another arrive in the order of sending: they share a route, and no
+//! reservation overtakes an earlier one.
 //!
-//! Each node has a port into the network and a port out of it. Ports are links like the others, but
-//! crossing them is not a hop. A message within one node crosses only the two ports.
+//! Each node has a port into the network and a port out of it. A port is reserved like a link, but
+//! crossing it does not count as a hop. A message within one node crosses only the two ports.
 //!
-//! Each chiplet has such a network. Any two chiplets are connected by one link in each direction.
-//! The link begins and ends at the middle node of a grid, or beside the ports of a crossbar. A
-//! message to another chiplet crosses the network of its own chiplet, the link (which is one hop),
-//! and the network of the other chiplet.
+//! Each chiplet has its own network. Two links, one in each direction, connect any two chiplets.
+//! These links begin and end at the middle node of a grid, or beside the ports of a crossbar. A
+//! message to another chiplet crosses the network of its own chiplet, the link (which counts as one
+//! hop), and the network of the other chiplet.
 
 mod routes;
 #[cfg(test)]
@@ -36,9 +36,10 @@ use traffic::{Link, MessagePath};
 pub struct NocSpec {
     /// The shape of the network: mesh, torus or crossbar.
     pub topology: Topology,
-    /// Cycles that a router and a link take for each hop.
+    /// Cycles of one hop: through a router and along a link.
     pub hop_latency_cycles: u32,
-    /// Cycles from a controller to its router and back, once for each message.
+    /// Cycles through the two ports of a message: from its controller to a router, and from a
+    /// router to a controller.
     pub port_latency_cycles: u32,
     /// The number of bytes that a link carries in one cycle in one direction. This is also the size
     /// of a flit.
@@ -89,10 +90,10 @@ pub struct Noc {
     between: LinkSpec,
     chiplets: usize,
     routes: Routes,
-    /// The number of links and ports of each chiplet.
+    /// The number of links and ports within each chiplet.
     links_each: usize,
-    /// For each chiplet, its ports in, its ports out and the links between its nodes; after all
-    /// chiplets, the links between chiplets.
+    /// All links. The first are those of each chiplet in turn: its ports in, its ports out and the
+    /// links between its nodes. The links between chiplets come last.
     links: Vec<Link>,
     ends: Vec<LinkEnds>,
     traffic: NocTraffic,
@@ -148,15 +149,15 @@ impl Noc {
         self.routes.nodes * self.chiplets
     }
 
-    /// The chiplet of a node, and the number of the node in that chiplet.
+    /// The chiplet to which a node belongs, and the number of the node within that chiplet.
     #[inline]
     fn within(&self, node: NocNode) -> (usize, usize) {
         let node = usize::from(node.0);
         if self.chiplets == 1 { (0, node) } else { (node / self.routes.nodes, node % self.routes.nodes) }
     }
 
-    /// The number of hops between two nodes. A crossbar counts as one hop, and so does a link
-    /// between chiplets.
+    /// The number of hops between two nodes. The way through a crossbar counts as one hop, and so
+    /// does a link between chiplets.
     #[inline]
     #[must_use]
     pub fn hops(&self, from: NocNode, to: NocNode) -> u32 {
@@ -183,7 +184,8 @@ impl Noc {
         let port_cycles = u64::from(bytes.div_ceil(self.spec.port_bytes_per_cycle.get()).max(1));
         let (routes, nodes) = (&self.routes, self.routes.nodes);
         let hop_latency = u64::from(self.spec.hop_latency_cycles);
-        // The cycles for which a message occupies the last of the `hops` links that it has crossed.
+        // The number of cycles for which a message occupies the last of the first `hops` links of
+        // its route.
         let tail = |hops| if hops == 0 || !routes.has_links() { 0 } else { flits };
         let (first, last) = (here * self.links_each, there * self.links_each);
         let mut path =
@@ -209,8 +211,8 @@ impl Noc {
             path.head += latency;
             let after =
                 routes.walk((routes.gateway, target), |link| path.hop(last, link, flits, hop_latency));
-            // The last byte follows the slowest part of the route. A wait before a later part of
-            // the route hides the delay of an earlier part.
+            // The last byte of the message follows the slowest part of the route. If the message
+            // waits before a later part of the route, this wait hides the delay of an earlier part.
             let behind = left.max(crossed) + latency + after * hop_latency;
             (before + 1 + after, Some(behind.max(path.head + tail(after))))
         };
@@ -242,8 +244,8 @@ impl Noc {
         self.traffic
     }
 
-    /// Every link and port with its ends and its traffic: for each chiplet first the ports, then
-    /// the links, and at the end the links between chiplets.
+    /// Every link and port, with its two ends and its traffic. The ports and links of each chiplet
+    /// come first, and the links between chiplets last.
     pub fn links(&self) -> impl Iterator<Item = (LinkEnds, LinkTraffic)> + '_ {
         self.ends.iter().copied().zip(self.links.iter().map(|l| l.traffic))
     }

@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// A node of the network: the number of a router or of a crossbar port, over all chiplets.
+/// A node of the network. The number counts routers or crossbar ports over all chiplets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NocNode(pub u16);
 
@@ -27,8 +27,8 @@ pub enum Topology {
         /// The number of nodes in a column.
         rows: NonZeroU32,
     },
-    /// A crossbar: one hop leads from every node to every other node, and only the ports are
-    /// shared.
+    /// A crossbar: one hop leads from every node to every other node. Messages wait only for the
+    /// ports of the nodes.
     Crossbar {
         /// The number of nodes, each with one port.
         ports: NonZeroU32,
@@ -68,18 +68,18 @@ const DIRECTIONS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     length: u32,
-    /// The difference between the numbers of adjacent nodes of the axis.
+    /// The difference between the numbers of two adjacent nodes of the axis.
     stride: u32,
     /// Whether the axis is a ring, as in a torus.
     wraps: bool,
-    /// The index of the upward direction among the directions of a node. The index before it is the
-    /// downward direction.
+    /// The index of the upward direction in the list of a node's directions. The index before it
+    /// belongs to the downward direction.
     up: usize,
 }
 
 impl Axis {
-    /// The number of steps from place `at` to place `to` on the axis, and whether the steps go up.
-    /// On a ring with two equally short directions, the steps go up.
+    /// The number of steps from index `at` to index `to` of the axis, and whether the steps go up.
+    /// If both directions of a ring are equally short, the steps go up.
     #[inline]
     fn steps(self, at: u32, to: u32) -> (u32, bool) {
         if !self.wraps {
@@ -103,7 +103,7 @@ impl Axis {
         }
     }
 
-    /// Whether any route takes a step in this direction from the index `at` of the axis.
+    /// Whether any route takes a step in this direction from index `at` of the axis.
     fn has_step(self, at: u32, is_up: bool) -> bool {
         match (self.wraps, is_up) {
             (true, true) => self.length > 1,
@@ -114,8 +114,8 @@ impl Axis {
     }
 }
 
-/// The routes within a chiplet. They go along the row first, then along the column. `axes` is
-/// `None` for a crossbar.
+/// The routes within a chiplet. A route first follows the row, then the column. `axes` is `None`
+/// for a crossbar.
 #[derive(Clone, Debug)]
 pub(super) struct Routes {
     pub(super) nodes: usize,
@@ -131,8 +131,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The routes of a topology, and the pair of nodes that each of its links connects. `first` is
-    /// the number of the first link.
+    /// The routes within a chiplet of this topology, and the two nodes that each of its links
+    /// connects. `first` is the number of the first link.
     pub(super) fn new(topology: Topology, first: usize) -> (Routes, Vec<(usize, usize)>) {
         let nodes = topology.nodes() as usize;
         let (columns, rows, wraps) = match topology {
@@ -179,8 +179,8 @@ impl Routes {
         self.axes.is_some()
     }
 
-    /// Walks the route from one node to another. Calls `hop` with the link of each hop, or with
-    /// `None` on a crossbar. Returns the number of hops.
+    /// Follows the route from one node to another. For each hop, calls `hop` with the number of its
+    /// link, or with `None` on a crossbar. Returns the number of hops.
     #[inline]
     pub(super) fn walk(&self, (from, to): (usize, usize), mut hop: impl FnMut(Option<usize>)) -> u64 {
         let Some(axes) = self.axes else {

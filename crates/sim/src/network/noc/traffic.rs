@@ -24,9 +24,9 @@ pub struct NocTraffic {
     pub flits: u64,
     /// The sum over all messages of their flits times the hops they travelled.
     pub flit_hops: u64,
-    /// The number of messages delivered.
+    /// The number of messages that have arrived.
     pub delivered_messages: u64,
-    /// The number of bytes delivered.
+    /// The number of bytes of the messages that have arrived.
     pub delivered_bytes: u64,
     /// The cycles that messages waited for busy links and ports, summed over all messages.
     pub queue_cycles: u64,
@@ -56,7 +56,7 @@ pub(super) struct Link {
     pub(super) traffic: LinkTraffic,
 }
 
-/// A message on its way: the links it may reserve, and its time so far.
+/// A message on its way: the links that it may reserve, and the time so far.
 pub(super) struct MessagePath<'a, W> {
     pub(super) links: &'a mut [Link],
     pub(super) bytes: u64,

@@ -1,4 +1,4 @@
-//! The values of a timeline's counter tracks, interval by interval.
+//! The values of the tracks that show counters, for each interval of a timeline.
 
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Layout;
 use crate::reports::sample::{LEVELS, Sample};
 
-/// A value of a counter track, and the cycle from which it is valid.
+/// A value of a track that shows a counter, and the cycle from which it is valid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Value {
     pub(super) name: &'static str,
@@ -18,11 +18,12 @@ pub(super) struct Value {
     pub(super) value: f64,
 }
 
-/// Caches: the prefix of their counters' names, and the name of their track.
+/// The caches whose hit rates are shown: the prefix of their counters' names, and the name of their
+/// track.
 const HIT_RATES: [(&str, &str); 3] = [("l1", "L1 hit rate"), ("l2", "L2 hit rate"), ("l3", "L3 hit rate")];
 
-/// Counters that sum waiting times, and the names of their tracks. The growth of such a counter per
-/// cycle is the mean length of the queue.
+/// Counters that sum waiting times, each with the name of its track. The growth of such a counter
+/// in a cycle is, on average, the length of the queue.
 const QUEUES: [(&str, &str); 4] = [
     ("l1_port_wait_cycles", "queue: L1 ports"),
     ("noc_queue_cycles", "queue: links"),
@@ -40,8 +41,8 @@ struct IntervalUse {
     dram_bytes: f64,
 }
 
-/// Sums the use of links and memory channels by interval. Links and channels are reserved ahead of
-/// time, so later intervals may have sums before the current interval ends.
+/// Sums the use of links and memory channels in each interval. Links and channels are reserved
+/// ahead of time, so later intervals may have sums before the current interval ends.
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
     every: NonZeroU64,
@@ -84,7 +85,7 @@ impl Intervals {
         }
     }
 
-    /// The values of the interval that ends at the time of this sample.
+    /// The values of all tracks for the interval that ends at the time of this sample.
     pub(super) fn close(&mut self, sample: &Sample, layout: &Layout) -> Vec<Value> {
         let (from, until) = (self.last.cycle, sample.cycle);
         let cycles = until.saturating_sub(from).max(1) as f64;

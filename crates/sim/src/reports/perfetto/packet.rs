@@ -29,7 +29,7 @@ pub(super) struct TrackDescriptor {
     pub(super) counter: Option<CounterDescriptor>,
 }
 
-/// The part of a track's descriptor that makes it a track of values instead of slices.
+/// The part of a track's descriptor that makes the track show values instead of slices (intervals).
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct CounterDescriptor {
     #[prost(string, tag = "6")]

@@ -1,10 +1,10 @@
-//! Shortest paths from many vertices, with acquire loads and release stores.
+//! Shortest paths from many vertices. Distances are read by acquire loads and written by release
+//! stores.
 //!
-//! A work-item owns the distance of one vertex from one source. It loads the
-//! distances of the predecessors by acquire loads and stores a shorter one by a
-//! release store, so it may see the results of other work-groups in the same
-//! kernel. The host launches the kernel again until no distance changes, and then
-//! goes on to the next sources.
+//! A work-item computes the distance of one vertex from one source. It loads the distances of the
+//! predecessors by acquire loads and stores a shorter distance by a release store. It may therefore
+//! see distances that other work-groups store during the same kernel. The host launches the kernel
+//! again until no distance changes, and then continues with the next sources.
 
 use std::rc::Rc;
 
@@ -43,7 +43,7 @@ pub(crate) static APSP: Workload = Workload {
 /// The distance of a vertex that no path has reached.
 const FAR: u32 = u32::MAX;
 
-/// The largest number of distances in the answer.
+/// The maximum number of distances in the answer.
 const DISTANCES_MAX: u64 = 1 << 26;
 
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +51,15 @@ struct Distances {
     /// The incoming arcs of each vertex.
     rows: Rows,
     lengths: Array<u32>,
-    /// The distances from each source to all vertices, one source after another.
+    /// For each source, the distances from it to all vertices. Those of the first source come
+    /// first.
     distances: Array<u32>,
     changed: Flag,
     vertices: u64,
 }
 
-/// Shortens the paths from a batch of sources, which begins with source `first_source`. The
-/// work-groups of one source cover all vertices.
+/// Shortens the paths from a batch of sources, which begins with the source of number
+/// `first_source`. For each source, several work-groups cover all vertices.
 async fn relax(w: Wave, s: Distances, first_source: u64) {
     let groups = s.vertices.div_ceil(GROUP_ITEMS);
     let (source, part) = (u64::from(w.work_group()) / groups, u64::from(w.work_group()) % groups);
@@ -143,7 +144,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         Answer::new().with("distances", &host.read(distances).await)
     });
     Ok(Instance::new(program, move |answer| {
-        // Distances beyond 32 bits count as unreached, as in the kernel.
+        // A distance that needs more than 32 bits counts as unreached, as in the kernel.
         let narrow = |far: u64| if far == UNREACHED { FAR } else { u32::try_from(far).unwrap_or(FAR) };
         let from = |source| reference::dijkstra(&graph, source).into_iter().map(narrow);
         answer.expect("distances", &(0..sources as u32).flat_map(from).collect::<Vec<_>>())

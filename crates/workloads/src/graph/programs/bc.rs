@@ -1,14 +1,14 @@
-//! Betweenness centrality by the algorithm of Brandes (Pannotia's bc).
+//! Betweenness centrality by the algorithm of Brandes (the workload `bc` of Pannotia).
 //!
-//! For each source, the forward kernels find the levels of a breadth-first search
-//! and count the shortest paths by atomic adds. The backward kernels visit the
-//! levels from the last to the first: each vertex adds its dependency to its
-//! predecessors, by atomic float adds. A last kernel adds the dependencies to the
-//! centralities.
+//! For each source, the forward kernels find the levels of a breadth-first search and count the
+//! shortest paths by atomic adds. The backward kernels visit the levels from the last to the first.
+//! Each vertex has a dependency, the amount that the source adds to its centrality, and adds to the
+//! dependencies of its predecessors by atomic float adds. A last kernel adds the dependencies to
+//! the centralities.
 //!
-//! Pannotia counts the paths in 32-bit integers. Two vertices of a grid have more
-//! shortest paths than such an integer or a float of 32 bits holds, so the counts
-//! are floats of 64 bits here. A graph with still more paths is refused.
+//! Pannotia counts paths in 32-bit integers. The number of shortest paths between two vertices of a
+//! grid exceeds such an integer, and also a float of 32 bits. The counts are therefore floats of 64
+//! bits here. A graph with even more paths is refused.
 
 use kernel::prelude::*;
 
@@ -26,8 +26,8 @@ pub(crate) static BC: Workload = Workload {
     origin: "Pannotia (2013), bc; STC paper (TACO 2023), section 7; Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size has the vertices and edges of the census graph CT of Table 3.3, but takes eight
-    // sources instead of all.
+    // The size `paper` has the vertices and edges of the census graph CT of Table 3.3, but eight
+    // sources instead of all vertices.
     sizes: Sizes {
         tiny: &[("vertices", "400"), ("edges", "1500"), ("sources", "2")],
         small: &[("vertices", "8k"), ("edges", "30_000")],
@@ -44,12 +44,12 @@ pub(crate) static BC: Workload = Workload {
 /// The level of a vertex that the search has not reached.
 const UNREACHED: u32 = u32::MAX;
 
-/// The largest relative difference between a centrality and that in double
-/// precision. The atomic adds have no fixed order. All terms are positive.
+/// The maximum relative difference between a centrality and the reference in double precision. A
+/// difference exists because the atomic adds have no fixed order. All terms are positive.
 const TOLERANCE: f64 = 1e-4;
 
-/// The largest number of shortest paths between two vertices. Up to this limit, the counts and
-/// their reciprocals are normal floats of 64 bits.
+/// The maximum number of shortest paths between two vertices. Up to this limit, the numbers of
+/// paths and their reciprocals are normal floats of 64 bits.
 const PATHS_MAX: f64 = 1e300;
 
 #[derive(Clone, Copy, Debug)]
@@ -57,14 +57,14 @@ struct Centrality {
     outgoing: Rows,
     incoming: Rows,
     levels: Array<u32>,
-    /// The number of shortest paths from the source.
+    /// The number of shortest paths from the source to each vertex.
     paths: Array<f64>,
     dependencies: Array<f32>,
     centralities: Array<f32>,
     more: Flag,
 }
 
-/// Prepares a search from `source`.
+/// Clears the arrays for a search from the vertex `source`.
 async fn clear(w: Wave, s: Centrality, source: u32) {
     let base = w.first_item();
     let is_source = w.item().eq(source);
@@ -74,8 +74,8 @@ async fn clear(w: Wave, s: Centrality, source: u32) {
     w.store(s.dependencies, Unit(base), Lanes::splat(0.0)).await;
 }
 
-/// Adds the paths of the vertices of a level to those of their successors on the
-/// next level.
+/// Adds the numbers of paths of the vertices on a level to those of their successors on the next
+/// level.
 async fn forward(w: Wave, s: Centrality, level: u32) {
     let base = w.first_item();
     let w = w.below(base, s.levels.len());
@@ -98,8 +98,9 @@ async fn forward(w: Wave, s: Centrality, level: u32) {
     s.outgoing.each_arc(&w, bounds, visit).await;
 }
 
-/// Adds the dependencies of the vertices of a level to those of their
-/// predecessors on the level before.
+/// Adds, for each vertex on a level, its contribution to the dependencies of its predecessors on
+/// the level before. The dependency of a vertex is the amount that the source adds to its
+/// centrality.
 async fn backward(w: Wave, s: Centrality, level: u32) {
     let base = w.first_item();
     let w = w.below(base, s.levels.len());
@@ -120,7 +121,7 @@ async fn backward(w: Wave, s: Centrality, level: u32) {
     s.incoming.each_arc(&w, bounds, visit).await;
 }
 
-/// Adds the dependencies of all vertices but the source to their centralities.
+/// Adds the dependency of each vertex except the source to its centrality.
 async fn add(w: Wave, s: Centrality, source: u32) {
     let base = w.first_item();
     let is_source = w.item().eq(source);
@@ -144,7 +145,7 @@ impl Centrality {
         }
     }
 
-    /// Adds the shortest paths from one source to the centralities.
+    /// Adds the contribution of the shortest paths from one source to the centralities.
     async fn add_source(self, host: &Host, source: u32) {
         let s = self;
         let grid = grid_over(&host.shape(), s.levels.len());
@@ -175,22 +176,22 @@ impl Centrality {
     }
 }
 
-/// The sources: `count` vertices with outgoing arcs, evenly spread over all such vertices. If there
-/// are fewer, all of them are sources.
+/// The sources of paths: `count` vertices with outgoing arcs, evenly spread over all such vertices.
+/// If the graph has fewer such vertices, all of them are sources.
 fn sources(graph: &Csr, count: u64) -> Vec<u32> {
     let all: Vec<u32> = (0..graph.vertices()).filter(|&v| graph.degree(v) > 0).collect();
     let count = (count as usize).min(all.len());
     (0..count).map(|index| all[index * all.len() / count]).collect()
 }
 
-/// A vertex to which there are more than [`PATHS_MAX`] shortest paths from a source.
+/// The error that more than [`PATHS_MAX`] shortest paths lead from a source to a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TooManyPaths {
     source: u32,
     vertex: u32,
 }
 
-/// The centralities by Brandes' algorithm with a queue, in double precision.
+/// The centralities on the host, by Brandes' algorithm with a queue, in double precision.
 fn reference(graph: &Csr, sources: &[u32]) -> Result<Vec<f64>, TooManyPaths> {
     let vertices = graph.vertices() as usize;
     let mut centralities = vec![0.0; vertices];
@@ -250,7 +251,8 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     });
     Ok(Instance::new(program, move |answer| {
         answer.compare("centralities", &centralities, |want, have| {
-            // Terms below the normal floats lose digits.
+            // If a term is smaller than every normal float, it loses digits. The tolerance allows
+            // for it.
             let tiny = if want > 0.0 { f64::from(f32::MIN_POSITIVE) } else { 0.0 };
             (f64::from(want) - f64::from(have)).abs() <= f64::from(want) * TOLERANCE + tiny
         })
@@ -277,7 +279,8 @@ mod tests {
         assert_eq!(sources(&diamond, 2), [0, 1]);
     }
 
-    /// The instance on a scaled stand-in of the grid `ecology1`.
+    /// Makes the program and its check for the stand-in of the grid `ecology1`, at the scale `1 /
+    /// denominator`.
     fn on_grid(denominator: u32) -> Result<Instance, BadSetting> {
         let scale = Scale::new(1, denominator).unwrap_or(Scale::FULL);
         let grid = stand_in::find("ecology1").map(|grid| grid.generate(scale, 1)).unwrap();
@@ -301,7 +304,7 @@ mod tests {
         let message = on_grid(3).map(|_| ()).map_err(|error| error.to_string());
         let message = message.err().unwrap_or_default();
         assert!(message.contains("has more than 1e300 shortest paths from vertex 0"), "{message}");
-        // A chain of diamonds doubles the number of paths 1000 times.
+        // Each of 1000 diamonds in a chain doubles the number of paths.
         let chain =
             (0..1000).flat_map(|d| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (3 * d + a, 3 * d + b)));
         let chain = Csr::from_edges(3001, chain.collect());

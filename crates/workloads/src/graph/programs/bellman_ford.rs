@@ -1,8 +1,8 @@
-//! Shortest paths by the algorithm of Bellman and Ford, as products of a matrix
-//! and a vector over the operations minimum and plus (Pannotia's sssp).
+//! Shortest paths by the algorithm of Bellman and Ford. A round is the product of a matrix and a
+//! vector in which minimum and plus replace plus and times (the workload `sssp` of Pannotia).
 //!
-//! A round has three kernels: the product, the assignment of the result, and
-//! the comparison that tells the host whether a distance has changed.
+//! A round has three kernels: the product, the copy of its result, and the comparison by which the
+//! host learns whether a distance has changed.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub(crate) static SSSP_BELLMAN_FORD: Workload = Workload {
     origin: "Pannotia (2013), sssp; Dalmia thesis, Tables 3.3 and 5.2",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
+    // The size `paper` has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
         small: &[("vertices", "4k"), ("edges", "15_000")],
@@ -41,17 +41,18 @@ struct Distances {
     /// The incoming arcs of each vertex.
     rows: Rows,
     lengths: Array<u32>,
-    /// The distances before the round.
+    /// The distance of each vertex before the round.
     old: Array<u32>,
-    /// The distances after the round.
+    /// The distance of each vertex after the round.
     new: Array<u32>,
-    /// The distances of the last round, for the comparison.
+    /// The distance of each vertex after the round before this one, for the comparison.
     last: Array<u32>,
     changed: Flag,
 }
 
-/// Takes, for each vertex, the smaller of two distances: its old distance, and the shortest path
-/// over a predecessor and one more arc.
+/// Computes for each vertex the minimum of its old distance and of the distances over its
+/// predecessors. The distance over a predecessor is the predecessor's old distance plus the length
+/// of the arc.
 async fn min_plus(w: Wave, s: Distances) {
     let base = w.first_item();
     let w = w.below(base, s.old.len());
@@ -122,7 +123,8 @@ async fn distances(host: &Host, arcs: &Arcs, lengths: &[u32], source: u32) -> Ar
 pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
     let source = source_of(settings, graph.vertices())?;
     let incoming = graph.reversed();
-    // Real weights are scaled to whole lengths, by the same factor in both directions.
+    // Weights that are not whole numbers are scaled to whole lengths. An arc gets the same length
+    // in both directions.
     let lengths = incoming.lengths();
     let arcs = Arcs::of(incoming, settings)?;
     let graph = Rc::new(graph.clone());
@@ -131,7 +133,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         Answer::new().with("distances", &host.read(distances).await)
     });
     Ok(Instance::new(program, move |answer| {
-        // Distances beyond 32 bits count as unreached, as in the kernels.
+        // A distance that needs more than 32 bits counts as unreached, as in the kernels.
         let narrow = |far: u64| if far == UNREACHED { FAR } else { u32::try_from(far).unwrap_or(FAR) };
         let expected: Vec<u32> = reference::dijkstra(&graph, source).into_iter().map(narrow).collect();
         answer.expect("distances", &expected)

@@ -1,10 +1,10 @@
 //! Breadth-first search, level by level.
 //!
-//! With the policy `masks` every level visits all vertices in two kernels, as in Rodinia. The first
-//! kernel expands the vertices of the frontier, which a mask marks. The second kernel makes the
-//! vertices that the first one found the next frontier. With the policy `worklist` a level is one
-//! kernel over a list of the frontier, as in LonestarGPU: the wavefront that reaches a vertex first
-//! appends the vertex to the next list.
+//! The frontier is the set of vertices on the current level. With the policy `masks`, every level
+//! visits all vertices in two kernels, as in Rodinia. The first kernel expands the vertices of the
+//! frontier, which a mask marks. The second kernel makes the vertices that the first one found the
+//! next frontier. With the policy `worklist`, a level is one kernel over a list of the frontier, as
+//! in LonestarGPU: the wavefront that reaches a vertex first appends the vertex to the next list.
 
 use std::rc::Rc;
 
@@ -27,7 +27,8 @@ pub(crate) static BFS: Workload = Workload {
              Dalmia thesis, Tables 3.3 and 5.2",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size is that of graph128k of Table 5.2, with six edges per vertex as in Rodinia's graphs.
+    // The size `paper` is that of graph128k of Table 5.2, with six edges for each vertex as in
+    // Rodinia's graphs.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
         small: &[],
@@ -46,21 +47,21 @@ const FRONTIER: Setting = Setting::policy(
     "the representation of the frontier",
 );
 
-/// The arrays of the kernels with masks.
+/// The arrays of the kernels for the policy `masks`.
 #[derive(Clone, Copy, Debug)]
 struct Masks {
     rows: Rows,
     hops: Array<u32>,
-    /// Whether a vertex is in the frontier.
+    /// Whether each vertex is in the frontier, the set of vertices on the current level.
     frontier: Array<u32>,
-    /// Whether a vertex is in the next frontier.
+    /// Whether each vertex is in the next frontier.
     found: Array<u32>,
     visited: Array<u32>,
     more: Flag,
 }
 
-/// Gives the unvisited neighbours of the frontier their hops. Several wavefronts
-/// may find one vertex; all store the same values.
+/// Stores the number of hops of the unvisited neighbours of the frontier. Several wavefronts may
+/// find the same vertex; all of them store the same values.
 async fn expand(w: Wave, s: Masks) {
     let base = w.first_item();
     let w = w.below(base, s.hops.len());
@@ -83,7 +84,7 @@ async fn expand(w: Wave, s: Masks) {
     s.rows.each_arc(&w, bounds, visit).await;
 }
 
-/// Makes the found vertices the frontier.
+/// Makes the vertices that `expand` has found the next frontier.
 async fn advance(w: Wave, s: Masks) {
     let base = w.first_item();
     let w = w.below(base, s.hops.len());
@@ -128,24 +129,24 @@ async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32) -> Array<u32> 
     }
 }
 
-/// The arrays of the kernel with worklists.
+/// The arrays of the kernel for the policy `worklist`.
 #[derive(Clone, Copy, Debug)]
 struct Lists {
     rows: Rows,
     hops: Array<u32>,
-    /// The number of vertices in the next list.
+    /// The number of vertices in the next list so far.
     tail: Array<u32>,
 }
 
-/// Expands the `count` vertices of `list`. A wavefront that is the first to reach a vertex appends
-/// the vertex to `next`.
+/// Expands the `count` vertices of the list `list`. The wavefront that reaches a vertex first
+/// appends it to the list `next`.
 async fn expand_list(w: Wave, s: Lists, (list, next): (Array<u32>, Array<u32>), count: u64, hops: u32) {
     let base = w.first_item();
     let w = w.below(base, count);
     let vertex = w.load(list, Unit(base)).await;
     let bounds = s.rows.of(&w, vertex).await;
     let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
-        // The load avoids most of the costlier exchanges.
+        // A load is cheaper than an atomic exchange, and makes most of the exchanges unnecessary.
         let seen = w.atomic_load(s.hops, target, relaxed(Level::Device)).await;
         let w = w.when(seen.eq(UNREACHED_HOPS));
         let (unreached, now) = (Lanes::splat(UNREACHED_HOPS), Lanes::splat(hops));

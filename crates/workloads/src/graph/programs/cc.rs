@@ -1,10 +1,10 @@
-//! Connected components of the undirected graph, in rounds.
+//! Connected components of the undirected graph. The kernels run in rounds.
 //!
-//! With the policy `hook-and-jump` (Shiloach and Vishkin, 1982, in the form of
-//! Soman and others, 2010) a round has two kernels: the first visits all arcs
-//! and hooks the larger parent of the two ends under the smaller one; the second
-//! makes every vertex point at a root. With the policy `propagate` a round is
-//! one kernel, in which each vertex takes the least label of its neighbours.
+//! With the policy `hook-and-jump` (Shiloach and Vishkin, 1982, in the form of Soman and others,
+//! 2010), the components are trees of parents, and a round has two kernels. The first visits all
+//! arcs: of the parents of the two ends, it makes the smaller one the parent of the larger one. The
+//! second kernel makes the root of each vertex's tree its parent. With the policy `propagate`, a
+//! round is one kernel, in which each vertex takes the smallest label of itself and its neighbours.
 
 use std::rc::Rc;
 
@@ -51,7 +51,7 @@ struct Forest {
     changed: Flag,
 }
 
-/// Hooks the larger of the two parents of each arc's ends under the smaller one.
+/// For each arc, makes the smaller one of its ends' parents the parent of the larger one.
 async fn hook(w: Wave, s: Forest) {
     let base = w.first_item();
     let w = w.below(base, s.sources.len());
@@ -60,7 +60,8 @@ async fn hook(w: Wave, s: Forest) {
     let target = w.atomic_load(s.parents, target.await, relaxed(Level::Device));
     let (source, target) = (source.await, target.await);
     let w = w.when(source.ne(target));
-    // Other wavefronts load these parents, so the minima are not declared commutative.
+    // Other wavefronts load these parents in the same kernel, so the minimum operations may not be
+    // declared commutative.
     let (high, low) = (source.max(target), source.min(target));
     w.update(s.parents, high, RmwKind::MinU, low, relaxed(Level::Device));
     s.changed.raise(&w).await;
@@ -95,12 +96,12 @@ async fn components_by_hooks(host: &Host, arcs: &Arcs, sources: &[u32]) -> Array
 #[derive(Clone, Copy, Debug)]
 struct Labels {
     rows: Rows,
-    /// The labels before and after a round. The two arrays alternate.
+    /// The labels before a round and those after it. The two arrays change roles in each round.
     labels: [Array<u32>; 2],
     changed: Flag,
 }
 
-/// Takes the least label of a vertex and its neighbours.
+/// Stores for each vertex the smallest label of the vertex and its neighbours.
 async fn propagate(w: Wave, s: Labels, round: usize) {
     let base = w.first_item();
     let (old, new) = (s.labels[round % 2], s.labels[(round + 1) % 2]);
@@ -137,7 +138,7 @@ async fn components_by_labels(host: &Host, arcs: &Arcs) -> Array<u32> {
             break;
         }
     }
-    // After a round without a change both arrays are equal.
+    // The last round changed no label, so both arrays are equal.
     s.labels[0]
 }
 

@@ -1,11 +1,10 @@
-//! Connected components of the undirected graph in three kernels, by atomic
-//! operations on one forest (ECL-CC of Jaiganesh and Burtscher, HPDC 2018, with
-//! one work-item for each vertex).
+//! Connected components of the undirected graph in three kernels, which make atomic operations on
+//! one forest (ECL-CC of Jaiganesh and Burtscher, HPDC 2018, with one work-item for each vertex).
 //!
-//! The first kernel hangs each vertex under a smaller neighbour. The second
-//! visits each edge once: it follows the parents of both ends to their roots,
-//! halves these paths, and hangs the larger root under the smaller one by
-//! compare-exchange. The third points every vertex at its root. No round follows.
+//! The first kernel makes a smaller neighbour the parent of each vertex. The second kernel visits
+//! each edge once: it follows the parents of both ends to their roots, shortens these paths, and
+//! makes the smaller root the parent of the larger one by a compare-exchange. The third kernel
+//! makes the root of each vertex its parent. The kernels run only once.
 
 use std::rc::Rc;
 
@@ -25,7 +24,7 @@ pub(crate) static CCA: Workload = Workload {
     origin: "Jaiganesh and Burtscher (HPDC 2018); Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The thesis names the workload, its atomics and its inputs, but no algorithm.
+    // The thesis gives the name of the workload, its atomics and its inputs, but not its algorithm.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "800")],
         small: &[],
@@ -41,20 +40,21 @@ struct Forest {
     parents: Array<u32>,
 }
 
-/// Hangs each vertex under its least neighbour, if this one is smaller.
+/// Makes the smallest neighbour of each vertex its parent, if this neighbour is smaller than the
+/// vertex.
 async fn initialize(w: Wave, s: Forest) {
     let base = w.first_item();
     let w = w.below(base, s.parents.len());
     let (start, end) = s.rows.from(&w, base).await;
     let own = w.item();
-    // The neighbours are in ascending order, so the first one is the least.
+    // The neighbours are in ascending order, so the first one is the smallest.
     let first = w.when(start.lt(end)).load(s.rows.targets, start).await;
     let parent = Lanes::select(start.lt(end) & first.lt(own), first, own);
     w.store(s.parents, Unit(base), parent).await;
 }
 
-/// The root of the tree of each lane's vertex. Each vertex on the path gets its
-/// grandparent as parent.
+/// The root of the tree that contains each lane's vertex. On the way, the grandparent of each
+/// vertex becomes its parent.
 async fn root(w: &Wave, parents: Array<u32>, vertex: Lanes<u32>) -> Lanes<u32> {
     let (mut last, mut now) = (vertex, w.atomic_load(parents, vertex, relaxed(Level::Device)).await);
     let mut todo = w.when(now.ne(vertex));
@@ -81,8 +81,8 @@ async fn hook(w: Wave, s: Forest) {
         while todo.any() {
             let (high, low) = (mine.max(theirs), mine.min(theirs));
             let old = todo.compare_exchange(s.parents, high, high, low, relaxed(Level::Device)).await;
-            // On success both ends have the lower root. Otherwise the higher one is no root any
-            // more, and its new parent takes its place.
+            // If the exchange succeeds, both ends have the lower root. Otherwise the higher vertex
+            // is no longer a root, and its new parent is used instead.
             let now = Lanes::select(old.eq(high), low, old);
             let (mine_is_high, theirs_is_high) = (mine.eq(high), theirs.eq(high));
             mine.assign(todo.mask() & mine_is_high, now);

@@ -1,8 +1,8 @@
-//! A graph colouring by local extremes (Pannotia's color).
+//! A graph colouring by the largest and smallest priorities (the workload `color` of Pannotia).
 //!
-//! Every vertex has a random priority. A round has two kernels: the first finds,
-//! for each uncoloured vertex, the extreme priorities of its uncoloured
-//! neighbours; the second colours the vertices beyond these extremes. The host
+//! Every vertex has a random priority. A round has two kernels. The first finds, for each
+//! uncoloured vertex, the largest and the smallest priority of its uncoloured neighbours. The
+//! second colours each vertex whose own priority is larger or smaller than all of these. The host
 //! launches rounds until every vertex has a colour.
 
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(crate) static COLOR_MAX: Workload = Workload {
     origin: "Pannotia (2013), color; Dalmia thesis, Tables 3.3 and 5.2",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
+    // The size `paper` has the vertices and edges of AK.gr of Table 5.2, a road network of Alaska.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
         small: &[("vertices", "2k"), ("edges", "6000")],
@@ -48,9 +48,10 @@ struct Coloring {
     rows: Rows,
     priorities: Array<u32>,
     colors: Array<u32>,
-    /// The largest priority of an uncoloured neighbour, or 0.
+    /// The largest priority of each vertex's uncoloured neighbours, or 0 if there are none.
     largest: Array<u32>,
-    /// The smallest priority of an uncoloured neighbour, or `u32::MAX`.
+    /// The smallest priority of each vertex's uncoloured neighbours, or `u32::MAX` if there are
+    /// none.
     smallest: Array<u32>,
     more: Flag,
     takes_minima: bool,

@@ -1,12 +1,12 @@
-//! Parts that the programs for connected components share: a forest of parents,
-//! and the components by union and find on the host.
+//! Code that the programs for connected components share: a kernel on a forest of parents, and the
+//! components by union and find on the host.
 
 use kernel::prelude::*;
 
 use crate::graph::Csr;
 
-/// Points each vertex at the root of its tree. Wavefronts follow parents that
-/// others replace, but a parent only ever moves towards the root.
+/// Makes the root of each vertex's tree its parent. Wavefronts follow parents while others replace
+/// them; a parent is only ever replaced by a vertex nearer to the root.
 pub(super) async fn flatten(w: Wave, parents: Array<u32>) {
     let base = w.first_item();
     let w = w.below(base, parents.len());
@@ -20,7 +20,7 @@ pub(super) async fn flatten(w: Wave, parents: Array<u32>) {
     w.when(parent.ne(first)).atomic_store(parents, Unit(base), parent, relaxed(Level::Device)).await;
 }
 
-/// The least vertex of each vertex's component, by union and find over the arcs.
+/// For each vertex, the smallest vertex of its component. Union and find over the arcs computes it.
 pub(super) fn reference(graph: &Csr) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..graph.vertices()).collect();
     fn root(parents: &mut [u32], mut vertex: u32) -> u32 {

@@ -1,10 +1,10 @@
-//! The flag that ends a loop of the host.
+//! The flag by which a kernel tells the host whether to go on.
 
 use kernel::prelude::*;
 use kernel::{Accepted, Use};
 
-/// A word that a kernel raises if another round must follow. The host clears it
-/// before the kernel and loads it after the kernel, in timed accesses.
+/// A word that a kernel sets if another round must follow. The host clears it before the kernel and
+/// loads it after the kernel. These accesses take simulated time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flag(Array<u32>);
 
@@ -13,12 +13,12 @@ impl Flag {
         Flag(host.alloc(name, 1))
     }
 
-    /// The use of the flag's array that a kernel declares if it raises the flag.
+    /// The use of the flag's array that a kernel must declare if it sets the flag.
     pub(crate) fn raised(&self) -> Use {
         self.0.write()
     }
 
-    /// Raises the flag if the wavefront has an active lane.
+    /// Sets the flag if the wavefront has an active lane.
     #[track_caller]
     pub(crate) fn raise(&self, w: &Wave) -> Accepted {
         w.atomic_store(self.0, 0, 1, relaxed(Level::Device))

@@ -1,4 +1,4 @@
-//! The graph of a program and the settings that describe it.
+//! The graph that a program runs on, and the settings that describe it.
 
 use proto::words::counted;
 
@@ -11,10 +11,10 @@ pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "e
 pub(crate) const SOURCE: Setting =
     Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
 
-/// The largest length of an arc in a generated graph. The smallest is 1.
+/// The length of the longest arc in a generated graph. The shortest arc has length 1.
 const LENGTH_MAX: u64 = 100;
 
-/// The graph that the settings describe, with lengths of its arcs.
+/// Generates the graph that the settings describe. Its arcs have random lengths.
 ///
 /// # Errors
 /// If the settings contradict each other.
@@ -25,7 +25,7 @@ pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSettin
             settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
         );
     }
-    // The offsets, the targets and the lengths.
+    // The arrays are the offsets, the targets and the lengths.
     settings.limit_arrays(&[VERTICES.name, EDGES.name], 4 * (vertices + 1 + 2 * edges))?;
     let mut graph = power_law(vertices as u32, edges, seed);
     let lengths = data::words_below(seed, edges, LENGTH_MAX);
@@ -33,10 +33,10 @@ pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSettin
     Ok(graph)
 }
 
-/// The source of all paths.
+/// The vertex at which all paths begin, from the settings.
 ///
 /// # Errors
-/// If the graph has no such vertex.
+/// If the graph does not have this vertex.
 pub(crate) fn source_of(settings: &Settings, vertices: u32) -> Result<u32, BadSetting> {
     let from = settings.count(SOURCE.name);
     if from < u64::from(vertices) {
@@ -46,17 +46,18 @@ pub(crate) fn source_of(settings: &Settings, vertices: u32) -> Result<u32, BadSe
     Err(settings.conflict(format!("`source` is vertex {from}, but the graph has {has}")))
 }
 
-/// A graph with at least one vertex, and with so few arcs that their numbers fit in 32 bits.
+/// The arcs of a graph that has at least one vertex. There are so few arcs that their indices fit
+/// in 32 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Arcs {
-    /// The start of each vertex's arcs, with one entry more than vertices.
+    /// The index of each vertex's first arc, followed by the number of arcs.
     pub(crate) offsets: Vec<u32>,
-    /// The end of each arc, in ascending order within a vertex.
+    /// The target of each arc. The arcs from one vertex are in ascending order of their targets.
     pub(crate) targets: Vec<u32>,
 }
 
 impl Arcs {
-    /// The arcs of a graph.
+    /// Takes the arcs out of a graph.
     ///
     /// # Errors
     /// If the graph has no vertex, or too many arcs.
@@ -77,8 +78,8 @@ impl Arcs {
     }
 }
 
-/// A random priority for each vertex. All priorities are distinct, because `mix` maps different
-/// numbers to different hashes.
+/// A random priority for each vertex. All priorities are different, because `mix` gives different
+/// numbers different hashes.
 pub(crate) fn priorities(seed: u64, vertices: u32) -> Vec<u32> {
     let salt = mix(seed as u32);
     (0..vertices).map(|vertex| mix(vertex ^ salt)).collect()

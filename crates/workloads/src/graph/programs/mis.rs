@@ -1,12 +1,12 @@
-//! A maximal independent set (Pannotia's mis, an algorithm of Luby).
+//! A maximal independent set by an algorithm of Luby (the workload `mis` of Pannotia).
 //!
-//! Every vertex has a random priority. A round has three kernels: the first
-//! finds, for each undecided vertex, the least priority of its undecided
-//! neighbours; the second selects the vertices below this priority and excludes
-//! their neighbours; the third makes these decisions visible to the next round.
+//! Every vertex has a random priority. A round has three kernels. The first finds, for each
+//! undecided vertex, the smallest priority of its undecided neighbours. The second selects the
+//! vertices whose own priority is smaller, and excludes their neighbours. The third makes these
+//! decisions visible to the next round.
 //!
-//! The priorities are distinct, so the set is the one that a loop over the
-//! vertices in the order of their priorities selects.
+//! All priorities are different. The selected set is therefore the one that a loop selects which
+//! visits the vertices in the order of their priorities.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ pub(crate) static MIS: Workload = Workload {
     origin: "Pannotia (2013), mis; Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size has the vertices and edges of the census graph nv2010 of Table 3.3.
+    // The size `paper` has the vertices and edges of the census graph nv2010 of Table 3.3.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000")],
         small: &[("vertices", "8k"), ("edges", "30_000")],
@@ -46,10 +46,10 @@ struct Selection {
     priorities: Array<u32>,
     /// The state of each vertex before the round.
     states: Array<u32>,
-    /// The state of each vertex after the round. A selected vertex writes its
-    /// own entry. The entry of an excluded vertex may have several writers.
+    /// The state of each vertex after the round. The work-item of a selected vertex writes the
+    /// entry of this vertex. Several work-items may write the entry of an excluded vertex.
     decisions: Array<u32>,
-    /// The least priority of an undecided neighbour.
+    /// The smallest priority of each vertex's undecided neighbours.
     least: Array<u32>,
     more: Flag,
 }
@@ -81,7 +81,8 @@ async fn decide(w: Wave, s: Selection) {
     let state = w.load(s.states, Unit(base)).await;
     let w = w.when(state.eq(UNDECIDED));
     let (priority, least) = (w.load(s.priorities, Unit(base)), w.load(s.least, Unit(base)));
-    // A vertex without undecided neighbours may have the largest priority of all.
+    // A vertex without undecided neighbours may have the largest of all priorities, so equality
+    // must select it too.
     let w = w.when(priority.await.le(least.await));
     if !w.any() {
         return;
@@ -89,7 +90,8 @@ async fn decide(w: Wave, s: Selection) {
     w.store(s.decisions, Unit(base), Lanes::splat(SELECTED));
     let bounds = s.rows.from(&w, base).await;
     let visit = async |w: &Wave, _arc: Lanes<u32>, target: Lanes<u32>| {
-        // Selected vertices of earlier rounds have no undecided neighbours.
+        // A neighbour that an earlier round selected would have excluded this vertex, so no
+        // selected vertex is overwritten.
         w.atomic_store(s.decisions, target, Lanes::splat(EXCLUDED), relaxed(Level::Device)).await;
     };
     s.rows.each_arc(&w, bounds, visit).await;
@@ -136,8 +138,8 @@ async fn select(host: &Host, arcs: &Arcs, priorities: &[u32]) -> Array<u32> {
     }
 }
 
-/// The states that a loop over the vertices in the order of their priorities
-/// gives.
+/// The state of each vertex on the host. A loop visits the vertices in the order of their
+/// priorities and selects or excludes each.
 fn reference(graph: &Csr, priorities: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..graph.vertices()).collect();
     order.sort_unstable_by_key(|&v| priorities[v as usize]);

@@ -1,9 +1,9 @@
 //! Graph programs that the host drives round by round: the host launches one or more kernels, reads
 //! a flag, and decides whether another round follows.
 //!
-//! Every program runs on a generated graph or on a given one, see [`program_of`]. In a kernel, each
-//! work-item visits one vertex, and the arcs of the vertex one after another. Where wavefronts
-//! write one word in one kernel, they use relaxed atomics at device scope.
+//! Every program runs on a generated graph or on a given one: see [`program_of`]. In a kernel, each
+//! work-item visits one vertex, and the arcs of the vertex one after another. If several wavefronts
+//! write the same word in a kernel, they use relaxed atomics at device scope.
 
 mod apsp;
 mod bc;
@@ -37,12 +37,12 @@ pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 pub(crate) use mis::MIS;
 pub(crate) use pagerank_pull::PAGERANK_PULL;
 
-/// Makes an instance on a given graph, from the settings of the workload and a
-/// seed. The settings in [`settings_of_graph`] have no effect.
+/// Makes the program and its check for a given graph, from the settings of the workload and a seed.
+/// The settings in [`settings_of_graph`] have no effect.
 pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>;
 
-/// The settings of the graph or matrix that a workload generates. They have no
-/// effect on a given graph.
+/// The names of the settings that describe the graph or matrix that a workload generates. They have
+/// no effect if the workload runs on a given graph.
 #[must_use]
 pub fn settings_of_graph(workload: &Workload) -> &'static [&'static str] {
     match content_of(workload) {
@@ -51,13 +51,13 @@ pub fn settings_of_graph(workload: &Workload) -> &'static [&'static str] {
     }
 }
 
-/// The content that a workload expects in a graph file.
+/// The kind of content that a workload expects in a graph file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
-    /// A graph. Self loops and duplicates are repaired.
+    /// A graph. The reader removes self loops and duplicate arcs.
     Graph,
-    /// A sparse matrix. Elements on the diagonal and duplicates are kept, and the
-    /// program adds duplicates.
+    /// A sparse matrix. The reader keeps elements on the diagonal and duplicate elements; the
+    /// program adds up duplicates.
     Matrix,
 }
 
@@ -76,13 +76,13 @@ impl Content {
     }
 }
 
-/// The content that a workload expects in a graph file.
+/// The kind of content that a workload expects in a graph file.
 #[must_use]
 pub fn content_of(workload: &Workload) -> Content {
     if workload.name == spmv::SPMV.name { Content::Matrix } else { Content::Graph }
 }
 
-/// The workloads that run on a given graph.
+/// The workloads that can run on a given graph, each with its program.
 static PROGRAMS: [(&Workload, GraphProgram); 15] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
@@ -101,19 +101,18 @@ static PROGRAMS: [(&Workload, GraphProgram); 15] = [
     (&spmv::SPMV, spmv::on_matrix),
 ];
 
-/// The program of a workload on a given graph, or `None` if the workload takes
-/// no graph.
+/// The program of a workload that can run on a given graph. `None` if the workload takes no graph.
 #[must_use]
 pub fn program_of(workload: &Workload) -> Option<GraphProgram> {
     PROGRAMS.iter().find(|(known, _)| known.name == workload.name).map(|(_, program)| *program)
 }
 
-/// The workloads that take a graph.
+/// The workloads that can run on a given graph.
 pub fn workloads() -> impl Iterator<Item = &'static Workload> {
     PROGRAMS.iter().map(|(workload, _)| *workload)
 }
 
-/// The instance of a program on the graph that the settings describe.
+/// Makes the program and its check for the graph that the settings describe.
 fn on_generated(program: GraphProgram, settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     program(&generated(settings, seed)?, settings, seed)
 }

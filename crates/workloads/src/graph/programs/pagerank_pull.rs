@@ -1,9 +1,10 @@
-//! PageRank by pulling: in each step, a vertex adds up the contributions of its
-//! predecessors. The rank of a vertex without outgoing arcs is lost.
+//! PageRank by pulling: in each step, a vertex adds up the contributions of its predecessors. A
+//! vertex without outgoing arcs passes its rank on to no other vertex, so its rank is lost in each
+//! step.
 //!
-//! With the policy `topology` every vertex pulls in each step. With the policy
-//! `data-driven` a vertex pulls only if the rank of a predecessor has changed in
-//! the step before: a vertex whose rank changes marks its successors.
+//! With the policy `topology`, every vertex adds up contributions in each step. With the policy
+//! `data-driven`, a vertex does so only if the rank of a predecessor has changed in the step
+//! before: a vertex whose rank changes marks its successors.
 
 use std::rc::Rc;
 
@@ -24,8 +25,8 @@ pub(crate) static PAGERANK_PULL: Workload = Workload {
     origin: "Pannotia (2013), pagerank; topology-driven and data-driven as in Whang and others (Euro-Par 2015)",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
-    // The paper size has the vertices and edges of the census graph nv2010 of Table 3.3 of the
-    // Dalmia thesis, which lists PageRank with it.
+    // The size `paper` has the vertices and edges of the census graph nv2010 in Table 3.3 of the
+    // Dalmia thesis, which lists PageRank with this graph.
     sizes: Sizes {
         tiny: &[("vertices", "700"), ("edges", "3000"), ("steps", "4")],
         small: &[("vertices", "8k"), ("edges", "30_000"), ("steps", "5")],
@@ -54,25 +55,26 @@ const ACTIVE: Setting = Setting::policy(
 
 const DAMPING: f32 = 0.85;
 
-/// The largest relative change of a rank that counts as no change.
+/// The maximum relative change of a rank that does not count as a change.
 const CHANGE_MAX: f32 = 1e-5;
 
-/// The largest relative difference between a rank and the rank by power iteration in double
-/// precision. The difference exists because many changes that count as no change add up.
+/// The maximum relative difference between a rank and the rank by power iteration in double
+/// precision. A difference exists because many changes that do not count add up.
 const TOLERANCE: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]
 struct Ranking {
     incoming: Rows,
-    /// The outgoing arcs. A data-driven step marks the successors.
+    /// The outgoing arcs of each vertex. A step of the policy `data-driven` marks the successors.
     outgoing: Rows,
     ranks: Array<f32>,
-    /// The contribution of a vertex along each arc, before and after a step.
+    /// The contribution of each vertex along each of its arcs, before and after a step.
     contributions: [Array<f32>; 2],
-    /// Whether a vertex pulls, in this step and in the next one.
+    /// Whether each vertex adds up contributions in this step (first array), and in the next step
+    /// (second array). The arrays change roles.
     active: [Array<u32>; 2],
     changed: Flag,
-    /// The part of a rank that is independent of predecessors.
+    /// The part of a rank that does not depend on predecessors.
     base: f32,
     is_data_driven: bool,
 }
@@ -85,7 +87,8 @@ async fn pull(w: Wave, s: Ranking, step: usize) {
     if s.is_data_driven {
         let active = w.load(s.active[step % 2], Unit(first)).await;
         pulls = w.when(active.ne(0));
-        // The contributions alternate between two arrays, so they are copied if they remain.
+        // The contributions change arrays in each step, so those of the other vertices must be
+        // copied.
         let rests = w.unless(pulls.mask());
         let contribution = rests.load(old, Unit(first)).await;
         rests.store(new, Unit(first), contribution);

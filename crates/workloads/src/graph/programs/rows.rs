@@ -1,4 +1,4 @@
-//! The arcs of a graph in the memory of the machine.
+//! The arcs of a graph in the memory of the machine, and the visit of a vertex's arcs.
 
 use kernel::Use;
 use kernel::prelude::*;
@@ -6,10 +6,10 @@ use kernel::prelude::*;
 use super::input::Arcs;
 use crate::instance::GROUP_ITEMS;
 
-/// The start and the end of the row of each lane's vertex.
+/// For each lane, the indices of the first arc of its vertex and of the arc after the last one.
 pub(crate) type Bounds = (Lanes<u32>, Lanes<u32>);
 
-/// A graph in compressed rows.
+/// A graph in the memory of the machine, in compressed sparse rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     pub(crate) offsets: Array<u32>,
@@ -27,32 +27,32 @@ impl Rows {
         rows
     }
 
-    /// The uses of the arrays that a kernel declares if it has one work-item for each vertex.
+    /// The declared uses of these arrays by a kernel in which each vertex has one work-item.
     pub(crate) fn uses(&self) -> [Use; 2] {
         [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
     }
 
-    /// The uses of the arrays that a kernel declares if its work-items may visit any vertex.
+    /// The declared uses of these arrays by a kernel whose work-items may visit any vertex.
     pub(crate) fn uses_anywhere(&self) -> [Use; 2] {
         [self.offsets.read(), self.targets.read()]
     }
 
-    /// The row of each lane's vertex. Lane 0 has vertex `first`, and the next lanes have the next
-    /// vertices.
+    /// The first and the last arc of each lane's vertex. Lane 0 has the vertex `first`, and the
+    /// next lanes have the next vertices.
     pub(crate) async fn from(&self, w: &Wave, first: u64) -> Bounds {
         let (start, end) = (w.load(self.offsets, Unit(first)), w.load(self.offsets, Unit(first + 1)));
         (start.await, end.await)
     }
 
-    /// The row of each lane's vertex.
+    /// The first and the last arc of each lane's vertex, for the vertices in `vertex`.
     pub(crate) async fn of(&self, w: &Wave, vertex: Lanes<u32>) -> Bounds {
         let (start, end) = (w.load(self.offsets, vertex), w.load(self.offsets, vertex + 1));
         (start.await, end.await)
     }
 
-    /// Visits the arcs of the rows, one arc of each lane at a time. `visit` gets
-    /// the lanes that still have an arc, the numbers of their arcs, and the
-    /// targets of these arcs.
+    /// Visits the arcs of the rows. In each round, every lane visits one arc. `visit` gets the
+    /// wavefront with those lanes active that still have an arc, the indices of these arcs, and
+    /// their targets.
     pub(crate) async fn each_arc(
         &self,
         w: &Wave,

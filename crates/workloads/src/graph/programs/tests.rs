@@ -1,4 +1,4 @@
-//! Properties of all graph programs, and faults that their checks must find.
+//! Tests of properties of all graph programs. Faults are planted that their checks must find.
 
 use kernel::reference::{self, Options};
 
@@ -7,8 +7,8 @@ use crate::fault::{Fault, finds};
 use crate::graph::{Weights, power_law};
 use crate::pagerank::PAGERANK_PUSH;
 
-/// Graphs that are edge cases: one vertex, no arc, self loops, parallel arcs, a path longer than a
-/// work-group, two components.
+/// Graphs that are edge cases: a single vertex, no arc, self loops, parallel arcs, a path longer
+/// than a work-group, and two components.
 fn odd_graphs() -> Vec<Csr> {
     let path = (0..299).flat_map(|v| [(v, v + 1), (v + 1, v)]).collect();
     let mut weighted = Csr::from_edges(6, vec![(0, 1), (0, 1), (1, 2), (2, 2), (2, 0), (4, 5), (5, 4)]);

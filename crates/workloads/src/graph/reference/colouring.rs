@@ -1,4 +1,4 @@
-//! Graph colouring.
+//! Colourings of graphs on the host, and their check.
 
 use core::fmt;
 
@@ -6,17 +6,17 @@ use proto::words::counted;
 
 use super::super::Csr;
 
-/// The colour of an uncoloured vertex.
+/// The number that stands for the colour of an uncoloured vertex.
 pub const UNCOLOURED: u32 = u32::MAX;
 
-/// A violation of a proper colouring.
+/// The way in which a list of colours is not a proper colouring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColouringError {
-    /// The number of colours is not the number of vertices.
+    /// The number of colours in the list differs from the number of vertices.
     Count {
-        /// The number of colours.
+        /// The number of colours in the list.
         colours: usize,
-        /// The number of vertices.
+        /// The number of vertices of the graph.
         vertices: u32,
     },
     /// A vertex has no colour.
@@ -24,13 +24,13 @@ pub enum ColouringError {
         /// The vertex without a valid colour.
         vertex: u32,
     },
-    /// Two neighbours have one colour.
+    /// Two neighbours have the same colour.
     Same {
         /// One of two neighbours with the same colour.
         vertex: u32,
         /// The other neighbour of the same colour.
         neighbour: u32,
-        /// The colour of both.
+        /// The colour of both vertices.
         colour: u32,
     },
 }
@@ -52,10 +52,12 @@ impl fmt::Display for ColouringError {
 
 impl core::error::Error for ColouringError {}
 
-/// The number of colours of a proper colouring. Self loops do not count.
+/// Checks that a colouring is proper: no two neighbours have the same colour. Returns its number of
+/// colours. Self loops are ignored.
 ///
 /// # Errors
-/// The first vertex without a colour, or with the colour of a neighbour.
+/// If a vertex has no colour, or has the colour of a neighbour. The error names the first such
+/// vertex.
 pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, ColouringError> {
     if colours.len() != graph.vertices() as usize {
         return Err(ColouringError::Count { colours: colours.len(), vertices: graph.vertices() });
@@ -76,8 +78,8 @@ pub fn check_colouring(graph: &Csr, colours: &[u32]) -> Result<u64, ColouringErr
     Ok(used.len() as u64)
 }
 
-/// A greedy colouring of the undirected graph: each vertex in turn takes the
-/// least colour that no neighbour has.
+/// A greedy colouring of the undirected graph: each vertex in turn takes the smallest colour that
+/// none of its neighbours has.
 #[must_use]
 pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
     let graph = graph.undirected();
@@ -95,10 +97,10 @@ pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
     colours
 }
 
-/// The colours after a number of sweeps. In sweep N, counted from 0, each
-/// uncoloured vertex with a higher priority than all uncoloured neighbours takes
-/// colour N. Among equal priorities the larger vertex number wins. The graph
-/// must have each arc in both directions.
+/// The colours after a number of sweeps. In sweep N, counted from 0, an uncoloured vertex takes
+/// colour N if its priority is higher than those of all its uncoloured neighbours. If two
+/// priorities are equal, the larger vertex number wins. The graph must have each arc in both
+/// directions.
 ///
 /// # Panics
 /// If there are fewer priorities than vertices.
@@ -122,11 +124,11 @@ pub fn colouring_sweeps(graph: &Csr, priorities: &[u32], sweeps: u32) -> Vec<u32
     colours
 }
 
-/// A colouring by local extremes. In each round, every uncoloured vertex with a higher priority
-/// than all uncoloured neighbours takes the next colour. If `takes_minima`, every uncoloured vertex
-/// with a lower priority than all uncoloured neighbours takes the colour after that one. A vertex
-/// that meets both conditions takes the first of these colours. The priorities must be distinct,
-/// and the graph must have each arc in both directions.
+/// A colouring by largest and smallest priorities. In each round, every uncoloured vertex with a
+/// higher priority than all its uncoloured neighbours takes the next colour. If `takes_minima` is
+/// true, every uncoloured vertex with a lower priority than all its uncoloured neighbours takes the
+/// colour after that one. A vertex that meets both conditions takes the first of these two colours.
+/// The priorities must be different, and the graph must have each arc in both directions.
 ///
 /// # Panics
 /// If there are fewer priorities than vertices.

@@ -1,9 +1,8 @@
 //! Reference algorithms on the host, which check the answers of a machine. They
 //! are simple rather than fast.
 //!
-//! An iterative workload may stop after N sweeps instead of at the fixed point.
-//! The functions named `..._sweeps` perform the same number of sweeps, double
-//! buffered: a sweep reads only values of the sweep before.
+//! An iterative workload may stop after N sweeps, before its values stop changing. The functions
+//! named `..._sweeps` perform N sweeps too. A sweep reads only values of the sweep before it.
 
 mod colouring;
 mod paths;

@@ -1,18 +1,18 @@
-//! Shortest paths.
+//! Shortest paths on the host.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::super::Csr;
 
-/// The distance of an unreachable vertex.
+/// The number that stands for the distance of an unreachable vertex.
 pub const UNREACHED: u64 = u64::MAX;
 
-/// The hops to an unreachable vertex.
+/// The number that stands for the hops to an unreachable vertex.
 pub const UNREACHED_HOPS: u32 = u32::MAX;
 
-/// The length of the shortest path from a vertex to each vertex, by the lengths
-/// of the graph.
+/// The length of the shortest path from `source` to each vertex. The lengths of arcs are those of
+/// [`Csr::lengths`].
 ///
 /// # Panics
 /// If the vertex does not exist.
@@ -65,7 +65,7 @@ pub fn distance_sweeps(graph: &Csr, source: u32, sweeps: u64) -> Vec<u64> {
     distance
 }
 
-/// The fewest arcs on a path from a vertex to each vertex.
+/// The number of arcs on the path with the fewest arcs, from `source` to each vertex.
 ///
 /// # Panics
 /// If the vertex does not exist.
@@ -114,7 +114,7 @@ mod tests {
             last = now;
         }
         assert_eq!(last, exact);
-        // One sweep reaches the neighbours only.
+        // One sweep reaches only the neighbours of the source.
         let reached = distance_sweeps(&graph, 0, 1).iter().filter(|&&d| d < UNREACHED).count();
         assert_eq!(reached, hops(&graph, 0).iter().filter(|&&hops| hops <= 1).count());
     }

@@ -1,23 +1,23 @@
-//! PageRank by power iteration.
+//! PageRank by power iteration on the host.
 
 use super::super::Csr;
 
 /// The result of a power iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
-    /// The rank of each vertex.
+    /// The PageRank of each vertex.
     pub ranks: Vec<f64>,
-    /// The number of sweeps.
+    /// The number of sweeps that were performed.
     pub sweeps: u64,
-    /// The sum of all changes in the last sweep.
+    /// The sum of the changes of all ranks in the last sweep.
     pub change: f64,
 }
 
-/// Sweeps from equal ranks until the sum of changes is at most `tolerance`, or
-/// for `sweeps_max` sweeps. In a sweep each vertex gets
-/// `(1 - damping) / n + damping * sum(rank(u) / degree(u))` over the vertices
-/// u with an arc to it. The rank of a vertex without arcs is lost, so the ranks
-/// add up to 1 only if there is no such vertex.
+/// Computes ranks by sweeps, which begin with equal ranks. The sweeps end when the sum of changes
+/// is at most `tolerance`, or after `sweeps_max` sweeps. In a sweep, each vertex gets the rank `(1
+/// - damping) / n + damping * sum(rank(u) / degree(u))`; the sum is over the vertices `u` with an
+/// arc to it. A vertex without outgoing arcs passes its rank on to no vertex. If there is such a
+/// vertex, the ranks add up to less than 1.
 #[must_use]
 pub fn ranks(graph: &Csr, damping: f64, tolerance: f64, sweeps_max: u64) -> Ranks {
     let vertices = f64::from(graph.vertices());
@@ -68,7 +68,8 @@ mod tests {
     fn the_centre_of_a_star_has_the_exact_rank() {
         let graph = Csr::from_edges(5, (1..5).flat_map(|v| [(0, v), (v, 0)]).collect());
         let found = ranks(&graph, 0.85, 1e-14, 1000).ranks;
-        // m = 0.03 + 0.85 * 4 * l, l = 0.03 + 0.85 * m / 4.
+        // The rank `m` of the middle and the rank `l` of a leaf are m = 0.03 + 0.85 * 4 * l, l =
+        // 0.03 + 0.85 * m / 4.
         let middle = (0.03 + 0.85 * 4.0 * 0.03) / (1.0 - 0.85 * 0.85);
         assert!((found[0] - middle).abs() < 1e-12, "{found:?}");
         assert_eq!(rank_sweeps(&graph, 0.85, 0), [0.2; 5]);

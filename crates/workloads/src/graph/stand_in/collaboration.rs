@@ -1,4 +1,4 @@
-//! The stand-in for `coAuthorsDBLP`.
+//! The stand-in (generated replacement) for the graph `coAuthorsDBLP`.
 //!
 //! Original: vertices are authors of computer science papers, and edges join coauthors (10th DIMACS
 //! challenge). The graph has 299,067 vertices, 977,676 edges and one component. SNAP publishes a
@@ -6,12 +6,12 @@
 //! a diameter of 23, a clustering coefficient of 0.31, a Gini coefficient of 0.54, and a power law
 //! of exponent 3.3 in its tail (KONECT).
 //!
-//! Generator: the generator makes one paper after the other, and the authors of a paper become a
-//! clique. The field of a paper is the field of a random earlier paper. At least one author of a
+//! Generator: it makes one paper after the other. All authors of a paper are joined with each
+//! other. The field of a paper is the field of a random earlier paper. At least one author of a
 //! paper is known from an earlier paper. The other authors are of three kinds: new authors, recent
 //! authors of the field (weighted by the number of their papers), and rarely authors of any field.
-//! An author has 2 to 140 papers, by a power law. Authors are numbered in the order of their first
-//! papers.
+//! The number of papers of an author is from 2 to 140 and follows a power law. Authors are numbered
+//! in the order of their first papers.
 
 use kernel::rng::Rng;
 
@@ -20,23 +20,24 @@ use super::Size;
 use super::draw::unit;
 use super::edges::Edges;
 
-/// One paper in 24 founds a field.
+/// One paper in this number begins a new field.
 const FIELDS_ONE_IN: u64 = 24;
-/// One known author in 24 comes from any field.
+/// One known author in this number comes from any field instead of the field of the paper.
 const STRANGERS_ONE_IN: u64 = 24;
 const AUTHORS_MAX: usize = 24;
-/// The number of most recent authors of a field from which authors are drawn.
+/// The number of the most recent authors of a field among which known authors are drawn.
 const RECENT_AUTHORS_MAX: u64 = 300;
-/// The most papers of one author.
+/// The maximum number of papers of one author.
 const PAPERS_MAX: f64 = 140.0;
 
 struct Network {
     size: Size,
     edges: Edges,
     authors: u32,
-    /// The remaining papers of each author.
+    /// The number of papers that each author still has to write.
     papers_left: Vec<u8>,
-    /// The authors of each field's papers. An author appears once for each paper.
+    /// For each field, the authors of its papers. An author of several papers is in the list
+    /// several times.
     fields: Vec<Vec<u32>>,
     /// The field of each paper.
     papers: Vec<u32>,
@@ -72,7 +73,7 @@ impl Network {
                 authors.push(self.next_author(field, rng));
             }
         } else if self.authors_left() > 0 {
-            // The remaining edges are just enough for one per remaining author.
+            // Few edges are left: one for each author who is still to come, and hardly more.
             authors.push(self.new_author(rng));
         } else {
             authors.push(self.next_author(field, rng));
@@ -92,8 +93,8 @@ impl Network {
         self.papers.push(field as u32);
     }
 
-    /// The next author of a paper of `field`: mostly a new author if there are too few authors for
-    /// the edges so far, otherwise mostly a known one.
+    /// The next author of a paper of `field`. If there are too few authors for the number of edges
+    /// so far, this is mostly a new author, otherwise mostly a known one.
     fn next_author(&mut self, field: usize, rng: &mut Rng) -> u32 {
         let authors_done = u64::from(self.authors) * self.size.edges as u64;
         let edges_done = self.edges.len() as u64 * u64::from(self.size.vertices);
@@ -122,7 +123,7 @@ impl Network {
         self.authors - 1
     }
 
-    /// Draws two recent authors of a field, and returns the one with more remaining papers.
+    /// Draws two recent authors of a field. Returns the one who still has to write more papers.
     fn of_field(&self, field: usize, rng: &mut Rng) -> u32 {
         let authors = &self.fields[field];
         let latest = (authors.len() as u64).min(RECENT_AUTHORS_MAX);
@@ -132,9 +133,10 @@ impl Network {
     }
 }
 
-/// The authors of a paper: mostly 2 to 4, with a long tail.
+/// The number of authors of a paper: mostly 2 to 4, rarely many more.
 fn author_count(rng: &mut Rng) -> usize {
-    // The smaller of two draws with exponents 1 and 2 has exponent 3.
+    // The minimum of two draws from power laws with exponents 1 and 2 follows a power law with
+    // exponent 3.
     let (one, two) = (1.0 / (1.0 - unit(rng)), 1.0 / (1.0 - unit(rng)).sqrt());
     ((2.0 * one.min(two)).round() as usize).clamp(2, AUTHORS_MAX)
 }

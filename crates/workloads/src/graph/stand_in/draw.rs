@@ -2,11 +2,11 @@
 
 use kernel::rng::Rng;
 
-/// 2 to the power of `x`, with a precision of eleven digits. The function of the system's library
-/// rounds differently on different machines.
+/// 2 to the power of `x`, with a precision of eleven digits. It does not call the function of the
+/// system's library, which rounds differently on different machines.
 pub(super) fn exp2(x: f64) -> f64 {
     let whole = x.floor().clamp(-1022.0, 1023.0);
-    // The series of e^(part ln 2). The exponent is at most ln 2, so 14 terms suffice.
+    // The series of e^(part ln 2). Its argument is at most ln 2, so 14 terms suffice.
     let part = (x - whole) * core::f64::consts::LN_2;
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..15 {
@@ -16,12 +16,13 @@ pub(super) fn exp2(x: f64) -> f64 {
     sum * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
 }
 
-/// A number from 0 to below 1.
+/// A random number that is at least 0 and less than 1.
 pub(super) fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A nearly normal number with mean 0 and deviation 1: a sum of twelve draws.
+/// A random number that is nearly normal, with mean 0 and standard deviation 1: a sum of twelve
+/// draws.
 pub(super) fn normal(rng: &mut Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }

@@ -1,10 +1,10 @@
-//! The undirected edges of a generator.
+//! The undirected edges that a generator makes, and the graph of these edges.
 
 use rustc_hash::FxHashSet;
 
 use super::super::{Csr, Offsets, Weights};
 
-/// A set of undirected edges in insertion order.
+/// A set of undirected edges, in the order in which they were added.
 pub(super) struct Edges {
     list: Vec<(u32, u32)>,
     known: FxHashSet<(u32, u32)>,
@@ -21,7 +21,7 @@ impl Edges {
         self.list.len()
     }
 
-    /// Adds an edge, except a self loop or a duplicate. Returns whether it is added.
+    /// Adds an edge, unless it is a self loop or a duplicate. Returns whether it was added.
     pub(super) fn add(&mut self, u: u32, v: u32) -> bool {
         let edge = (u.min(v), u.max(v));
         let added = u != v && self.known.insert(edge);
@@ -31,7 +31,7 @@ impl Edges {
         added
     }
 
-    /// The same edges with renumbered vertices.
+    /// The same edges, in which `number[v]` replaces each vertex `v`.
     pub(super) fn renumbered(self, number: &[u32]) -> Self {
         let rename = |(u, v): (u32, u32)| (number[u as usize], number[v as usize]);
         Edges { list: self.list.into_iter().map(rename).collect(), known: FxHashSet::default() }
@@ -42,8 +42,8 @@ impl Edges {
     }
 }
 
-/// The graph with both arcs of each edge. `weight` gets the lesser vertex first,
-/// so both arcs have one weight.
+/// The graph that has two arcs for each edge. `weight` computes the weight of an edge. Its first
+/// argument is the smaller vertex, so both arcs have the same weight.
 pub(super) fn graph_of(vertices: u32, edges: &[(u32, u32)], weight: Option<&dyn Fn(u32, u32) -> u32>) -> Csr {
     let mut offsets = vec![0u64; vertices as usize + 1];
     for &(u, v) in edges {

@@ -1,13 +1,12 @@
-//! The stand-in for `ecology1`.
+//! The stand-in (generated replacement) for the matrix `ecology1`.
 //!
 //! Original: a matrix of circuit theory for animal movement. A landscape has
 //! 1000 x 1000 cells, each joined to its four neighbours. The matrix has
 //! 1,000,000 rows and 4,996,000 entries, including the diagonal (SuiteSparse
 //! Matrix Collection, group McRae).
 //!
-//! Generator: the same grid, row by row, without the diagonal. It has no
-//! randomness, so all seeds give one graph. A smaller scale gives the grid
-//! nearest to a square.
+//! Generator: it makes the same grid, row by row, without the diagonal. Nothing is random, so all
+//! seeds give the same graph. At a smaller scale, the grid is as nearly square as possible.
 
 use super::super::Csr;
 use super::Size;

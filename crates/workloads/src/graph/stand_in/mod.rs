@@ -1,14 +1,13 @@
 //! Stand-ins for well-known graphs, generated from a seed.
 //!
-//! If a file is not available, a generator makes a graph of its size and kind:
-//! with its vertices and arcs, and with typical degrees, diameter and locality.
-//! The module of each stand-in lists the known facts of the original, and the
-//! properties that the generator imitates. A stand-in is not the original:
-//! results apply to the kind of input, not to the file.
+//! If the file of a graph is not available, a generator makes a graph of the same size and kind:
+//! with as many vertices and arcs, and with typical degrees, diameter and locality. The module of
+//! each stand-in lists the known facts about the original, and the properties that the generator
+//! imitates. A stand-in is not the original: results apply to the kind of graph, not to the file.
 //!
-//! The same scale and seed give the same graph on every machine, because the
-//! generators use only sums, products, quotients and square roots of
-//! floating-point numbers, which round alike everywhere.
+//! The same scale and seed give the same graph on every machine. The generators use only those
+//! floating-point operations that every machine rounds in the same way: sums, products, quotients
+//! and square roots.
 //!
 //! A [`Scale`] below 1 makes a smaller graph with the same mean degree and shape.
 //! Properties that grow with the size in this kind of graph, such as the diameter
@@ -29,21 +28,21 @@ use crate::settings::known_names;
 
 pub use scale::{BadScale, Scale};
 
-/// A well-known graph and the generator that stands in for it.
+/// A stand-in: the description of a well-known graph, and a generator that replaces it.
 #[derive(Clone, Copy)]
 pub struct StandIn {
-    /// The name of the graph.
+    /// The name of the well-known graph.
     pub name: &'static str,
     /// The number of vertices of the original graph.
     pub vertices: u32,
     /// The number of arcs of the original graph. An undirected edge is two arcs.
     pub arcs: u64,
-    /// The kind of graph.
+    /// The kind of graph, such as a road network.
     pub kind: &'static str,
     make: fn(Size, u64) -> Csr,
 }
 
-/// The size of a generated graph.
+/// The size of a graph that is to be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     vertices: u32,
@@ -110,7 +109,7 @@ impl core::fmt::Debug for StandIn {
 }
 
 impl StandIn {
-    /// The graph of this scale and seed. It has no self loops and no parallel
+    /// Generates the graph at this scale, from this seed. It has no self loops and no parallel
     /// arcs. Each arc has a reverse arc of the same weight.
     #[must_use]
     pub fn generate(&self, scale: Scale, seed: u64) -> Csr {
@@ -128,10 +127,10 @@ pub fn all() -> &'static [StandIn] {
     &ALL
 }
 
-/// The stand-in for a graph, by name.
+/// The stand-in for the well-known graph with this name.
 ///
 /// # Errors
-/// A message with the nearest known name.
+/// If there is no such stand-in. The error names the nearest known name.
 pub fn find(name: &str) -> Result<&'static StandIn, String> {
     let known: Vec<&str> = ALL.iter().map(|stand_in| stand_in.name).collect();
     ALL.iter()

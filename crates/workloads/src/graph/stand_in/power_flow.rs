@@ -1,16 +1,17 @@
-//! The stand-in for `OPF_10000`.
+//! The stand-in (generated replacement) for the matrix `OPF_10000`.
 //!
 //! Original: the matrix of an optimal power flow problem with about 10,000 buses (SuiteSparse
 //! Matrix Collection, group IPSO). It has 43,887 rows, about four unknowns per bus. The number of
 //! arcs, 426,898, is approximate. Power grids are sparse: the Western US grid has 1.33 lines per
 //! bus, and a diameter of 46 for 4,941 buses (Watts and Strogatz, 1998).
 //!
-//! Generator: a grid with a bus per 4.39 rows and 1.3 lines per bus. Each bus joins an earlier bus,
-//! mostly a near one, and further lines close rings. A bus is a dense block of four unknowns:
-//! voltage, angle, and the multipliers of their two balances. Each generator at a bus adds two
-//! unknowns. A line joins the voltages of one end to the multipliers of the other. Some lines join
-//! the voltages of both ends too, to reach the number of arcs. The rows of a bus are consecutive.
-//! Values are those of the stand-in for `c-68`.
+//! Generator: it makes a power grid with one bus for every 4.39 rows, and 1.3 lines for each bus.
+//! Each bus is joined to an earlier bus, mostly a near one; further lines close rings. A bus is a
+//! dense block of four unknowns: its voltage, its angle, and the multipliers of two balances. Each
+//! generator at a bus adds two unknowns. A line joins the voltages at each of its ends to the
+//! multipliers at the other end. Some lines also join the voltages of both ends, so that the number
+//! of arcs is right. The rows of a bus are consecutive. Values are those of the stand-in for
+//! `c-68`.
 
 use kernel::rng::Rng;
 
@@ -41,7 +42,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
         let bus = 1 + rng.below(u64::from(buses) - 1) as u32;
         lines.push((bus - 1 - distance_back(u64::from(bus), &mut rng), bus));
     }
-    // The unknowns of a bus are its voltage, its angle, then the multipliers.
+    // The rows of a bus are its voltage, its angle, and then its multipliers.
     const BALANCES: [(u32, u32); 8] = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 0), (2, 1), (3, 0), (3, 1)];
     const VOLTAGES: [(u32, u32); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let join = |edges: &mut Edges, (u, v): (u32, u32), couplings: &[(u32, u32)]| {
@@ -64,8 +65,8 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
     edges.into_graph(size.vertices, Some(&|u, v| magnitude(seed, u, v)))
 }
 
-/// The first row of each bus, and the end of the last bus. A bus has four rows. The remaining rows
-/// are added to random buses, two rows for each generator at a bus.
+/// The number of the first row of each bus, followed by the number of rows. A bus has at least four
+/// rows. The remaining rows are added to random buses, two rows for each generator at a bus.
 fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
     let mut unknowns = vec![UNKNOWNS; buses as usize];
     let mut left = rows - UNKNOWNS * buses;
@@ -81,7 +82,7 @@ fn blocks(rows: u32, buses: u32, rng: &mut Rng) -> Vec<u32> {
     first
 }
 
-/// The distance to an earlier bus, less than `limit`: mostly small, rarely large.
+/// The distance from a bus to an earlier bus. It is below `limit`, mostly small and rarely large.
 fn distance_back(limit: u64, rng: &mut Rng) -> u32 {
     const NEAR: f64 = 1.5;
     let bits = (64 - limit.leading_zeros()) as f64;

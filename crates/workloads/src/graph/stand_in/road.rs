@@ -1,4 +1,5 @@
-//! The stand-in for the road networks of the 9th DIMACS implementation challenge.
+//! The stand-ins (generated replacements) for the road networks of the 9th DIMACS implementation
+//! challenge.
 //!
 //! Original: from the TIGER/Line files of the US Census Bureau of the year 2000.
 //! Vertices are crossings, ends and bends. The graph is nearly planar and
@@ -11,12 +12,12 @@
 //! of 4,074 (GAP benchmark). The numbering follows the map, so neighbours are
 //! near in memory.
 //!
-//! Generator: crossings on a square lattice, with a diagonal in each cell. It
-//! keeps a sparse net of long straight roads, because that net determines the
-//! diameter. It adds a random spanning tree, and further roads up to the number
-//! of edges, few of them diagonals. Vertices are numbered along a Hilbert curve
-//! of tiles. A length is the product of a factor of the road, of the
-//! neighbourhood and of the region, because towns have short roads.
+//! Generator: it places crossings on a square lattice, with a diagonal in each cell. It keeps a
+//! sparse net of long straight roads, which determines the diameter. It adds a random spanning
+//! tree, and further roads until the number of edges is right; few of these are diagonals. Vertices
+//! are numbered along a Hilbert curve of tiles. The length of a road is a product of three random
+//! factors: one of the road, one of its neighbourhood and one of its region, because roads in towns
+//! are short.
 
 use kernel::rng::Rng;
 
@@ -26,9 +27,9 @@ use super::draw::{exp2, normal, shuffle};
 use super::edges::graph_of;
 use crate::data::mix;
 
-/// Lattice cells between two long roads.
+/// The number of lattice cells from one long road to the next.
 const LONG_ROADS_APART: u32 = 12;
-/// One diagonal in 16 has the class of a straight road.
+/// One diagonal in this number is selected as readily as a straight road.
 const DIAGONALS_ONE_IN: u64 = 16;
 const LENGTH_MEDIAN: f64 = 1447.0;
 const LENGTH_MAX: f64 = 368_885.0;
@@ -63,7 +64,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
 }
 
 impl Lattice {
-    /// All possible roads, in the order in which the generator selects them.
+    /// All possible roads. The generator selects them in this order.
     fn candidates(&self, rng: &mut Rng) -> Vec<(RoadClass, (u32, u32))> {
         let mut all = Vec::with_capacity(3 * self.vertices as usize);
         for cell in 0..self.vertices {
@@ -99,7 +100,8 @@ impl Lattice {
         all
     }
 
-    /// The long roads, a spanning tree, and further roads up to `count`.
+    /// The roads of the network: the long roads, a spanning tree, and further roads until there are
+    /// `count`.
     fn roads(&self, count: usize, rng: &mut Rng) -> Vec<(u32, u32)> {
         let mut trees = Forest::new(self.vertices);
         let (mut roads, mut spare) = (Vec::with_capacity(count), Vec::new());
@@ -115,7 +117,7 @@ impl Lattice {
         roads
     }
 
-    /// The number of each cell: tiles along a Hilbert curve, and row by row
+    /// The number of each cell. Tiles are numbered along a Hilbert curve, and cells row by row
     /// within a tile.
     fn numbers(&self) -> Vec<u32> {
         const TILE: u32 = 8;
@@ -134,7 +136,7 @@ impl Lattice {
         number
     }
 
-    /// The length of a road between two cells.
+    /// The length of the road between the cells `u` and `v`.
     fn length(&self, u: u32, v: u32) -> u32 {
         const NEIGHBOURHOOD: u32 = 16;
         const REGION: u32 = 96;
@@ -145,14 +147,16 @@ impl Lattice {
         };
         let tile = |cell: u32, side: u32| (cell % self.width / side, cell / self.width / side);
         let (near, far) = (tile(from, NEIGHBOURHOOD), tile(from, REGION));
-        // The squares of the coefficients add up to the variance of the binary logarithm.
+        // The squares of these coefficients add up to the variance of the binary logarithm of a
+        // length.
         let spread =
             1.15 * factor(1, from, to) + 0.8 * factor(2, near.0, near.1) + 0.8 * factor(3, far.0, far.1);
         (LENGTH_MEDIAN * exp2(spread)).clamp(1.0, LENGTH_MAX).round() as u32
     }
 }
 
-/// The position of a cell on the Hilbert curve through a square of side `side`.
+/// The position of the cell in column `x` and row `y` on the Hilbert curve through a square of side
+/// `side`.
 fn hilbert(side: u32, x: u32, y: u32) -> u64 {
     let (mut x, mut y, mut along) = (x, y, 0u64);
     let mut s = side / 2;
@@ -170,7 +174,7 @@ fn hilbert(side: u32, x: u32, y: u32) -> u64 {
     along
 }
 
-/// The trees of a spanning forest: union-find with path halving.
+/// A spanning forest: for each vertex, a parent in its tree. This is union-find with path halving.
 struct Forest(Vec<u32>);
 
 impl Forest {
@@ -187,10 +191,11 @@ impl Forest {
         v
     }
 
-    /// Joins the trees of two vertices. Returns false if they are one tree.
+    /// Joins the trees of two vertices. Returns false if both vertices are in the same tree.
     fn join(&mut self, u: u32, v: u32) -> bool {
         let (u, v) = (self.root(u), self.root(v));
-        // The lesser root wins. After a shuffle any choice is as good.
+        // The smaller root becomes the root of both trees. The roads are shuffled, so any choice is
+        // as good.
         self.0[u.max(v) as usize] = u.min(v);
         u != v
     }

@@ -1,20 +1,20 @@
-//! The scale of a generated graph.
+//! The scale of a generated graph: its size relative to the original.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// A fraction of the size of the original: from 1/1024 to 1.
+/// A generated graph's size as a fraction of the size of the original, from 1/1024 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     numerator: u32,
     denominator: u32,
 }
 
-/// The error of an invalid scale.
+/// The error of a text that is not a valid scale.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found the scale `{found}`, expected a fraction from 1/1024 to 1, as `1/16`")]
 pub struct BadScale {
-    /// The text that was given.
+    /// The text that was given as a scale.
     pub found: String,
 }
 
@@ -28,7 +28,7 @@ impl Scale {
     /// The scale `numerator / denominator`.
     ///
     /// # Errors
-    /// If it is below 1/1024 or above 1.
+    /// If the scale is below 1/1024 or above 1.
     pub fn new(numerator: u32, denominator: u32) -> Result<Scale, BadScale> {
         let least = u64::from(denominator).div_ceil(u64::from(Scale::DENOMINATOR_MAX));
         if numerator == 0 || denominator == 0 || numerator > denominator || u64::from(numerator) < least {
@@ -37,7 +37,7 @@ impl Scale {
         Ok(Scale { numerator, denominator })
     }
 
-    /// This fraction of a count, rounded.
+    /// This fraction of `count`, rounded to a whole number.
     #[must_use]
     pub fn of(self, count: u64) -> u64 {
         let (numerator, denominator) = (u128::from(self.numerator), u128::from(self.denominator));

@@ -1,4 +1,4 @@
-//! The stand-in for `dictionary28`.
+//! The stand-in (generated replacement) for the graph `dictionary28`.
 //!
 //! Original: the 52,652 words with two to eight letters of Knuth's English
 //! dictionary, in alphabetical order. Two words are joined if a change, an
@@ -6,11 +6,10 @@
 //! The largest component has 24,831 words, the second one 1,125, all others at
 //! most 27 (Pajek).
 //!
-//! Generator: random words, joined by the same rule. Words alternate consonants
-//! and vowels from a skewed alphabet, so short words have many neighbours and
-//! long words have few or none. The generator adds short words while there are
-//! too few edges, and long ones otherwise. Vertices are the words in
-//! alphabetical order.
+//! Generator: it makes random words, and joins them by the same rule. Words alternate consonants
+//! and vowels. Some letters are more frequent than others, so that short words have many
+//! neighbours, and long words few or none. The generator adds short words as long as there are too
+//! few edges, and long words otherwise. Vertices are the words in alphabetical order.
 
 use kernel::rng::Rng;
 use rustc_hash::FxHashMap;
@@ -23,8 +22,8 @@ const LETTERS_MAX: usize = 8;
 const CONSONANTS: &[u8] = b"ssstttrrrnnnlllddmmppccbbggkkffhhwvyjz";
 const VOWELS: &[u8] = b"aaaeeeeeiioouu";
 
-/// A word with five bits per letter, the first letter highest, so that the
-/// numeric order is the alphabetical order.
+/// A word with five bits for each letter. The first letter has the highest bits, so the numeric
+/// order is the alphabetical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Word(u64);
 
@@ -32,10 +31,11 @@ struct Dictionary {
     edges: Edges,
     words: Vec<Word>,
     known: FxHashMap<Word, u32>,
-    /// The words by their pattern with one letter masked.
+    /// The words that are equal if one letter is masked. The key is the masked word, and the
+    /// position of the masked letter.
     masked: FxHashMap<(Word, usize), Vec<u32>>,
     shortened: FxHashMap<Word, Vec<u32>>,
-    /// The words of at most `short_letters` letters.
+    /// The words with at most `short_letters` letters.
     short: Vec<u32>,
     short_letters: usize,
 }
@@ -66,8 +66,9 @@ impl Word {
 
 impl Dictionary {
     fn new(size: Size) -> Self {
-        // Short words of a smaller dictionary are equally dense: six letters for
-        // 52,652 words, one fewer for each factor of 16.
+        // The short words of a smaller dictionary must have as many neighbours. A short word has up
+        // to six letters in a dictionary of 52,652 words, and one letter fewer for each factor of
+        // 16.
         let short_letters = 2 + (size.vertices.max(16).ilog2() as usize + 1) / 4;
         Dictionary {
             edges: Edges::with_capacity(size.edges),
@@ -80,8 +81,8 @@ impl Dictionary {
         }
     }
 
-    /// A random word. The word is likely to have neighbours if `few` (there are too few edges), and
-    /// unlikely to have neighbours otherwise.
+    /// A random word. If `few` is true (there are too few edges), it is likely to have neighbours,
+    /// otherwise unlikely.
     fn next_word(&self, few: bool, rng: &mut Rng) -> Vec<u8> {
         match rng.below(10) {
             _ if self.words.is_empty() => fresh(4, rng),
@@ -96,7 +97,7 @@ impl Dictionary {
         }
     }
 
-    /// A copy of a word with one letter changed, added or removed.
+    /// The letters of a word after a random change, addition or removal of one letter.
     fn changed(&self, word: u32, rng: &mut Rng) -> Vec<u8> {
         let mut letters = self.words[word as usize].letters();
         let at = rng.below(letters.len() as u64) as usize;
@@ -109,7 +110,7 @@ impl Dictionary {
         letters
     }
 
-    /// Adds a word and its edges, unless the word is known.
+    /// Adds a word and its edges, unless the dictionary already has the word.
     fn add(&mut self, letters: &[u8]) {
         let (word, number) = (Word::new(letters), self.words.len() as u32);
         if self.known.contains_key(&word) {
@@ -152,7 +153,7 @@ impl Dictionary {
     }
 }
 
-/// A new word of alternating consonants and vowels.
+/// A random word that alternates consonants and vowels.
 fn fresh(letters: usize, rng: &mut Rng) -> Vec<u8> {
     let first = rng.below(4) == 0;
     (0..letters).map(|at| letter(first == (at % 2 == 0), rng)).collect()
@@ -167,7 +168,7 @@ fn letter(vowel: bool, rng: &mut Rng) -> u8 {
 mod tests {
     use super::*;
 
-    /// Whether two words differ by one letter changed, added or removed.
+    /// Whether a change, an addition or a removal of one letter turns one word into the other.
     fn next_to(a: &[u8], b: &[u8]) -> bool {
         let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
         let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();

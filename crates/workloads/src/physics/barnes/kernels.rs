@@ -1,19 +1,19 @@
-//! The kernels of a time step, after the six kernels of LonestarGPU.
+//! The kernels of a time step. They follow the six kernels of LonestarGPU.
 
 use kernel::prelude::*;
 
 use super::octree::{HALF_STEP, SOFTENING, TIME_STEP, first_opening};
 use crate::physics::all;
 
-/// The value of a child of a cell that holds neither a body nor a cell.
+/// The entry of `children` for a child that does not exist.
 pub(super) const EMPTY: u32 = u32::MAX;
-/// The value of a child of a cell while a work-item replaces the child.
+/// The entry of `children` for a child that a work-item is replacing.
 const LOCKED: u32 = u32::MAX - 1;
-/// The start of a cell's bodies before its parent has set it.
+/// The entry of `start` for a cell whose parent has not set it yet.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// The arrays of the simulation. A child with a number below `bodies` is a body. A child with any
-/// other number is the cell `child - bodies`.
+/// The arrays of the simulation. In `children`, a number below `bodies` is a body. Any other number
+/// `child` is the cell `child - bodies`.
 #[derive(Clone, Copy)]
 pub(super) struct Arrays {
     pub(super) bodies: u32,
@@ -22,33 +22,34 @@ pub(super) struct Arrays {
     pub(super) velocity: [Array<f32>; 3],
     pub(super) acceleration: [Array<f32>; 3],
     pub(super) mass: Array<f32>,
-    /// The least and the greatest coordinates of each work-group's bodies: one array for each of
-    /// the three axes, first the least, then the greatest.
+    /// The smallest and the largest coordinates of each work-group's bodies: three arrays with the
+    /// smallest along each axis, then three arrays with the largest.
     pub(super) bounds: [Array<f32>; 6],
-    /// The work-groups that have written their bounds.
+    /// The number of work-groups that have written their bounds.
     pub(super) arrived: Array<u32>,
-    /// The centre of the root, and half its width.
+    /// The centre of the root cell along the three axes, and half the width of this cell.
     pub(super) root: Array<f32>,
-    /// Eight children of each cell.
+    /// The eight children of each cell.
     pub(super) children: Array<u32>,
-    /// The number of cells.
+    /// The number of cells of the tree, in one element.
     pub(super) cells: Array<u32>,
     pub(super) cell_place: [Array<f32>; 3],
     pub(super) cell_mass: Array<f32>,
-    /// The bodies below each cell.
+    /// The number of bodies in each cell and all cells below it.
     pub(super) below: Array<u32>,
-    /// Whether the fields of a cell are complete.
+    /// Whether `summarize` has computed the mass and the centre of each cell.
     pub(super) ready: Array<u32>,
-    /// The index in `sorted` of the first of each cell's bodies.
+    /// For each cell, the index in `sorted` of its first body.
     pub(super) start: Array<u32>,
-    /// The bodies in the order of the tree.
+    /// The numbers of the bodies, in the order of the tree.
     pub(super) sorted: Array<u32>,
-    /// The wavefronts that have taken their cells, in `summarize` and in `sort`.
+    /// Two counters of the wavefronts that have taken their cells: one for `summarize`, one for
+    /// `sort`.
     pub(super) taken: Array<u32>,
 }
 
-/// Finds the bounds of the work-group's bodies through local memory. The last work-group combines
-/// the bounds of all and makes the root.
+/// Finds the bounds of each work-group's bodies in local memory. The last work-group combines the
+/// bounds of all work-groups and makes the root cell.
 pub(super) async fn bounding_box(w: Wave, a: Arrays) {
     let items = w.waves() * w.lanes();
     let (base, here) = (w.first_item(), u64::from(w.index() * w.lanes()));
@@ -87,7 +88,7 @@ pub(super) async fn bounding_box(w: Wave, a: Arrays) {
     }
 }
 
-/// Combines the bounds of all work-groups.
+/// Combines the bounds of all work-groups into the cube of the root cell.
 async fn make_root(w: &Wave, a: &Arrays) {
     let mut bounds =
         [f32::INFINITY, f32::INFINITY, f32::INFINITY, -f32::INFINITY, -f32::INFINITY, -f32::INFINITY];
@@ -109,7 +110,7 @@ async fn make_root(w: &Wave, a: &Arrays) {
     }
 }
 
-/// The cube of each lane: the centre, and half the width.
+/// For each lane, a cube: its centre and half its width.
 #[derive(Clone, Copy)]
 struct Cubes {
     centre: [Lanes<f32>; 3],
@@ -134,7 +135,7 @@ impl Cubes {
         octant
     }
 
-    /// Moves to the child in these lanes.
+    /// Replaces the cube of each lane in `lanes` by its eighth with the number `octant`.
     fn descend(&mut self, lanes: Mask, octant: Lanes<u32>) {
         let half = self.half * 0.5;
         for (axis, centre) in self.centre.iter_mut().enumerate() {
@@ -145,9 +146,10 @@ impl Cubes {
     }
 }
 
-/// Inserts the bodies. A work-item locks a child by a compare-exchange, and publishes the child that
-/// replaces it by a release. The lanes of a wavefront never wait for each other: a lane that does
-/// not get a lock tries again when all lanes have done their step.
+/// Inserts the bodies into the tree. A work-item locks an entry of `children` by a
+/// compare-exchange, and unlocks it when it stores the new child by a release. The lanes of a
+/// wavefront never wait for each other: a lane that does not get a lock tries again after all lanes
+/// have done their step.
 pub(super) async fn build(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, u64::from(a.bodies));
@@ -177,8 +179,8 @@ pub(super) async fn build(w: Wave, a: Arrays) {
     }
 }
 
-/// Makes new cells until the lane's body and the `other` body lie in different octants. Returns the
-/// uppermost of the new cells, as a child.
+/// Makes new cells until the lane's body and the body `other` lie in different octants. Returns the
+/// uppermost of the new cells, in the form of an entry of `children`.
 async fn split_cells(
     w: &Wave,
     a: &Arrays,
@@ -209,7 +211,7 @@ async fn split_cells(
     top
 }
 
-/// Takes a new cell for each lane. All its children are empty.
+/// Takes a new cell for each lane. The eight children of a new cell do not exist.
 async fn new_cells(w: &Wave, a: &Arrays) -> Lanes<u32> {
     let cell = w.fetch_add(a.cells, Lanes::splat(0), Lanes::splat(1), relaxed(Level::Device)).await;
     if (w.mask() & cell.ge(a.cells_max)).any() {
@@ -218,23 +220,23 @@ async fn new_cells(w: &Wave, a: &Arrays) -> Lanes<u32> {
     cell
 }
 
-/// The child of each lane's cell in an octant. The two wavefronts have only those lanes active
-/// whose child is a body, and those whose child is a cell.
+/// The child of each lane's cell in an octant, and two wavefronts: in the first, only those lanes
+/// are active whose child is a body; in the second, those whose child is a cell.
 async fn children(w: &Wave, a: &Arrays, cell: Lanes<u32>, octant: u32) -> (Lanes<u32>, Wave, Wave) {
     let child = w.load(a.children, cell * 8 + octant).await;
     let used = w.when(child.ne(EMPTY));
     (child, used.when(child.lt(a.bodies)), used.when(child.ge(a.bodies)))
 }
 
-/// Takes the next cells for a wavefront: the number of its first cell. All cells before it are
-/// taken by wavefronts that have started.
+/// Takes the next cells for a wavefront. Returns the position of its first cell. Wavefronts that
+/// have already started have taken all cells before it.
 async fn take_cells(w: &Wave, a: &Arrays, kernel: u64) -> u64 {
     let turn = w.leader().fetch_add(a.taken, kernel, 1, relaxed(Level::Device)).await;
     u64::from(turn) * u64::from(w.lanes())
 }
 
-/// Computes the masses and centres of the cells. The newest cells come first: a cell is older than
-/// the cells below it, so each wavefront waits only for cells that were taken before.
+/// Computes the masses and centres of the cells, the newest cells first. A cell is older than the
+/// cells below it, so a wavefront waits only for cells that were taken before.
 pub(super) async fn summarize(w: Wave, a: Arrays, count: u32) {
     let base = take_cells(&w, &a, 0).await;
     let w = w.below(base, u64::from(count));
@@ -244,7 +246,7 @@ pub(super) async fn summarize(w: Wave, a: Arrays, count: u32) {
     let cell = Lanes::splat(count - 1 - base as u32) - w.lane_id();
     let mut pending = w.mask();
     while pending.any() {
-        // Which lanes wait for no cell.
+        // The lanes whose cell waits for no other cell.
         let mut free = pending;
         for octant in 0..8 {
             let (child, _, cells) = children(&w.when(pending), &a, cell, octant).await;
@@ -287,8 +289,8 @@ async fn summarize_cells(w: &Wave, a: &Arrays, cell: Lanes<u32>) {
     w.store(a.below, cell, below).await;
 }
 
-/// Lists the bodies in the order of the tree. A cell waits for the start that its parent sets, and a
-/// parent is older than its children.
+/// Lists the bodies in the order of the tree. A cell waits until its parent has set its `start`. A
+/// parent is older than its children, so a wavefront waits only for cells that were taken before.
 pub(super) async fn sort(w: Wave, a: Arrays, count: u32) {
     let base = take_cells(&w, &a, 1).await;
     let w = w.below(base, u64::from(count));
@@ -311,15 +313,16 @@ pub(super) async fn sort(w: Wave, a: Arrays, count: u32) {
     }
 }
 
-/// A part of the tree that some lanes of a wavefront still have to walk.
+/// A part of the tree that a wavefront has not visited yet, and the lanes that need it.
 struct Part {
     child: u32,
     lanes: Mask,
     opening: f32,
 }
 
-/// Computes the gravity on the bodies, in the order of the tree. A wavefront walks the tree for all
-/// its lanes together. It opens a cell only for those lanes whose body is near the cell.
+/// Computes the gravity on the bodies, which are taken in the order of the tree. A wavefront walks
+/// the tree once for all its lanes. It visits the children of a cell only for those lanes whose
+/// body is near the cell.
 pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
     let base = w.first_item();
     let w = w.below(base, u64::from(a.bodies));
@@ -357,8 +360,8 @@ pub(super) async fn force(w: Wave, a: Arrays, angle: f32, is_first: bool) {
     }
 }
 
-/// Adds the children of a cell to `parts`, in an order such that the first child is the next part
-/// that the wavefront takes.
+/// Adds the children of a cell to `parts`. The first child is added last, because the wavefront
+/// takes the last part first.
 async fn open(w: &Wave, a: &Arrays, cell: u64, opening: f32, parts: &mut Vec<Part>) {
     for octant in (0..8).rev() {
         let child = w.load(a.children, cell * 8 + octant).await;
@@ -368,7 +371,7 @@ async fn open(w: &Wave, a: &Arrays, cell: u64, opening: f32, parts: &mut Vec<Par
     }
 }
 
-/// Moves the bodies.
+/// Moves the bodies by one time step.
 pub(super) async fn integrate(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, u64::from(a.bodies));
@@ -384,7 +387,7 @@ pub(super) async fn integrate(w: Wave, a: Arrays) {
     }
 }
 
-/// Clears the fields of the cells before a tree is built.
+/// Clears the fields of all cells before a new tree is built.
 pub(super) async fn clear(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, u64::from(a.cells_max));

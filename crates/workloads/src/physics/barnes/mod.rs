@@ -1,13 +1,14 @@
 //! Barnes-Hut: gravity of many bodies with an octree, after LonestarGPU.
 //!
-//! Each time step runs a sequence of kernels. `bounding-box` finds the root, `clear` empties the
-//! tree, `build` inserts the bodies with a lock on each child, `summarize` computes masses from the
-//! leaves to the root, `sort` lists the bodies in the order of the tree, `force` walks the tree and
-//! `integrate` moves the bodies. In `summarize` and `sort`, wavefronts wait for cells of
-//! other wavefronts. A wavefront takes its cells from a counter when it starts, and waits only for
-//! cells that were taken before. So the programs end for any order of dispatch.
+//! Each time step runs a sequence of kernels. `bounding-box` finds the root cell, `clear` empties
+//! the tree, `build` inserts the bodies with a lock on each child, `summarize` computes masses from
+//! the leaves to the root, `sort` lists the bodies in the order of the tree, `force` walks the
+//! tree, and `integrate` moves the bodies. In `summarize` and `sort`, a wavefront waits for cells
+//! of other wavefronts. It takes its own cells from a counter when it starts, and waits only for
+//! cells that were taken before. The kernels therefore end for any order of dispatch.
 //!
-//! The shape of the tree depends only on the places of the bodies, so the sums have a fixed order.
+//! The shape of the tree depends only on the places of the bodies, so sums over the tree have a
+//! fixed order.
 
 mod kernels;
 mod octree;
@@ -81,7 +82,7 @@ impl Arrays {
     async fn build_tree(self, host: &Host) {
         let (shape, bodies) = (host.shape(), u64::from(self.bodies));
         host.write(self.arrived, &[0]).await;
-        // The root is the first cell.
+        // The tree begins with one cell, the root.
         host.write(self.cells, &[1]).await;
         let kernel = Kernel::new("bounding-box", move |w| kernels::bounding_box(w, self))
             .uses(self.place.map(|array| array.read().in_parts(GROUP_ITEMS)))
@@ -158,7 +159,7 @@ async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64) -> Answer {
     answer.with("bodies", &sorted)
 }
 
-/// Bodies from a file.
+/// The form of the workload that reads its bodies from a file.
 pub(crate) const BARNES_HUT_ON_FILES: NumberProgram = NumberProgram {
     workload: &BARNES_HUT,
     files: |_| {
@@ -182,10 +183,11 @@ pub(crate) const BARNES_HUT_ON_FILES: NumberProgram = NumberProgram {
     },
 };
 
-/// The largest magnitude of a number in a file.
+/// The maximum magnitude of a number in a file.
 const FARTHEST: f32 = 1e9;
 
-/// The smallest angle. With a smaller one, a walk opens nearly all cells.
+/// The smallest opening angle. With a smaller angle, the walk visits the children of nearly all
+/// cells.
 const ANGLE_MIN: f64 = 0.01;
 
 fn barnes_hut(

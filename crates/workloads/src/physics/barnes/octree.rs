@@ -7,11 +7,12 @@ use kernel::rng::Rng;
 
 use crate::files::numbers::Table;
 
-/// The square of the distance below which the gravity between two bodies is softened.
+/// The gravity between two bodies is softened below a certain distance. This is the square of that
+/// distance.
 pub(super) const SOFTENING: f32 = 0.0025;
-/// The time step.
+/// The length of a time step.
 pub(super) const TIME_STEP: f32 = 0.025;
-/// Half the time step.
+/// Half the length of a time step.
 pub(super) const HALF_STEP: f32 = TIME_STEP * 0.5;
 
 /// The bodies of a simulation.
@@ -24,7 +25,7 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    /// Bodies in a ball that is denser in the middle, at rest.
+    /// Random bodies at rest, in a ball that is denser in the middle.
     pub(super) fn new(seed: u64, count: usize) -> Bodies {
         let mut rng = Rng::new(seed);
         let mut bodies = Bodies {
@@ -46,7 +47,7 @@ impl Bodies {
         bodies
     }
 
-    /// Bodies at rest, each with its place and its mass in a row of a table.
+    /// The bodies in a table, at rest. Each row has the place and the mass of a body.
     pub(super) fn of_table(table: &Table) -> Bodies {
         let still = || [0, 1, 2].map(|_| vec![0.0; table.rows() as usize]);
         Bodies {
@@ -57,9 +58,9 @@ impl Bodies {
         }
     }
 
-    /// The numbers of two bodies at one place, if there are such bodies.
+    /// The numbers of two bodies at the same place. `None` if all places are different.
     pub(super) fn at_one_place(&self) -> Option<(usize, usize)> {
-        // The two zeros are one place.
+        // Adding zero makes negative zero equal to positive zero.
         let place = |body: usize| self.place_of(body).map(|coordinate| (coordinate + 0.0).to_bits());
         let mut order: Vec<usize> = (0..self.mass.len()).collect();
         order.sort_by_key(|body| place(*body));
@@ -79,7 +80,7 @@ pub(super) struct Cube {
 }
 
 impl Cube {
-    /// The cube around all places, from their least and their greatest coordinates.
+    /// The cube around all bodies, from their smallest and their largest coordinates.
     pub(super) fn around(least: [f32; 3], most: [f32; 3]) -> Cube {
         let widths = [0, 1, 2].map(|axis| most[axis] - least[axis]);
         Cube {
@@ -102,7 +103,7 @@ impl Cube {
     }
 }
 
-/// A child of a cell.
+/// A child of a cell: a body, a cell, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Child {
     None,
@@ -119,7 +120,7 @@ struct Cell {
 
 const EMPTY_CELL: Cell = Cell { children: [Child::None; 8], place: [0.0; 3], mass: 0.0 };
 
-/// The octree of the host.
+/// The octree that the host builds.
 struct Tree<'a> {
     bodies: &'a Bodies,
     cells: Vec<Cell>,
@@ -153,7 +154,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The centre of mass and the mass of a child.
+    /// The centre of mass and the mass of a child. `None` if the child does not exist.
     fn of_child(&self, child: Child) -> Option<([f32; 3], f32)> {
         match child {
             Child::None => None,
@@ -177,9 +178,9 @@ impl Tree<'_> {
         self.cells[cell].mass = mass;
     }
 
-    /// Adds the gravity of a cell's children at place `at` to `sum`. A child that is a cell is
-    /// opened if its squared distance is below `opening`, which is the squared width of the child
-    /// over the square of the opening angle.
+    /// Adds to `sum` the gravity of a cell's children on a body at the place `at`. If a child is a
+    /// cell and its squared distance is below `opening`, its own children are used instead.
+    /// `opening` is the squared width of the child, divided by the square of the opening angle.
     fn gravity(&self, at: [f32; 3], cell: usize, opening: f32, sum: &mut [f32; 3]) {
         for child in self.cells[cell].children {
             let Some((place, mass)) = self.of_child(child) else { continue };
@@ -197,12 +198,13 @@ impl Tree<'_> {
     }
 }
 
-/// The square of the width of a child of the root, over the square of the opening angle.
+/// The squared width of a child of the root, divided by the square of the opening angle.
+/// `root_half` is half the width of the root.
 pub(super) fn first_opening(root_half: f32, angle: f32) -> f32 {
     root_half * root_half / (angle * angle)
 }
 
-/// Simulates on the host.
+/// Simulates `steps` time steps on the host.
 pub(super) fn simulate(bodies: &mut Bodies, angle: f32, steps: u64) {
     for step in 0..steps {
         let tree = Tree::new(bodies);
@@ -233,7 +235,7 @@ pub(super) fn simulate(bodies: &mut Bodies, angle: f32, steps: u64) {
 mod tests {
     use super::*;
 
-    /// The gravity of all bodies, one by one and in double precision.
+    /// The gravity of all bodies on the body `at`, added one by one in double precision.
     fn direct(bodies: &Bodies, at: usize) -> [f64; 3] {
         let mut sum = [0.0; 3];
         for body in 0..bodies.mass.len() {

@@ -4,33 +4,33 @@ use kernel::{Array, Host, Shape};
 
 use super::mesh::Mesh;
 
-/// The work-items of a work-group.
+/// The number of work-items in a work-group.
 pub(super) const GROUP_ITEMS: u64 = 64;
 
-/// The arrays. An array of elements or of nodes has one entry for each mesh element or node. An
-/// array of corners has eight entries for each mesh element: first corner 0 of all elements, then
-/// corner 1 of all elements, and so on.
+/// The arrays of the problem. An array of elements or of nodes has one entry for each element or
+/// node of the mesh. An array of corners has eight entries for each element: first those for corner
+/// 0 of all elements, then those for corner 1 of all elements, and so on.
 #[derive(Debug)]
 pub(super) struct Domain {
     pub(super) elements: u64,
     pub(super) node_count: u64,
-    /// The nodes of the elements. This array and the next four are those of [`Mesh`].
+    /// The node at each corner of each element. This array and the next four are those of [`Mesh`].
     pub(super) nodes: Array<u32>,
     pub(super) first_corner: Array<u32>,
     pub(super) corners: Array<u32>,
     pub(super) neighbours: [Array<u32>; 6],
     pub(super) symmetry: [Array<u32>; 3],
-    // Of nodes.
+    // Arrays of nodes.
     pub(super) place: [Array<f64>; 3],
     pub(super) velocity: [Array<f64>; 3],
     pub(super) acceleration: [Array<f64>; 3],
     pub(super) force: [Array<f64>; 3],
     pub(super) nodal_mass: Array<f64>,
-    // Of corners.
+    // Arrays of corners.
     pub(super) corner_force: [Array<f64>; 3],
     pub(super) corner_place: [Array<f64>; 3],
     pub(super) derivatives: [Array<f64>; 3],
-    // Of elements: the state.
+    // Arrays of elements: their state, which lasts from step to step.
     pub(super) volume: Array<f64>,
     pub(super) mass: Array<f64>,
     pub(super) e: Array<f64>,
@@ -38,7 +38,7 @@ pub(super) struct Domain {
     pub(super) q: Array<f64>,
     pub(super) v: Array<f64>,
     pub(super) speed: Array<f64>,
-    // Of elements: the values of one step.
+    // Arrays of elements: values that are used only within one step.
     pub(super) stress: Array<f64>,
     pub(super) determinant: Array<f64>,
     pub(super) vnew: Array<f64>,
@@ -60,17 +60,18 @@ pub(super) struct Domain {
     pub(super) q_new: Array<f64>,
     pub(super) p_half: Array<f64>,
     pub(super) bvc: Array<f64>,
-    /// The Courant limit and the hydrodynamic limit of each wavefront.
+    /// For each wavefront, the smallest Courant limit and the smallest hydrodynamic limit of its
+    /// elements.
     pub(super) limits: [Array<f64>; 2],
 }
 
-/// Allocates an array for each axis.
+/// Allocates three arrays, one for each axis.
 fn axes(host: &Host, name: &str, len: u64) -> [Array<f64>; 3] {
     ["x", "y", "z"].map(|axis| host.alloc(format!("{name}-{axis}"), len))
 }
 
 impl Domain {
-    /// Allocates the arrays.
+    /// Allocates the arrays for this mesh.
     pub(super) fn alloc(host: &Host, mesh: &Mesh) -> Domain {
         let (elements, node_count) = (mesh.elements() as u64, mesh.node_count() as u64);
         let of_elements = |name: &str| host.alloc::<f64>(name, elements);
@@ -125,7 +126,7 @@ impl Domain {
         }
     }
 
-    /// Writes the mesh and the initial state.
+    /// Writes the mesh and the initial state to the arrays.
     pub(super) async fn write(&self, host: &Host, mesh: &Mesh) {
         host.write(self.nodes, &mesh.nodes).await;
         host.write(self.first_corner, &mesh.first_corner).await;
@@ -145,7 +146,7 @@ impl Domain {
     }
 }
 
-/// The wavefronts of a grid over the elements.
+/// The number of wavefronts in a grid that has a work-item for each element.
 fn waves(shape: &Shape, elements: u64) -> u64 {
     let grid = crate::physics::grid_of(shape, elements, GROUP_ITEMS);
     u64::from(grid.work_groups) * u64::from(grid.waves)

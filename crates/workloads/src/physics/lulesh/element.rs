@@ -1,23 +1,25 @@
 //! The geometry of a hexahedral element: shape functions, normals, volumes and hourglass modes.
 //!
-//! Corners 0 to 3 go around the lower face, and 4 to 7 around the upper face above them.
+//! The corners 0 to 3 go around the lower face. The corners 4 to 7 go around the upper face in the
+//! same way.
 
 use crate::physics::real::Real;
 
-/// One coordinate of the eight corners.
+/// One number for each of the eight corners of an element.
 pub(super) type Corners<R> = [R; 8];
-/// The three coordinates of the eight corners.
+/// Three coordinates of the eight corners of an element.
 pub(super) type Points<R> = [Corners<R>; 3];
 
-/// The derivatives of the shape functions, and the determinant of the Jacobian.
+/// The derivatives of the eight shape functions along x, y and z, and the determinant of the
+/// Jacobian.
 pub(super) fn shape_derivatives<R: Real>(p: &Points<R>) -> (Points<R>, R) {
-    // The Jacobian: each coordinate by the directions xi, eta and zeta.
+    // The Jacobian has the derivative of each coordinate along the directions xi, eta and zeta.
     let [x, y, z] = [0, 1, 2].map(|axis| {
         let c = &p[axis];
         let (a, b, d, e) = (c[6] - c[0], c[5] - c[3], c[7] - c[1], c[4] - c[2]);
         [(a + b - d - e) * 0.125, (a - b + d - e) * 0.125, (a + b + d + e) * 0.125]
     });
-    // Its cofactors.
+    // The cofactors of the Jacobian.
     let of_x = [y[1] * z[2] - z[1] * y[2], z[0] * y[2] - y[0] * z[2], y[0] * z[1] - z[0] * y[1]];
     let of_y = [z[1] * x[2] - x[1] * z[2], x[0] * z[2] - z[0] * x[2], z[0] * x[1] - x[0] * z[1]];
     let of_z = [x[1] * y[2] - y[1] * x[2], y[0] * x[2] - x[0] * y[2], x[0] * y[1] - y[0] * x[1]];
@@ -29,11 +31,11 @@ pub(super) fn shape_derivatives<R: Real>(p: &Points<R>) -> (Points<R>, R) {
     (derivatives, determinant)
 }
 
-/// The corners of the six faces, in the order in which their normals point outward.
+/// The corners of the six faces. In this order, the normal of each face points outward.
 const FACES: [[usize; 4]; 6] =
     [[0, 1, 2, 3], [0, 4, 5, 1], [1, 5, 6, 2], [2, 6, 7, 3], [3, 7, 4, 0], [4, 7, 6, 5]];
 
-/// The sum of the normals of the faces around each corner.
+/// For each corner, the sum of the normals of the faces around it.
 pub(super) fn node_normals<R: Real>(p: &Points<R>) -> Points<R> {
     let mut normals = [[R::splat(0.0); 8]; 3];
     for face in FACES {
@@ -63,7 +65,7 @@ const VOLUME_NEIGHBOURS: [[usize; 6]; 8] = [
     [6, 5, 4, 3, 2, 0],
 ];
 
-/// The derivative of the volume with respect to the place of each corner.
+/// For each corner, the derivative of the element's volume with respect to the corner's place.
 pub(super) fn volume_derivatives<R: Real>(p: &Points<R>) -> Points<R> {
     [0, 1, 2].map(|axis| {
         let (u, v) = (&p[(axis + 1) % 3], &p[(axis + 2) % 3]);
@@ -79,7 +81,7 @@ pub(super) fn volume_derivatives<R: Real>(p: &Points<R>) -> Points<R> {
     })
 }
 
-/// The determinant of three vectors, each a row.
+/// The determinant of the matrix whose rows are the three vectors.
 fn determinant<R: Real>(x: [R; 3], y: [R; 3], z: [R; 3]) -> R {
     x[0] * (y[1] * z[2] - z[1] * y[2])
         + x[1] * (z[0] * y[2] - y[0] * z[2])
@@ -113,7 +115,7 @@ pub(super) fn characteristic_length<R: Real>(p: &Points<R>, volume: R) -> R {
     volume * 4.0 / largest.root()
 }
 
-/// The diagonal of the velocity gradient.
+/// The velocity gradient's diagonal: the derivative of each velocity component along its own axis.
 pub(super) fn velocity_gradient<R: Real>(
     velocity: &Points<R>,
     derivatives: &Points<R>,
@@ -126,7 +128,8 @@ pub(super) fn velocity_gradient<R: Real>(
     })
 }
 
-/// The four hourglass modes: a sign for each corner.
+/// The four hourglass modes: motions of the corners that do not change the volume. Each mode has a
+/// sign for each corner.
 const HOURGLASS_MODES: [[f64; 8]; 4] = [
     [1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0],
     [1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0],
@@ -134,7 +137,8 @@ const HOURGLASS_MODES: [[f64; 8]; 4] = [
     [-1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0],
 ];
 
-/// The Flanagan-Belytschko forces against the hourglass modes.
+/// The forces on the corners that damp the hourglass modes, by the method of Flanagan and
+/// Belytschko.
 pub(super) fn hourglass_forces<R: Real>(
     p: &Points<R>,
     velocity: &Points<R>,
@@ -168,8 +172,8 @@ pub(super) fn hourglass_forces<R: Real>(
     })
 }
 
-/// The gradients of velocity and of place along the directions xi, eta and zeta, for the artificial
-/// viscosity: `(delv, delx)`.
+/// The gradients of the velocity (`delv`) and of the place (`delx`) along the directions xi, eta
+/// and zeta. The artificial viscosity uses them.
 pub(super) fn viscosity_gradients<R: Real>(
     p: &Points<R>,
     velocity: &Points<R>,
@@ -177,7 +181,7 @@ pub(super) fn viscosity_gradients<R: Real>(
 ) -> ([R; 3], [R; 3]) {
     const TINY: f64 = 1e-36;
     let norm = R::splat(1.0) / (volume + TINY);
-    // The difference of the means of two opposite faces.
+    // The difference between the means of two opposite faces.
     let across = |c: &Corners<R>, to: [usize; 4], from: [usize; 4]| {
         let [to, from] = [to, from].map(|f| c[f[0]] + c[f[1]] + c[f[2]] + c[f[3]]);
         (to - from) * 0.25
@@ -205,7 +209,7 @@ pub(super) fn viscosity_gradients<R: Real>(
 mod tests {
     use super::*;
 
-    /// A box with these edges.
+    /// The corners of a box whose edges have the lengths `a`, `b` and `c`.
     fn block(a: f64, b: f64, c: f64) -> Points<f64> {
         [[0.0, a, a, 0.0, 0.0, a, a, 0.0], [0.0, 0.0, b, b, 0.0, 0.0, b, b], [0.0, 0.0, 0.0, 0.0, c, c, c, c]]
     }

@@ -1,6 +1,7 @@
 //! The kernels of a time step, in the order in which the host launches them.
 //!
-//! Each kernel is one loop of LULESH over elements or nodes, with its temporaries in memory.
+//! Each kernel is a loop of LULESH over elements or nodes. Values that one loop passes to another
+//! are in memory.
 
 use std::rc::Rc;
 
@@ -25,26 +26,26 @@ fn over(w: &Wave, count: u64) -> (Wave, Unit) {
     (w.below(base, count), Unit(base))
 }
 
-/// Loads the word at index `at` of several arrays.
+/// Loads the words at index `at` of several arrays.
 async fn load<const N: usize>(w: &Wave, at: Unit, from: [Array<f64>; N]) -> [Reals; N] {
     all(from.map(|array| w.load(array, at))).await
 }
 
-/// Stores a word at index `at` of several arrays.
+/// Stores words at index `at` of several arrays.
 async fn store<const N: usize>(w: &Wave, at: Unit, to: [Array<f64>; N], values: [Reals; N]) {
     for (array, value) in to.into_iter().zip(values) {
         w.store(array, at, value);
     }
-    // The table of operations stays small if a wavefront waits now and then.
+    // The wavefront waits for the last store, so that it does not post too many operations at once.
     w.store(to[N - 1], at, values[N - 1]).await;
 }
 
-/// The nodes of the elements.
+/// The nodes at the eight corners of each lane's element.
 async fn nodes(w: &Wave, d: &Domain, Unit(base): Unit) -> [Lanes<u32>; 8] {
     all(core::array::from_fn(|corner| w.load(d.nodes, Unit(corner as u64 * d.elements + base)))).await
 }
 
-/// Values of the eight nodes of each element.
+/// The values, in three arrays of nodes, at the eight nodes of each lane's element.
 async fn of_nodes(w: &Wave, from: [Array<f64>; 3], nodes: &[Lanes<u32>; 8]) -> Points<Reals> {
     let mut points = [[Reals::splat(0.0); 8]; 3];
     for (axis, points) in points.iter_mut().enumerate() {
@@ -53,7 +54,7 @@ async fn of_nodes(w: &Wave, from: [Array<f64>; 3], nodes: &[Lanes<u32>; 8]) -> P
     points
 }
 
-/// Values of the eight corners of each element.
+/// The values, in three arrays of corners, at the eight corners of each lane's element.
 async fn of_corners(w: &Wave, d: &Domain, from: [Array<f64>; 3], Unit(base): Unit) -> Points<Reals> {
     let mut points = [[Reals::splat(0.0); 8]; 3];
     for (axis, points) in points.iter_mut().enumerate() {
@@ -89,8 +90,8 @@ async fn integrate_stress(w: Wave, d: Rc<Domain>) {
     store_corners(&w, &d, d.corner_force, at, &forces).await;
 }
 
-/// Sums the forces of the corners of each node. If `adds`, the sum is added to the node's force so
-/// far. Otherwise the sum replaces the force.
+/// Sums the forces of each node's corners. If `adds` is true, the sum is added to the present force
+/// of the node. Otherwise the sum replaces the force.
 async fn gather_forces(w: Wave, d: Rc<Domain>, adds: bool) {
     let (w, at) = over(&w, d.node_count);
     let [first, end] = all([w.load(d.first_corner, at), w.load(d.first_corner, Unit(at.0 + 1))]).await;
@@ -232,8 +233,8 @@ async fn energy_half(w: Wave, d: Rc<Domain>) {
     w.store(d.e_new, at, energy).await;
 }
 
-/// Computes the pressure at the new energy, for one of the two compressions (at half the step, or
-/// at its end).
+/// Computes the pressure at the new energy. `compression` is that at half the step or that at its
+/// end.
 async fn pressure(w: Wave, d: Rc<Domain>, compression: Array<f64>, to: Array<f64>) {
     let (w, at) = over(&w, d.elements);
     let [energy, compression] = load(&w, at, [d.e_new, compression]).await;
@@ -285,7 +286,8 @@ async fn volumes(w: Wave, d: Rc<Domain>) {
     w.store(d.v, at, material::settled_volume(vnew)).await;
 }
 
-/// Each wavefront finds the smallest limits of its elements. The host takes the smallest of all.
+/// Each wavefront finds the smallest limits of the time step over its elements. The host then takes
+/// the smallest limits of all wavefronts.
 async fn time_limits(w: Wave, d: Rc<Domain>) {
     let (all, at) = over(&w, d.elements);
     let [speed, length, vdov] = load(&all, at, [d.speed, d.length, d.vdov]).await;
@@ -296,8 +298,8 @@ async fn time_limits(w: Wave, d: Rc<Domain>) {
     }
 }
 
-/// The declared uses of one kernel. The three lists hold the arrays that the kernel reads, writes,
-/// or both reads and writes.
+/// The declared uses of arrays by a kernel. It reads the arrays in `read`, writes those in `write`,
+/// and both reads and writes those in `both`. A work-group touches only its own elements.
 fn uses<const R: usize, const W: usize, const B: usize>(
     read: [Array<f64>; R],
     write: [Array<f64>; W],
@@ -309,18 +311,18 @@ fn uses<const R: usize, const W: usize, const B: usize>(
     read.chain(write).chain(both).collect()
 }
 
-/// The declared uses of a kernel that reads any element of three arrays.
+/// The declared uses of a kernel that may read any element of three arrays.
 fn read_all(arrays: [Array<f64>; 3]) -> [Use; 3] {
     arrays.map(|array| array.read())
 }
 
-/// The declared uses of a kernel that writes three arrays of corners.
+/// The declared uses of a kernel that may write any element of three arrays.
 fn write_all(arrays: [Array<f64>; 3]) -> [Use; 3] {
     arrays.map(|array| array.write())
 }
 
 impl Domain {
-    /// The kernels that move the nodes, with the numbers of their work-items.
+    /// The kernels that move the nodes. Each has the number of its work-items.
     pub(super) fn node_kernels(self: &Rc<Self>, dt: f64) -> Vec<(Kernel, u64)> {
         let (d, elements, nodes) = (self, self.elements, self.node_count);
         let [fx, fy, fz] = d.force;
@@ -399,7 +401,8 @@ impl Domain {
         kernels
     }
 
-    /// The kernels that update the elements. Each has a work-item for each element.
+    /// The kernels that update the elements after the nodes have moved. Each has a work-item for
+    /// each element.
     pub(super) fn element_kernels(self: &Rc<Self>, dt: f64) -> Vec<Kernel> {
         let d = self;
         let kernel = |name: &'static str| Named { name, domain: d.clone() };
@@ -487,7 +490,7 @@ impl Domain {
     }
 }
 
-/// A kernel with a name and a domain, before it gets a body.
+/// A kernel that has a name and arrays, but no code yet.
 struct Named {
     name: &'static str,
     domain: Rc<Domain>,

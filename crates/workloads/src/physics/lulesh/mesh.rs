@@ -2,25 +2,26 @@
 
 use super::element::{Points, volume};
 
-/// The values that stand for the neighbour of an element if the element's face lies on the edge of
-/// the mesh.
+/// Numbers that stand for a missing neighbour of an element: the face between them lies on the edge
+/// of the mesh.
 pub(super) mod edge {
-    /// A plane of symmetry: the gradient beyond it is that of the element.
+    /// The face is on a plane of symmetry. The gradient beyond it equals that of the element.
     pub(crate) const SYMMETRY: u32 = u32::MAX;
-    /// A free surface: the gradient beyond it is zero.
+    /// The face is a free surface. The gradient beyond it is zero.
     pub(crate) const FREE: u32 = u32::MAX - 1;
 }
 
-/// The places of the nodes, the connectivity and the energy at the start.
+/// The mesh and the state at the start: places of nodes, connectivity, volumes and energy.
 #[derive(Clone, Debug)]
 pub(super) struct Mesh {
-    /// The nodes of each element: corner `c` of element `e` at `c * elements + e`.
+    /// The nodes of each element. Corner `c` of element `e` has the index `c * elements + e`.
     pub(super) nodes: Vec<u32>,
-    /// The index in `corners` of the first corner of each node.
+    /// For each node, the index in `corners` of its first corner.
     pub(super) first_corner: Vec<u32>,
-    /// The corners of each node, as indices in `nodes`.
+    /// For each node, the corners of elements that lie at it, as indices in `nodes`.
     pub(super) corners: Vec<u32>,
-    /// The neighbours of each element: before and after it along x, y and z, each `elements` long.
+    /// The neighbours of each element before and after it along x, y and z. Each of the six lists
+    /// has an entry for each element.
     pub(super) neighbours: [Vec<u32>; 6],
     /// The nodes on the planes of symmetry x = 0, y = 0 and z = 0.
     pub(super) symmetry: [Vec<u32>; 3],
@@ -28,19 +29,19 @@ pub(super) struct Mesh {
     /// The volume of each element, which is also its mass.
     pub(super) volume: Vec<f64>,
     pub(super) nodal_mass: Vec<f64>,
-    /// The energy in the element at the origin.
+    /// The energy at the start of the element at the origin. All other elements have none.
     pub(super) origin_energy: f64,
-    /// The first time step.
+    /// The length of the first time step.
     pub(super) first_dt: f64,
 }
 
 /// The length of an edge of the cube.
 const EDGE: f64 = 1.125;
-/// The energy in the element at the origin, for a cube with 45 elements along an edge.
+/// The energy at the start of the element at the origin, for a cube with 45 elements along an edge.
 const ENERGY_OF_45: f64 = 3.948_746e7;
 
 impl Mesh {
-    /// The mesh with this many elements along an edge.
+    /// The mesh with `cells` elements along each edge of the cube.
     pub(super) fn new(cells: usize) -> Mesh {
         let side = cells + 1;
         let elements = cells * cells * cells;
@@ -93,7 +94,7 @@ impl Mesh {
         self.nodal_mass.len()
     }
 
-    /// The places of the corners of an element.
+    /// The places of the eight corners of an element.
     fn points_of(&self, element: usize) -> Points<f64> {
         let elements = self.elements();
         [0, 1, 2].map(|axis| {
@@ -101,7 +102,7 @@ impl Mesh {
         })
     }
 
-    /// Lists the corners of each node, in the order of their elements.
+    /// Fills the lists of the corners that lie at each node, in the order of their elements.
     fn list_corners(&mut self) {
         let elements = self.elements();
         let mut of_node = vec![Vec::new(); self.node_count()];
@@ -119,7 +120,7 @@ impl Mesh {
     }
 }
 
-/// The neighbours of each element before and after it along each axis.
+/// For each element, its neighbours before and after it along each axis.
 fn neighbours(cells: usize) -> [Vec<u32>; 6] {
     let stride = [1, cells, cells * cells];
     core::array::from_fn(|face| {
@@ -134,7 +135,7 @@ fn neighbours(cells: usize) -> [Vec<u32>; 6] {
     })
 }
 
-/// The nodes of the three planes of symmetry.
+/// The nodes on each of the three planes of symmetry.
 fn symmetry(side: usize) -> [Vec<u32>; 3] {
     let nodes = 0..(side * side * side) as u32;
     [1, side as u32, (side * side) as u32]

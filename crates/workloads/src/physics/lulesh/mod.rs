@@ -1,14 +1,14 @@
 //! LULESH: the Sedov blast problem on an unstructured mesh of hexahedra.
 //!
 //! A time step of the Lagrangian method moves the nodes by the forces of stress and of the
-//! hourglass control. It then updates volume, viscosity, energy and pressure of the elements. The
-//! kernels are the loops of LULESH 2.0 in the same order, with one region. As in the threaded
-//! versions of LULESH, the forces of corners go to memory, and each node adds the forces of its
-//! corners. The temporaries of the equation of state are arrays in memory, and most kernels read
-//! what the kernel before wrote.
+//! hourglass control. It then updates the volume, viscosity, energy and pressure of the elements.
+//! The kernels are the loops of LULESH 2.0 in the same order, with one region. As in the threaded
+//! versions of LULESH, the forces of corners are stored in memory, and each node adds the forces of
+//! its corners. The temporary values of the equation of state are arrays in memory, and most
+//! kernels read arrays that the kernel before them wrote.
 //!
-//! The three normal stresses are equal, so one array holds them. The deviatoric strains, which no
-//! later loop reads, are left out.
+//! The three normal stresses are equal, so one array holds all of them. The deviatoric strains are
+//! not computed, because no later loop reads them.
 
 mod domain;
 mod element;
@@ -38,7 +38,8 @@ pub(crate) static LULESH: Workload = Workload {
     sizes: Sizes {
         tiny: &[("cells", "3"), ("steps", "2")],
         small: &[],
-        // 130 steps are the 3,380 launches of the STC paper. Dalmia's thesis uses 10 cells.
+        // With 130 steps, there are 3,380 launches, as in the STC paper. Dalmia's thesis uses 10
+        // cells.
         paper: &[("cells", "10"), ("steps", "130")],
     },
     settings: &[

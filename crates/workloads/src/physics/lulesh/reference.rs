@@ -1,6 +1,7 @@
 //! The Sedov problem on the host: plain loops over elements and nodes.
 //!
-//! The formulas are those of the kernels. The published energies of LULESH check them.
+//! The formulas are those of the kernels. A test compares the result with the published energies of
+//! LULESH.
 
 use super::element::{
     Points, characteristic_length, hourglass_forces, node_normals, shape_derivatives, velocity_gradient,
@@ -23,7 +24,7 @@ pub(super) struct State {
     speed: Vec<f64>,
 }
 
-/// The values of the elements that a step computes before the equation of state.
+/// The values that a step computes for each element before the equation of state.
 struct Kinematics {
     vnew: Vec<f64>,
     delv: Vec<f64>,
@@ -52,7 +53,7 @@ impl State {
         }
     }
 
-    /// Runs at most `steps` time steps.
+    /// Computes at most `steps` time steps.
     pub(super) fn run(&mut self, steps: u64) {
         let mut limits = (UNBOUNDED, UNBOUNDED);
         while self.clock.time < STOP && self.clock.cycle < steps {
@@ -68,7 +69,7 @@ impl State {
         [0, 1, 2].map(|axis| core::array::from_fn(|corner| of[axis][node(corner)]))
     }
 
-    /// The forces on the nodes: first of stress, then of the hourglass modes.
+    /// The forces on the nodes: the forces of stress plus those against the hourglass modes.
     fn forces(&self) -> [Vec<f64>; 3] {
         let elements = self.mesh.elements();
         let stress = |element: usize| {
@@ -137,7 +138,7 @@ impl State {
         kinematics
     }
 
-    /// The linear and the quadratic viscosity of each element.
+    /// For each element, the linear part and the quadratic part of its viscosity.
     fn viscosities(&self, kinematics: &Kinematics) -> Vec<(f64, f64)> {
         let elements = 0..self.mesh.elements();
         let gradient = |element: usize| {
@@ -162,7 +163,7 @@ impl State {
         elements.map(of).collect()
     }
 
-    /// Updates the elements. Returns the limits of the next time step.
+    /// Updates the elements. Returns the two limits that they set to the next time step.
     fn update_elements(&mut self) -> (f64, f64) {
         let kinematics = self.kinematics();
         let viscosities = self.viscosities(&kinematics);
@@ -199,7 +200,8 @@ impl State {
 mod tests {
     use super::*;
 
-    /// The authors of LULESH publish the steps and the final energy at the origin for this size.
+    /// The authors of LULESH publish the number of steps and the final energy at the origin for
+    /// this size.
     #[test]
     fn the_blast_ends_with_the_published_energy() {
         let mut state = State::new(5);

@@ -5,32 +5,32 @@ use super::zone::{
     viscous_forces, work,
 };
 
-/// The energy of a zone at the start, per unit of mass.
+/// The energy per unit of mass of a zone at the start.
 const COLD: f64 = 1e-9;
-/// The first time step.
+/// The length of the first time step.
 const FIRST_STEP: f64 = 1e-4;
 
-/// The points, zones and sides of a square mesh.
+/// A square mesh: its points, and its zones with their sides and corners.
 #[derive(Clone, Debug)]
 pub(super) struct Mesh {
     pub(super) zones: usize,
-    /// The points of each zone: point `i` of zone `z` at `i * zones + z`.
+    /// The points of each zone. Point `i` of zone `z` has the index `i * zones + z`.
     pub(super) points: Vec<u32>,
-    /// The index in `corners` of the first corner of each point.
+    /// For each point, the index in `corners` of its first corner.
     pub(super) first_corner: Vec<u32>,
-    /// The corners of each point, as indices in `points`.
+    /// For each point, the corners of zones that lie at it, as indices in `points`.
     pub(super) corners: Vec<u32>,
-    /// The points on the axes x = 0 and y = 0.
+    /// The points on each of the axes x = 0 and y = 0.
     pub(super) axes: [Vec<u32>; 2],
     pub(super) place: [Vec<f64>; 2],
     pub(super) velocity: [Vec<f64>; 2],
     pub(super) area: Vec<f64>,
-    /// The share of each side in the mass of its zone.
+    /// For each side, the share of the zone's mass that belongs to it.
     pub(super) fractions: Vec<f64>,
 }
 
 impl Mesh {
-    /// A quarter of the Noh problem: cold gas of density 1 that flows to the origin.
+    /// The mesh of a quarter of the Noh problem: cold gas of density 1 that flows to the origin.
     pub(super) fn new(edge: usize) -> Mesh {
         let (side, zones) = (edge + 1, edge * edge);
         let mut points = vec![0; 4 * zones];
@@ -82,7 +82,7 @@ impl Mesh {
         mesh
     }
 
-    /// Values of the points of a zone.
+    /// The values in `of` at the four points of a zone.
     fn of_zone(&self, zone: usize, of: &[Vec<f64>; 2]) -> Four<f64> {
         core::array::from_fn(|at| {
             let point = self.points[at * self.zones + zone] as usize;
@@ -91,7 +91,7 @@ impl Mesh {
     }
 }
 
-/// The time step of the problem.
+/// The length of the time step, and the number of steps so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     pub(super) dt: f64,
@@ -102,21 +102,21 @@ impl Clock {
         Clock { dt: FIRST_STEP }
     }
 
-    /// Chooses the next time step from two limits that the last step gave: the longest stable step,
-    /// and the largest relative change of an area.
+    /// Chooses the length of the next time step from two results of the last step: the longest
+    /// stable step, and the largest relative change of an area.
     pub(super) fn advance(&mut self, stable: f64, change: f64) {
         let by_area = if change > 0.0 { self.dt * 0.1 / change } else { f64::INFINITY };
         self.dt = (self.dt * 1.2).min(stable).min(by_area);
     }
 }
 
-/// The state of the problem on the host.
+/// The state of the problem as the host computes it.
 #[derive(Debug)]
 pub(super) struct State {
     mesh: Mesh,
     pub(super) place: [Vec<f64>; 2],
     pub(super) velocity: [Vec<f64>; 2],
-    /// The total energy of each zone. `energy` is the energy per unit of mass.
+    /// The total energy of each zone. The next field, `energy`, is the energy per unit of mass.
     pub(super) whole: Vec<f64>,
     pub(super) energy: Vec<f64>,
     pub(super) density: Vec<f64>,
@@ -147,8 +147,8 @@ impl State {
         }
     }
 
-    /// The sum of what the zones around a point contribute to the point. `part` gives the
-    /// contribution of one zone's corner.
+    /// Adds up the contributions of the zones around a point to this point. `part` computes the
+    /// contribution of a zone's corner.
     fn sum(&self, point: usize, part: impl Fn(usize, usize) -> f64) -> f64 {
         let corners = self.mesh.first_corner[point]..self.mesh.first_corner[point + 1];
         let corners = corners.map(|at| self.mesh.corners[at as usize] as usize);
@@ -230,7 +230,7 @@ impl State {
         (stable, change)
     }
 
-    /// The kinetic energy of all points and the internal energy of all zones.
+    /// The sum of the kinetic energy of all points and the internal energy of all zones.
     #[cfg(test)]
     fn total_energy(&self) -> f64 {
         let zones = self.mesh.zones;
@@ -252,7 +252,8 @@ impl State {
 mod tests {
     use super::*;
 
-    /// The scheme conserves the total energy to the last bits. Only the axes take momentum.
+    /// The scheme conserves the total energy except for rounding errors. Momentum is lost only at
+    /// the axes.
     #[test]
     fn energy_is_conserved_while_it_turns_into_heat() {
         let mut state = State::new(8);

@@ -1,4 +1,4 @@
-//! The kernels of a step, in the order in which the host launches them.
+//! The kernels of a time step, in the order in which the host launches them.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use crate::physics::{all, grid_of};
 
 type Reals = Lanes<f64>;
 
-/// The work-items of a work-group.
+/// The number of work-items in a work-group.
 pub(super) const GROUP_ITEMS: u64 = 64;
 
-/// The arrays. An array of sides or corners has four entries for each zone: first side 0 of all
-/// zones, then side 1 of all zones, and so on.
+/// The arrays of the problem. An array of sides or corners has four entries for each zone: first
+/// those for side 0 of all zones, then those for side 1 of all zones, and so on.
 #[derive(Debug)]
 pub(super) struct Arrays {
     pub(super) zones: u64,
@@ -26,21 +26,21 @@ pub(super) struct Arrays {
     pub(super) first_corner: Array<u32>,
     pub(super) corners: Array<u32>,
     pub(super) axes: [Array<u32>; 2],
-    // Of points.
+    // Arrays of points.
     pub(super) place: [Array<f64>; 2],
     place_half: [Array<f64>; 2],
     pub(super) velocity: [Array<f64>; 2],
     velocity_before: [Array<f64>; 2],
     force: [Array<f64>; 2],
     point_mass: Array<f64>,
-    // Of sides and corners.
+    // Arrays of sides or corners.
     pub(super) fractions: Array<f64>,
     side_area: Array<f64>,
     side_force: [Array<f64>; 2],
     corner_mass: Array<f64>,
     corner_force: [Array<f64>; 2],
     compression: [Array<f64>; 4],
-    // Of zones.
+    // Arrays of zones.
     pub(super) mass: Array<f64>,
     pub(super) energy: Array<f64>,
     pub(super) whole: Array<f64>,
@@ -53,7 +53,8 @@ pub(super) struct Arrays {
     speed: Array<f64>,
     work: Array<f64>,
     work_rate: Array<f64>,
-    /// The longest stable step and the largest change of an area, of each wavefront.
+    /// For each wavefront, the longest stable step and the largest relative change of an area in
+    /// its zones.
     pub(super) limits: [Array<f64>; 2],
 }
 
@@ -100,7 +101,8 @@ impl Arrays {
     }
 }
 
-/// The active lanes and the first item of a wavefront in a grid over `count` items.
+/// The wavefront, and the number of its first item. Only those lanes stay active whose item number
+/// is below `count`.
 fn over(w: &Wave, count: u64) -> (Wave, Unit) {
     let base = w.first_item();
     (w.below(base, count), Unit(base))
@@ -110,7 +112,7 @@ async fn load<const N: usize>(w: &Wave, at: Unit, from: [Array<f64>; N]) -> [Rea
     all(from.map(|array| w.load(array, at))).await
 }
 
-/// Values of the four sides or corners of each zone.
+/// The values in `from` of the four sides or corners of each lane's zone.
 async fn of_sides(w: &Wave, a: &Arrays, from: Array<f64>, Unit(base): Unit) -> [Reals; 4] {
     let of = |side: usize| -> Loading<Unit, f64> { w.load(from, Unit(side as u64 * a.zones + base)) };
     all(core::array::from_fn(of)).await
@@ -132,7 +134,7 @@ async fn store_pairs(w: &Wave, a: &Arrays, to: [Array<f64>; 2], at: Unit, values
     store_sides(w, a, to[1], at, values.map(|[_, y]| y)).await;
 }
 
-/// Values of the points of each zone.
+/// The values in `from` at the four points of each lane's zone.
 async fn of_points(w: &Wave, a: &Arrays, from: [Array<f64>; 2], Unit(base): Unit) -> Four<Reals> {
     let ids: [Lanes<u32>; 4] =
         all(core::array::from_fn(|at| w.load(a.points, Unit(at as u64 * a.zones + base)))).await;
@@ -224,7 +226,7 @@ async fn corner_force(w: Wave, a: Rc<Arrays>) {
     store_pairs(&w, &a, a.corner_force, at, corner_forces(&forces)).await;
 }
 
-/// For each point, sums the masses and the forces of its corners.
+/// For each point, sums the masses and the forces of the corners that lie at it.
 async fn gather(w: Wave, a: Rc<Arrays>) {
     let (w, at) = over(&w, a.point_mass.len());
     let [first, end] = all([w.load(a.first_corner, at), w.load(a.first_corner, Unit(at.0 + 1))]).await;
@@ -300,7 +302,8 @@ async fn energy(w: Wave, a: Rc<Arrays>, dt: f64) {
     w.store(a.density, at, mass / area).await;
 }
 
-/// Each wavefront finds the limits of its zones. The host combines them.
+/// Each wavefront finds the limits of the time step over its zones. The host then combines the
+/// limits of all wavefronts.
 async fn time_limits(w: Wave, a: Rc<Arrays>) {
     let (within, at) = over(&w, a.zones);
     let p = of_points(&within, &a, a.place, at).await;
@@ -314,27 +317,27 @@ async fn time_limits(w: Wave, a: Rc<Arrays>) {
     within.store(a.area, at, area).await;
 }
 
-/// Declares that a kernel accesses only its own elements of these arrays: it reads the arrays in
-/// `read` and writes those in `write`.
+/// Declares that a work-group accesses only its own elements of certain arrays: it reads the arrays
+/// in `read` and writes those in `write`.
 fn own<const R: usize, const W: usize>(read: [Array<f64>; R], write: [Array<f64>; W]) -> Vec<Use> {
     let read = read.into_iter().map(|array| array.read().in_parts(GROUP_ITEMS));
     read.chain(write.into_iter().map(|array| array.write().in_parts(GROUP_ITEMS))).collect()
 }
 
-/// Declares that a kernel accesses any element of these arrays: it reads the arrays in `read` and
-/// writes those in `write`.
+/// Declares that a work-group may access any element of certain arrays: it reads the arrays in
+/// `read` and writes those in `write`.
 fn any<const R: usize, const W: usize>(read: [Array<f64>; R], write: [Array<f64>; W]) -> Vec<Use> {
     let read = read.into_iter().map(|array| array.read());
     read.chain(write.into_iter().map(|array| array.write())).collect()
 }
 
-/// Declares that a kernel reads and writes any element of these arrays.
+/// Declares that a work-group may read and write any element of these arrays.
 fn both(arrays: [Array<f64>; 2]) -> [Use; 2] {
     arrays.map(|array| array.read_write())
 }
 
 impl Arrays {
-    /// The kernels of a step, with the numbers of their work-items.
+    /// The kernels of a time step. Each has the number of its work-items.
     pub(super) fn kernels(self: &Rc<Self>, dt: f64) -> Vec<(Kernel, u64)> {
         let (a, zones, count) = (self, self.zones, self.point_mass.len());
         let [x, y] = a.place;

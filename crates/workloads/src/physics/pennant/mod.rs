@@ -1,11 +1,13 @@
 //! PENNANT: hydrodynamics on an unstructured mesh of polygons, for the Noh problem.
 //!
-//! A step moves the points half way, computes areas, pressures and the forces on the sides of each
-//! zone, adds a viscosity where corners are compressed, and gathers the forces of the corners at the
-//! points. Then it moves the points the whole way, and turns the work of the forces into energy. The
-//! kernels are the loops of PENNANT in its order. Forces and corner values pass through memory.
+//! A time step moves the points half of the way. It computes areas, pressures and the forces on the
+//! sides of each zone, adds a viscosity where corners are compressed, and sums the forces of the
+//! corners at each point. Then it moves the points the whole way, and turns the work of the forces
+//! into energy. The kernels are the loops of PENNANT in the same order. Forces and values of
+//! corners are stored in memory.
 //!
-//! The geometry is planar, where PENNANT's is cylindrical. So the total energy is conserved exactly.
+//! The geometry is planar, while that of PENNANT is cylindrical. The total energy is therefore
+//! conserved except for rounding errors.
 
 mod host;
 mod kernels;

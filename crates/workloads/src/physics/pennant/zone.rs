@@ -5,19 +5,21 @@
 
 use crate::physics::real::Real;
 
-/// A vector of two coordinates.
+/// A vector with two coordinates.
 pub(super) type Pair<R> = [R; 2];
-/// A vector for each point, side or corner of a zone.
+/// Four vectors: one for each point, side or corner of a zone.
 pub(super) type Four<R> = [Pair<R>; 4];
 
-/// The adiabatic exponent.
+/// The adiabatic exponent of the gas.
 const GAMMA: f64 = 5.0 / 3.0;
-/// The coefficient of the linear viscosity. `QUADRATIC` is that of the quadratic viscosity.
+/// The coefficient of the linear viscosity. The next constant, `QUADRATIC`, is the coefficient of
+/// the quadratic viscosity.
 const LINEAR: f64 = 0.1;
 const QUADRATIC: f64 = 1.0;
-/// The coefficient of the forces of the temporary triangular subzones.
+/// The coefficient of the forces of subzones. A subzone is a triangle of a zone, used to keep the
+/// zone in shape.
 const SUBZONE: f64 = 0.5;
-/// The least speed of sound.
+/// The smallest speed of sound that is used.
 pub(super) const SPEED_MIN: f64 = 1e-3;
 
 fn add<R: Real>(a: Pair<R>, b: Pair<R>) -> Pair<R> {
@@ -48,23 +50,24 @@ fn length<R: Real>(a: Pair<R>) -> R {
     dot(a, a).root()
 }
 
-/// The mean of the points of a zone.
+/// The mean of the four points of a zone.
 fn centre<R: Real>(p: &Four<R>) -> Pair<R> {
     let sum = add(add(p[0], p[1]), add(p[2], p[3]));
     [sum[0] * 0.25, sum[1] * 0.25]
 }
 
-/// The middle of each side.
+/// The middle point of each side of a zone.
 fn middles<R: Real>(p: &Four<R>) -> Four<R> {
     core::array::from_fn(|side| half(add(p[side], p[(side + 1) % 4])))
 }
 
-/// The length of each side.
+/// The length of each side of a zone.
 fn lengths<R: Real>(p: &Four<R>) -> [R; 4] {
     core::array::from_fn(|side| length(sub(p[(side + 1) % 4], p[side])))
 }
 
-/// The areas of the triangles of the sides, the area of the zone, and its characteristic length.
+/// The areas of the triangles between each side and the centre of a zone, the area of the zone, and
+/// its characteristic length.
 pub(super) fn geometry<R: Real>(p: &Four<R>) -> ([R; 4], R, R) {
     let centre = centre(p);
     let areas: [R; 4] =
@@ -77,7 +80,8 @@ pub(super) fn geometry<R: Real>(p: &Four<R>) -> ([R; 4], R, R) {
     (areas, area, heights[0].least(heights[1]).least(heights[2]).least(heights[3]))
 }
 
-/// The outward surface vectors from the centre to the middles of the sides, turned by 90 degrees.
+/// For each side, the vector from the centre of the zone to the middle of the side, turned by 90
+/// degrees.
 fn surfaces<R: Real>(p: &Four<R>) -> Four<R> {
     let centre = centre(p);
     middles(p).map(|middle| {
@@ -96,7 +100,7 @@ pub(super) struct Start<R> {
     pub(super) work_rate: R,
 }
 
-/// The pressure at half a step, and the speed of sound.
+/// The pressure of a zone at half the time step, and its speed of sound.
 pub(super) fn state_half<R: Real>(start: Start<R>, area_half: R, dt: f64) -> (R, R) {
     let Start { mass, energy, density, area, work_rate } = start;
     let zero = R::splat(0.0);
@@ -113,7 +117,7 @@ pub(super) fn state_half<R: Real>(start: Start<R>, area_half: R, dt: f64) -> (R,
     (pressure + (by_energy * source - density * bulk * change) / denominator, speed)
 }
 
-/// The forces of pressure and of the subzones on the sides.
+/// The forces on the sides of a zone by its pressure and its subzones (the triangles of the sides).
 pub(super) fn side_forces<R: Real>(
     p: &Four<R>,
     fractions: [R; 4],
@@ -128,20 +132,20 @@ pub(super) fn side_forces<R: Real>(
     })
 }
 
-/// The compression at a corner. `width` and `change` are zero at a corner that expands.
+/// The compression at a corner of a zone. `width` and `change` are zero if the corner expands.
 #[derive(Clone, Copy)]
 pub(super) struct Corner<R> {
     /// The length over which the viscosity acts.
     pub(super) width: R,
-    /// The magnitude of the difference of velocities.
+    /// The magnitude of the difference of velocities at the corner.
     pub(super) change: R,
-    /// The weight of the corner's forces.
+    /// The weight of the corner's viscous forces.
     pub(super) weight: R,
     /// The cosine of the angle between the two sides at the corner.
     pub(super) cosine: R,
 }
 
-/// The compression at each corner.
+/// The compression at each corner of a zone.
 pub(super) fn compressions<R: Real>(p: &Four<R>, u: &Four<R>) -> [Corner<R>; 4] {
     let (x2, u2) = (centre(p), centre(u));
     let (middles, means, lengths) = (middles(p), middles(u), lengths(p));
@@ -174,7 +178,7 @@ pub(super) fn compressions<R: Real>(p: &Four<R>, u: &Four<R>) -> [Corner<R>; 4] 
     })
 }
 
-/// The viscous forces on the sides.
+/// The viscous forces on the sides of a zone.
 pub(super) fn viscous_forces<R: Real>(
     p: &Four<R>,
     u: &Four<R>,
@@ -182,7 +186,7 @@ pub(super) fn viscous_forces<R: Real>(
     (density, speed): (R, R),
 ) -> Four<R> {
     let lengths = lengths(p);
-    // The forces along the side before each corner and along the side after it.
+    // For each corner, two forces: along the side before it and along the side after it.
     let forces: [[Pair<R>; 2]; 4] = core::array::from_fn(|corner| {
         let (before, after) = ((corner + 3) % 4, (corner + 1) % 4);
         let quadratic = corners[corner].change * (QUADRATIC * 0.25 * (GAMMA + 1.0));
@@ -205,12 +209,13 @@ pub(super) fn viscous_forces<R: Real>(
     })
 }
 
-/// The force on each corner, from the forces on the two sides.
+/// The force on each corner of a zone, from the forces on its two sides.
 pub(super) fn corner_forces<R: Real>(sides: &Four<R>) -> Four<R> {
     core::array::from_fn(|corner| sub(sides[corner], sides[(corner + 3) % 4]))
 }
 
-/// The work on the zone in a step, from the velocities before and after it.
+/// The work on a zone in a time step, from the forces on its sides and the velocities of its points
+/// before and after the step.
 pub(super) fn work<R: Real>(sides: &Four<R>, before: &Four<R>, after: &Four<R>, dt: f64) -> R {
     let mut sum = R::splat(0.0);
     for side in 0..4 {
@@ -252,7 +257,7 @@ mod tests {
         let corners = corner_forces(&forces);
         let sum = corners.into_iter().fold([0.0; 2], add);
         assert_eq!(sum, [0.0, 0.0]);
-        // Pressure pushes the corner at the origin away from the zone.
+        // The pressure of the zone pushes its corner at the origin away from the zone.
         assert!(corners[0][0] < 0.0 && corners[0][1] < 0.0, "{corners:?}");
         let still = [[0.3, -0.2]; 4];
         let compressed = compressions(&SQUARE, &still);

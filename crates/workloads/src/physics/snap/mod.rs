@@ -1,13 +1,14 @@
 //! SNAP: the sweeps of discrete-ordinates particle transport.
 //!
-//! An outer iteration computes the scattering between groups. An inner iteration computes the
-//! scattering within a group. Then the sweep computes the angular flux. In each of the eight
-//! octants, the sweep starts at the octant's corner and visits one plane of cells after the other,
-//! with one launch for each plane. A work-item computes one angle and group of a cell by diamond
-//! differences. The fluxes on the faces of cells pass through memory. A kernel sums the angular
-//! fluxes of all directions, and the host decides on convergence.
+//! Energy is divided into groups. An outer iteration computes the scattering from each group to the
+//! others. An inner iteration computes the scattering within each group, and then the sweep
+//! computes the angular flux. For each of the eight octants of directions, the sweep starts at one
+//! corner of the box and visits one plane of cells after the other. Each plane is a launch. A
+//! work-item computes one angle and group of a cell by diamond differences. The fluxes on the faces
+//! of cells are stored in memory. A kernel sums the angular fluxes of all directions, and the host
+//! decides whether another iteration follows.
 //!
-//! Scattering is isotropic, and negative fluxes are not fixed up.
+//! Scattering is isotropic, and negative fluxes are not corrected.
 
 mod problem;
 
@@ -34,9 +35,10 @@ pub(crate) static SNAPC: Workload = Workload {
             ("inners", "1"),
         ],
         small: &[],
-        // The STC paper counts 2,992 launches in a time step, and says nothing of the problem. A
+        // The STC paper counts 2,992 launches in a time step, but does not describe the problem. A
         // sweep of this box takes 8 x 23 launches, the rest of an outer iteration takes 3, and 16
-        // outer iterations take 2,992. The tolerance is below the change of the last one.
+        // outer iterations take 2,992. The tolerance is smaller than the change in the last
+        // iteration.
         paper: &[
             ("cells", "8"),
             ("layers", "9"),
@@ -60,16 +62,17 @@ pub(crate) static SNAPC: Workload = Workload {
     make: |settings, _| {
         let names = ["cells", "layers", "groups", "angles"];
         let [cells, layers, groups, angles] = names.map(|name| settings.count(name));
-        // The fluxes of all directions of the eight octants, before and after a step.
+        // The arrays are the fluxes of all directions of the eight octants, before and after a time
+        // step.
         settings.limit_arrays(&names, 2 * 8 * 8 * cells.pow(2) * layers * groups * angles)?;
         Ok(snapc(settings))
     },
 };
 
-/// The work-items of a work-group.
+/// The number of work-items in a work-group.
 const GROUP_ITEMS: u64 = 64;
 
-/// The arrays of a problem. An array of groups has one entry for each group and cell.
+/// The arrays of a problem. An array of groups has one entry for each energy group and cell.
 #[derive(Clone, Copy)]
 struct Arrays {
     cells: u32,
@@ -82,16 +85,17 @@ struct Arrays {
     material: Array<u32>,
     cosines: [Array<f64>; 3],
     slowness: Array<f64>,
-    /// The cells of all planes, plane by plane. An entry holds the steps of a cell from the
-    /// octant's corner along the three axes, with ten bits for each axis.
+    /// The cells in the order in which a sweep visits them, plane by plane. An entry has the steps
+    /// from the corner where the sweep starts to the cell along the three axes, with ten bits for
+    /// each axis.
     planes: Array<u32>,
     outer: Array<f64>,
     source: Array<f64>,
     flux: Array<f64>,
     flux_before: Array<f64>,
-    /// The largest change in each wavefront.
+    /// For each wavefront, the largest relative change of the flux in its cells.
     change: Array<f64>,
-    /// The fluxes on the faces of cells, for each group and angle.
+    /// The fluxes on the faces of cells along each axis, for each energy group and angle.
     faces: [Array<f64>; 3],
 }
 
@@ -101,7 +105,8 @@ impl Arrays {
     }
 }
 
-/// The scattering from a group to another, in the material of each cell.
+/// The scattering from energy group `from` to energy group `to`, in the material of each lane's
+/// cell.
 async fn scattering(
     w: &Wave,
     a: &Arrays,
@@ -112,7 +117,8 @@ async fn scattering(
     w.load(a.scattering, (material * a.groups + from) * a.groups + to).await
 }
 
-/// Adds the scattering from the other groups to the emission.
+/// Computes the source of an outer iteration: the emission, plus the scattering from the other
+/// energy groups.
 async fn outer_source(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, a.outer.len());
@@ -128,8 +134,8 @@ async fn outer_source(w: Wave, a: Arrays) {
     w.store(a.outer, Unit(base), sum).await;
 }
 
-/// Adds the scattering within each group to the source of the outer iteration, and saves the flux
-/// in `flux_before`.
+/// Adds the scattering within each energy group to the source of the outer iteration. Copies the
+/// flux to `flux_before`.
 async fn inner_source(w: Wave, a: Arrays) {
     let base = w.first_item();
     let w = w.below(base, a.outer.len());
@@ -141,7 +147,7 @@ async fn inner_source(w: Wave, a: Arrays) {
     w.store(a.source, Unit(base), outer + share * flux).await;
 }
 
-/// Computes a plane of cells in an octant: `planes[first..end]`.
+/// Computes one plane of cells for the directions of an octant. The cells are `planes[first..end]`.
 async fn sweep(w: Wave, a: Arrays, octant: u32, (first, end): (u64, u64), time: [Array<f64>; 2]) {
     let pairs = a.groups * a.angles;
     let base = w.first_item();
@@ -160,7 +166,7 @@ async fn sweep(w: Wave, a: Arrays, octant: u32, (first, end): (u64, u64), time: 
     let entries = [z * a.cells + y, z * a.cells + x, y * a.cells + x].map(|face| face * pairs + pair);
     let mut incoming = [Lanes::splat(0.0_f64); 3];
     for axis in 0..3 {
-        // Nothing comes in from the vacuum.
+        // No particles come into the box from the vacuum around it.
         incoming[axis] = w.when(steps[axis].ne(0)).load(a.faces[axis], entries[axis]).await;
     }
     let here = (cell + octant * a.volume()) * pairs + pair;
@@ -179,7 +185,8 @@ async fn sweep(w: Wave, a: Arrays, octant: u32, (first, end): (u64, u64), time: 
     w.store(time[1], here, psi * 2.0 - before).await;
 }
 
-/// Sums the angular fluxes of all directions, and finds the largest change of each wavefront.
+/// Sums the angular fluxes of all directions for each energy group and cell, and finds the largest
+/// change in each wavefront.
 async fn scalar_flux(w: Wave, a: Arrays, weight: f64, time: [Array<f64>; 2]) {
     let base = w.first_item();
     let within = w.below(base, a.flux.len());
@@ -269,7 +276,7 @@ impl Arrays {
         self.launch(host, kernel, self.outer.len()).await;
     }
 
-    /// One inner iteration. Returns the largest relative change of the flux.
+    /// Runs one inner iteration. Returns the largest relative change of the flux.
     async fn inner(self, host: &Host, problem: &Problem, ends: &[u64], time: [Array<f64>; 2]) -> f64 {
         let uses = [
             self.outer.read().in_parts(GROUP_ITEMS),
@@ -345,6 +352,6 @@ fn snapc(settings: &Settings) -> Instance {
         tolerance: (0..count("digits")).fold(1.0, |tolerance, _| tolerance * 0.1),
     };
     let program = Program::new("snapc", move |host| run(host, Problem::new(size)));
-    // The host sweeps cell by cell with the same operations on each, so all bits are equal.
+    // The host computes cell by cell with the same operations for each cell, so all bits are equal.
     Instance::new(program, move |answer| answer.expect("flux", &Problem::new(size).solve().0))
 }

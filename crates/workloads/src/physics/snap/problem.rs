@@ -1,53 +1,55 @@
 //! The problem of SNAP, and its solution on the host.
 //!
-//! Space is a box of cells with vacuum around it. A direction is an octant and an angle within it.
-//! Energy has groups. Each cell emits particles, and the cells in the middle scatter more.
+//! Space is a box of cells with vacuum around it. A direction is one of eight octants and an angle
+//! within this octant. Energy is divided into groups. Each cell emits particles. The cells in the
+//! middle scatter more particles than the others.
 
 /// The size of a problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
-    /// Cells along x and along y.
+    /// The number of cells along x, which is also the number along y.
     pub(super) cells: usize,
-    /// Cells along z.
+    /// The number of cells along z.
     pub(super) layers: usize,
-    /// Energy groups.
+    /// The number of energy groups.
     pub(super) groups: usize,
-    /// Angles of an octant.
+    /// The number of angles in an octant.
     pub(super) angles: usize,
-    /// Time steps.
+    /// The number of time steps.
     pub(super) steps: u64,
-    /// The largest number of outer iterations of a time step.
+    /// The maximum number of outer iterations in a time step.
     pub(super) outers: u64,
-    /// The largest number of inner iterations of an outer iteration.
+    /// The maximum number of inner iterations in an outer iteration.
     pub(super) inners: u64,
-    /// The largest relative change of the flux at which an iteration ends.
+    /// An iteration ends when the largest relative change of the flux is at most this number.
     pub(super) tolerance: f64,
 }
 
-/// The length of a time step, multiplied by the speed of the first group and divided by two.
+/// The length of a time step times the speed of the first energy group, divided by two.
 const TIME_STEP: f64 = 0.1;
-/// The edge of the box along x.
+/// The length of the box along x.
 const EDGE: f64 = 1.0;
-/// The particles that a unit of volume emits in each group.
+/// The number of particles that a unit of volume emits in each energy group.
 const EMISSION: f64 = 1.0;
 
 /// The cross sections and directions of a problem.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) size: Size,
-    /// The total cross section of each group and cell.
+    /// The total cross section for each energy group and cell.
     pub(super) total: Vec<f64>,
-    /// The emission of each group and cell.
+    /// The emission in each energy group and cell.
     pub(super) emission: Vec<f64>,
-    /// Scattering from a group to another, for both materials: `[material][from][to]`.
+    /// The scattering from one energy group to another in each material, with the indices
+    /// `[material][from][to]`.
     pub(super) scattering: Vec<f64>,
     /// The material of each cell.
     pub(super) material: Vec<u32>,
-    /// The cosine of each angle, divided by half the width of a cell, along x, y and z.
+    /// For x, y and z: the cosine of each angle, divided by half the width of a cell.
     pub(super) cosines: [Vec<f64>; 3],
-    /// The inverse of the speed of each group, divided by half a time step.
+    /// For each energy group, the inverse of its speed, divided by half a time step.
     pub(super) slowness: Vec<f64>,
-    /// The weight of a direction.
+    /// The weight of each direction in the sum over all directions.
     pub(super) weight: f64,
 }
 
@@ -57,22 +59,23 @@ impl Size {
         self.cells * self.cells * self.layers
     }
 
-    /// The cells along each axis.
+    /// The number of cells along each axis.
     pub(super) fn extents(&self) -> [usize; 3] {
         [self.cells, self.cells, self.layers]
     }
 
-    /// The cells of the largest face of the box.
+    /// The number of cells on the largest face of the box.
     pub(super) fn face(&self) -> usize {
         self.cells * self.cells.max(self.layers)
     }
 
-    /// The number of pairs of a group and an angle.
+    /// The number of pairs of an energy group and an angle.
     pub(super) fn pairs(&self) -> usize {
         self.groups * self.angles
     }
 
-    /// The cell of an octant that lies at these steps from the corner in which its sweep begins.
+    /// The number of a cell. `steps` are the steps along the axes from the corner in which the
+    /// sweep of an octant begins.
     pub(super) fn cell(&self, octant: usize, steps: [usize; 3]) -> usize {
         let place = |axis: usize| match octant >> axis & 1 {
             0 => steps[axis],
@@ -81,7 +84,8 @@ impl Size {
         (place(2) * self.cells + place(1)) * self.cells + place(0)
     }
 
-    /// The cells that a sweep visits together: their steps from the corner have the same sum.
+    /// The planes of a sweep, in order. A plane is the set of cells whose steps from the corner
+    /// have the same sum.
     pub(super) fn planes(&self) -> Vec<Vec<[usize; 3]>> {
         let mut planes = vec![Vec::new(); 2 * self.cells + self.layers - 2];
         for z in 0..self.layers {
@@ -104,7 +108,8 @@ impl Problem {
             u32::from(cells > 2 && place.into_iter().zip(size.extents()).all(is_inner))
         });
         let material: Vec<u32> = material.collect();
-        // The materials of SNAP: total and scattering cross sections grow slowly with the group.
+        // The materials are those of SNAP: their total and scattering cross sections grow slowly
+        // with the number of the energy group.
         let grows = |first: f64, group: usize| first + 0.01 * group as f64;
         let total = (0..groups).flat_map(|group| {
             let of = |material: &u32| grows([1.0, 2.0][*material as usize], group);
@@ -135,8 +140,8 @@ impl Problem {
         }
     }
 
-    /// For each energy group and cell: the particles emitted there, and the particles scattered into
-    /// this energy group from the others.
+    /// For each energy group and cell: the particles emitted there, and the particles scattered
+    /// into this energy group from the others.
     fn outer_source(&self, flux: &[f64]) -> Vec<f64> {
         let (volume, groups) = (self.size.volume(), self.size.groups);
         let of = |at: usize| {
@@ -150,7 +155,8 @@ impl Problem {
         (0..groups * volume).map(of).collect()
     }
 
-    /// Sweeps all octants. `before` and `after` are the angular fluxes at both ends of the time step.
+    /// Computes the angular fluxes of all octants at the end of a time step, `after`, from those at
+    /// its beginning, `before`.
     fn sweep(&self, source: &[f64], before: &[f64], after: &mut [f64]) {
         let Size { cells, angles, .. } = self.size;
         let (volume, pairs) = (self.size.volume(), self.size.pairs());
@@ -184,7 +190,7 @@ impl Problem {
         }
     }
 
-    /// The flux of each group and cell over all directions.
+    /// The flux in each energy group and cell: the weighted sum over all directions.
     fn scalar_flux(&self, before: &[f64], after: &[f64]) -> Vec<f64> {
         let (volume, angles, pairs) = (self.size.volume(), self.size.angles, self.size.pairs());
         let of = |at: usize| {
@@ -237,13 +243,13 @@ impl Problem {
     }
 }
 
-/// The magnitude of the relative change from `old` to `new`. `new` is not zero.
+/// The absolute value of the relative change from `old` to `new`. `new` must not be zero.
 pub(super) fn relative_change(old: f64, new: f64) -> f64 {
     ((new - old) / new).abs()
 }
 
-/// The share of scattered particles that go from a group to another: a fifth stays, a tenth gains
-/// energy and the rest loses energy.
+/// The share of the particles scattered in group `from` that go to group `to`. A fifth stays in its
+/// group, a tenth gains energy, and the rest loses energy.
 fn scatter_share(groups: usize, from: usize, to: usize) -> f64 {
     let (up, down) = (from, groups - 1 - from);
     let stays = 0.2 + if up == 0 { 0.1 } else { 0.0 } + if down == 0 { 0.7 } else { 0.0 };
@@ -300,7 +306,8 @@ mod tests {
     fn the_flux_of_one_cell_is_its_closed_form() {
         let size = Size { cells: 1, layers: 1, groups: 1, angles: 1, steps: 1, outers: 1, inners: 1, ..SIZE };
         let (flux, sweeps) = Problem::new(size).solve();
-        // One angle: mu = eta = 1/2 and xi = sqrt(1/2); nothing comes in, and the slowness is 20.
+        // There is one angle with the cosines 1/2, 1/2 and sqrt(1/2). No particles come in, and the
+        // slowness is 20.
         let psi = 1.0 / (1.0 + 1.0 + 1.0 + 2.0 * 0.5_f64.sqrt() + 20.0);
         assert!((flux[0] - psi).abs() < 1e-15, "{} {psi}", flux[0]);
         assert_eq!(sweeps, 1);
