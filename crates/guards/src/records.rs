@@ -12,8 +12,8 @@ use crate::tree::Tree;
 /// repeat a complete share.
 const PARTS: usize = 32;
 
-/// The number of generated programs of one machine that form one batch. The next batch comes after
-/// a batch of every other group.
+/// The number of cases in a batch of message programs (letter `m`) or enumerated programs (letter
+/// `g`) on one machine. The next batch comes after a batch of every other group.
 const GENERATED: usize = 16;
 
 /// The record of one case of a protocol. A case is a program in one placement on one machine, or a
@@ -66,9 +66,11 @@ impl CaseRecord {
         self.name.split('.').next().unwrap_or_default()
     }
 
-    /// The group of the case, in two parts, and the size of its batches. The cases of all groups
-    /// are tried in turn, one batch of each group at a time. A hand-written program forms a group.
-    /// All generated programs of one machine form a group.
+    /// The key of the case's group, and the number of cases in a batch of the group. One batch of
+    /// every group is tried, then the next batch of every group, and so on. The key of a message
+    /// program or an enumerated program consists of the letter of the program and the number of
+    /// the machine. Every other program forms a group of its own: its key is the program and an
+    /// empty text.
     pub(crate) fn group(&self) -> (&str, &str, usize) {
         let program = self.program();
         match program.chars().next() {

@@ -122,9 +122,10 @@ impl Machine {
         (LineAddr((place >> self.line_shift) as u64), offset, layout.widths[word])
     }
 
-    /// Handles an answer from a node. If a step of a wavefront is answered, the step completes or
-    /// is repeated. If a request at the beginning or the end of a kernel is answered, the request
-    /// completes. If a request for a preempted work-group is answered, the preemption continues.
+    /// Handles an answer from a node. If a step of a wavefront is answered, the step completes, but
+    /// a step that waits for a flag is repeated if it read a value that is too low. If a request at
+    /// the beginning or the end of a kernel is answered, the request completes. If a request for a
+    /// preempted work-group is answered, the preemption continues.
     pub(super) fn answered(
         &mut self,
         (node, slot): (At, Slot),
@@ -148,7 +149,9 @@ impl Machine {
         }
     }
 
-    /// Completes the step that a wavefront has under way at index `at`, or repeats the step.
+    /// Handles the answer to a step of a wavefront. `at` is the position of the step in the
+    /// wavefront's `under_way`. The wavefront issues the step again if the step waits for a flag
+    /// and read a value that is too low. Otherwise the step completes.
     fn completed(
         &mut self,
         wave: usize,

@@ -23,9 +23,10 @@ This page shows how far each protocol was verified: the programs, the states, th
 seeded fault. [verification.md](../verification.md) explains the columns, and
 [findings](../findings/README.md) the refuted claims. The data is in [verification.toml](verification.toml).
 
-A status holds for every program and every schedule within the bound of its row: the shipped tests, and the generated
-programs of up to this many operations. *Free of races* counts the programs about which a claim says something.
-*Synchronized* counts those in which synchronization orders a data conflict between threads at different caches.
+A status covers every schedule of the shipped tests, and of the generated programs with at most the number of operations
+in the column *operations*. *Free of races* counts the programs that are free of races under at least one claimed model.
+*Synchronized* counts the programs among these in which synchronization orders a data conflict between threads at
+different caches.
 
 ";
 

@@ -90,9 +90,10 @@ pub(super) struct List {
     pub(super) writes: bool,
     /// Whether any record of the list is an ordinary (not atomic) access.
     pub(super) plain: bool,
-    /// The scope instance of all atomic accesses in the list. `None` if they have different ones.
+    /// The scope instance of all atomic accesses in the list. `None` if they have different ones,
+    /// if one of them is remote or in local memory, or if the list has no atomic access.
     pub(super) scope: Option<Instance>,
-    /// Whether the list contains no atomic access yet.
+    /// Whether no record of the list is an atomic access.
     pub(super) is_fresh: bool,
 }
 

@@ -58,8 +58,8 @@ pub(crate) struct PartInfo {
     /// Whether a periodic timer of the node runs.
     pub(crate) turns: bool,
     /// The number of preemptions so far of the work-groups at this node, plus [`FULL`] if a queue
-    /// is too long for any core to issue. The sum over the nodes of a state decides which moves are
-    /// withheld.
+    /// is too long for any core to issue. The sum of this number over the nodes of a state decides
+    /// which moves are withheld.
     holds: u16,
     /// Whether the threads of the node and the requests of its step are complete.
     pub(crate) done: bool,
@@ -69,8 +69,9 @@ pub(crate) struct PartInfo {
     more: bool,
 }
 
-/// The bit that forbids every core to issue. The bits below this bit count preemptions. A machine
-/// has at most 255 nodes, so the sum over the nodes fits in 16 bits.
+/// The bit of a part's `holds` that forbids every core to issue. The lower bits of `holds` count
+/// preemptions. A state has at most 255 nodes and 255 preemptions, so the sum of `holds` over its
+/// nodes fits in 16 bits.
 const FULL: u16 = 1 << 8;
 
 /// The part of the transition system that is known so far: the effects of moves of parts (node
