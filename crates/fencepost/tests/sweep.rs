@@ -183,6 +183,99 @@ fn a_sweep_that_was_killed_at_any_moment_finishes_with_the_same_files() {
     }
 }
 
+/// Two factors of a matrix product, and places, in the folder `data` beside the study.
+const ON_NUMBERS: &str = r#"
+systems = ["hlrc-8cu"]
+scenarios = ["vi", "no-l1"]
+workloads = ["matmul", "nn"]
+[inputs]
+matmul = ["data/a.csv,data/b.f32"]
+nn = ["data/places.csv"]
+[set.matmul]
+m = 2
+k = 3
+n = 2
+[set.nn]
+nearest = [1, 2]
+"#;
+
+fn study_on_numbers(name: &str, text: &str) -> (String, PathBuf) {
+    let (file, out) = study(name, text);
+    let data = out.with_file_name("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+    let right = [1_f32, 2., 3., 4., 5., 6.].map(f32::to_le_bytes);
+    fs::write(data.join("b.f32"), right.concat()).unwrap();
+    fs::write(data.join("places.csv"), "# places\n30.5, 90.25\n-8, 140\n29, 91\n").unwrap();
+    (file, out)
+}
+
+#[test]
+fn a_study_on_files_of_numbers_runs_describes_them_and_resumes_to_the_same_files() {
+    let (file, out) = study_on_numbers("sweep-numbers", ON_NUMBERS);
+    let (code, text, err) = sweep(&file, &out, &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
+    let whole = files(&out);
+    let results: Value = serde_json::from_slice(&whole["results.json"]).unwrap();
+    let inputs = results["inputs"].as_array().unwrap();
+    let contents: Vec<&str> = inputs.iter().map(|input| input["contents"].as_str().unwrap()).collect();
+    assert_eq!(
+        contents,
+        [
+            "left factor: numbers as text, 2 by 3; right factor: binary single-precision numbers, 3 by 2",
+            "places: numbers as text, 3 by 2"
+        ]
+    );
+    assert!(inputs.iter().all(|input| input["digest"].as_str().unwrap().len() == 64));
+    for row in results["rows"].as_array().unwrap() {
+        assert_eq!(row["answer_ok"], true);
+        // The number of places is that of the file.
+        assert!(row["workload"] == "matmul" || row["settings"].get("n").is_none(), "{row}");
+    }
+    for page in ["report.html", "report.md"] {
+        let text = String::from_utf8(whole[page].clone()).unwrap();
+        assert!(contents.iter().all(|contents| text.contains(contents)), "{page}");
+    }
+    // The run alone has the same result.
+    let places = out.with_file_name("data").join("places.csv");
+    let alone = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "nn", "--set", "nearest=2", "--json", "--input"];
+    let alone = common::json(&[&alone[..], &[places.to_str().unwrap()]].concat());
+    let is_same = |row: &&Value| {
+        row["workload"] == "nn" && row["scenario"] == "vi" && row["settings"]["nearest"] == "2"
+    };
+    let row = results["rows"].as_array().unwrap().iter().find(is_same).unwrap();
+    assert_eq!((&row["cycles"], &row["settings"]), (&alone["cycles"], &alone["settings"]));
+    // Half of the results are lost.
+    let is_run = |name: &&String| name.starts_with("runs/") && name.ends_with(".parquet");
+    let runs: Vec<&String> = whole.keys().filter(is_run).collect();
+    assert_eq!(runs.len(), 6);
+    runs.iter().step_by(2).for_each(|name| fs::remove_file(out.join(name)).unwrap());
+    assert!(sweep(&file, &out, &[]).1.contains("6 runs, 3 of them from earlier sweeps"));
+    assert!(files(&out) == whole);
+    // A changed file has other results, and only its runs are repeated.
+    fs::write(&places, "30.5, 90.25\n-8, 140\n29, 91\n1, 1\n").unwrap();
+    assert!(sweep(&file, &out, &[]).1.contains("6 runs, 2 of them from earlier sweeps"));
+    assert!(fs::read_to_string(out.join("report.md")).unwrap().contains("places: numbers as text, 4 by 2"));
+}
+
+#[test]
+fn a_wrong_file_of_numbers_is_refused_with_its_place_before_anything_is_written() {
+    let (file, out) = study_on_numbers("sweep-wrong-numbers", ON_NUMBERS);
+    let data = out.with_file_name("data");
+    let error = || refused(&["sweep", &file, "--out", out.to_str().unwrap()]);
+    fs::write(data.join("a.csv"), "1,2,3\n4,x,6\n").unwrap();
+    let wrong = error();
+    let place = format!("{}:2:3: found `x`, expected a finite number", data.join("a.csv").display());
+    assert!(wrong.starts_with(&format!("fencepost: {file}:6:11: matmul with ")), "{wrong}");
+    assert!(wrong.contains(&place), "{wrong}");
+    fs::write(data.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+    fs::remove_file(data.join("places.csv")).unwrap();
+    let missing = error();
+    let reason = format!("cannot read {}", data.join("places.csv").display());
+    assert!(missing.starts_with(&format!("fencepost: {file}:7:7: {reason}")), "{missing}");
+    assert!(!out.exists());
+}
+
 #[test]
 fn what_a_killed_sweep_left_half_written_is_removed() {
     let (file, out) = study("sweep-half", SMALL);
