@@ -13,7 +13,7 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
-use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
 
@@ -37,11 +37,17 @@ pub(crate) fn reproduce(
     };
     let plan = Plan::new(paper, &request)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
-    let (outcome, results) = perform(arguments, &plan, &folder)?;
+    let store = Store::open(&folder.join("runs"))?;
+    // The store keeps other processes out, so these files have no owner.
+    remove_unfinished(&folder).map_err(Failure::BadInput)?;
+    store.begin()?;
+    let (outcome, results) = perform(arguments, &plan, &store, &folder)?;
     for notice in &outcome.notices {
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
+    store.reports_written()?;
+    drop(store);
     if arguments.json {
         write_json(out, &results)?;
     } else {
@@ -66,15 +72,15 @@ pub(crate) fn reproduce(
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,
+    store: &Store,
     folder: &Path,
 ) -> Result<(Outcome, Results), Failure> {
-    let store = Store::open(&folder.join("runs"))?;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
     let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
-    let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
+    let mut outcome = runner::perform(plan, store, jobs, &pulse, &|progress| estimate.tell(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
     Ok((outcome, results))
 }

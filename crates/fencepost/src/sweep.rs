@@ -45,6 +45,7 @@ pub(crate) fn sweep(
     let store = Store::open(&folder.join("runs"))?;
     // The store keeps other processes out, so these files have no owner.
     remove_unfinished(&folder).map_err(Failure::BadInput)?;
+    store.begin()?;
     if !arguments.json {
         writeln!(out, "{}\n{}\n", study.title, size(&study))?;
         out.flush()?;
@@ -58,6 +59,7 @@ pub(crate) fn sweep(
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
+    store.reports_written()?;
     // All results are there, so no job is needed any longer.
     if !lab::cluster::finish(&folder, PAUSE) {
         let rest = "the jobs of an earlier `--on slurm` may still run, and Slurm does not answer here";

@@ -329,6 +329,40 @@ fn a_report_of_an_unfinished_sweep_says_how_to_continue() {
     assert!(refused(&["report", out.to_str().unwrap()]).contains("cannot read "));
 }
 
+/// The results of the first sweep are still there when the second one is killed.
+#[test]
+fn a_report_of_a_sweep_that_was_extended_and_not_finished_is_refused() {
+    let (file, out) = study("sweep-extended", SMALL);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    let page = fs::read(out.join("report.html")).unwrap();
+    // A run that does not end within the test.
+    let longer = SMALL.replace("n = [1024, 2048]", "n = [1024, 2048, \"16m\"]");
+    fs::write(&file, longer).unwrap();
+    let mut child = start(&file, &out);
+    let begun = std::time::Instant::now();
+    while !out.join("runs/.ahead").exists() {
+        assert!(child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let refusal = || {
+        let error = refused(&["report", out.to_str().unwrap()]);
+        assert!(
+            error.contains("has an old results.json, because the sweep or reproduction in it"),
+            "{error}"
+        );
+    };
+    refusal();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    refusal();
+    assert!(fs::read(out.join("report.html")).unwrap() == page);
+    // The first study again: nothing is missing, and the reports are new.
+    fs::write(&file, SMALL).unwrap();
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    succeed(&["report", out.to_str().unwrap()]);
+    assert!(fs::read(out.join("report.html")).unwrap() == page);
+}
+
 #[test]
 fn a_folder_that_another_process_uses_is_left_alone() {
     let (file, out) = study("sweep-owned", SMALL);
