@@ -50,8 +50,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result
         None => lab::report::of_results(&serde_json::from_str::<Results>(&text).map_err(unreadable)?),
     };
     let to = arguments.html.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
-    let mut file = WholeFile::create(&to).map_err(Failure::BadInput)?;
-    file.write_all(page.as_bytes())?;
-    file.commit().map_err(Failure::BadInput)?;
+    let file = WholeFile::create(&to).map_err(Failure::BadInput)?;
+    file.fill(|file| file.write_all(page.as_bytes()))?;
     Ok(writeln!(out, "{}", to.display())?)
 }

@@ -86,14 +86,10 @@ fn perform(
 }
 
 fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
-    let write = |name: &str, fill: &dyn Fn(&mut WholeFile) -> Result<(), Failure>| {
-        let mut file = WholeFile::create(&folder.join(name)).map_err(Failure::BadInput)?;
-        fill(&mut file)?;
-        file.commit().map_err(Failure::BadInput)
-    };
-    write("results.json", &|file| write_json(file, results))?;
-    write("report.html", &|file| Ok(file.write_all(lab::report::of_results(results).as_bytes())?))?;
-    write("report.md", &|file| Ok(file.write_all(lab::markdown::report(results).as_bytes())?))
+    let create = |name: &str| WholeFile::create(&folder.join(name)).map_err(Failure::BadInput);
+    create("results.json")?.fill_json(results)?;
+    create("report.html")?.fill(|file| file.write_all(lab::report::of_results(results).as_bytes()))?;
+    create("report.md")?.fill(|file| file.write_all(lab::markdown::report(results).as_bytes()))
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {

@@ -435,12 +435,55 @@ fn a_value_that_no_division_gives_is_missing_with_its_reason() {
     assert_eq!(text.matches("no value for 6 points: a division by zero\n").count(), 2, "{text}");
 }
 
+/// A process that may write only short files, as on a full disk. The shell counts blocks of 512 bytes.
+fn with_short_files(blocks: u32, args: &[&str]) -> (Option<i32>, String) {
+    let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limit, env!("CARGO_BIN_EXE_fencepost")]).args(args);
+    let output = command.stdout(Stdio::null()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_full_disk_is_reported_with_the_file_and_costs_no_result() {
+    // The page and the table of results are longer than the buffer of a file.
+    let many = SMALL.replace("[machine]", "seeds = 16\n[machine]");
+    let (file, out) = study("sweep-full", &many);
+    let arguments = ["sweep", &file, "--out", out.to_str().unwrap()];
+    let refused = |blocks: u32, start: &str| {
+        let (code, err) = with_short_files(blocks, &arguments);
+        assert_eq!((code, err.lines().count()), (Some(2), 1), "{err}");
+        assert!(err.starts_with(&format!("fencepost: cannot write {start}")), "{err}");
+        assert!(err.contains(": File too large"), "{err}");
+        assert!(files(&out).keys().all(|name| !name.contains("unfinished")));
+    };
+    refused(8, &format!("to {}/", out.join("runs").display()));
+    // A result has about 28 KB, and the table of all results more.
+    let results = out.join("results.parquet");
+    refused(80, &results.display().to_string());
+    assert!(!results.exists());
+    let (code, text, _) = sweep(&file, &out, &[]);
+    assert!(code == 0 && text.contains("192 runs, 192 of them from earlier sweeps"), "{text}");
+    let page = out.join("report.html");
+    let whole = fs::read(&page).unwrap();
+    assert!(whole.len() > 1 << 16);
+    let (code, err) = with_short_files(80, &["report", out.to_str().unwrap()]);
+    assert_eq!(code, Some(2));
+    assert!(err.starts_with(&format!("fencepost: cannot write {}: File too large", page.display())), "{err}");
+    assert!(fs::read(&page).unwrap() == whole);
+}
+
 #[test]
 fn mistakes_are_refused_before_anything_is_written() {
     let (file, out) = study("sweep-refused", &SMALL.replace("no-l1", "nol1"));
     let error = refused(&["sweep", &file, "--out", out.to_str().unwrap()]);
     assert_eq!(error, format!("fencepost: {file}:4:20: unknown protocol `nol1`, did you mean `no-l1`?"));
     assert!(!out.exists());
+    let (key, _) = study("sweep-key", &SMALL.replace("scenarios", "scenario"));
+    let error = refused(&["sweep", &key]);
+    assert_eq!(error, format!("fencepost: {key}:4:1: unknown key `scenario`, did you mean `scenarios`?"));
+    let (key, _) = study("sweep-chart-key", &SMALL.replace("x = \"l1.bytes\"", ""));
+    assert_eq!(refused(&["sweep", &key]), format!("fencepost: {key}:10:1: missing key `x`"));
     assert!(refused(&["sweep", "nowhere.toml"]).contains("cannot read nowhere.toml"));
     assert!(refused(&["sweep"]).contains("<FILE.toml>"));
     assert!(refused(&["sweep", &file, "--jobs", "0"]).contains("from 1 to 1024"));
